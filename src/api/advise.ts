@@ -72,11 +72,11 @@ function isSentKeyMaybeReal({ entry, presented, request }: ApiCall): boolean {
 /** The advice on a key that will stop working, or should no longer be used. */
 function adviceOnKey(key: KeyRecord, exchange: Exchange, sandbox: SandboxState): AdviceId[] {
   const advice: AdviceId[] = [];
-  const admitted = isSuccess(exchange.outcome) ? successOfKey(key) : undefined;
+  const success = isSuccess(exchange.outcome) ? successOfKey(key) : undefined;
   const isOutdated = hasReplacementThatWorked(key, exchange.at, sandbox);
   if (isOutdated) advice.push("old-key-after-replacement-seen");
-  if (!isOutdated && admitted === "200.retiring") advice.push("retiring-key-in-use");
-  if (admitted === "200.legacy") advice.push("legacy-key-in-use");
+  if (!isOutdated && success === "200.retiring") advice.push("retiring-key-in-use");
+  if (success === "200.legacy") advice.push("legacy-key-in-use");
   return advice;
 }
 
@@ -164,6 +164,7 @@ function hasReplacementThatWorked(
   { registry, behavior }: SandboxState,
 ): boolean {
   const { keysThatWorked, rotatedKeys } = behavior;
+  // A client can only have got the replacement of a key that was replaced while the sandbox ran, never of one replaced at the start.
   let { ref, replacedBy } = replaced;
   while (replacedBy !== undefined && rotatedKeys.has(ref)) {
     const { key } = registry.key(replacedBy);

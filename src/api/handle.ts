@@ -47,7 +47,7 @@ function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
   const { run, faults } = sandbox;
   if (run === undefined && faults.length === 0) return respondToCall(sandbox, call);
 
-  // The scenario's faults count their requests even if the run puts something in place of the response.
+  // A fault fires first, because faults count their requests. Then the run may put something in place of the response.
   const facts = faultFacts(call, call.request.method, () => predictOutcome(sandbox, call));
   const fault = fireFault(faults, call.number, facts);
   const respond = () => {
@@ -139,7 +139,7 @@ function shownTraits(call: ApiCall, isSpoiledKey: boolean): RequestTraits {
   if (endpoint !== undefined && !endpoint.isMe) {
     traits = traits.filter((trait) => trait !== "query" && trait !== "body");
   }
-  // Advice on both is the same: send the key alone, in `x-api-key`.
+  // A spoiled key in `x-api-key` and a key in another header have the same advice: send the key alone, in `x-api-key`.
   if (isSpoiledKey) traits = mergeTraits(traits, ["key in other header"]);
   return traits;
 }

@@ -40,11 +40,12 @@ export function findMisplacedKeys(sandbox: SandboxState, call: ApiCall): Misplac
   const placedKeys = placedKeysOf(call, keysInMalformed, isSpoiledKey);
   if (placedKeys.length === 0 && !isSpoiledKey) return noMisplacedKeys;
 
-  // Each advice is about the first key of its place, and one is about the first key that may be real.
+  // The advice on a place names the first key in that place.
   const keysOfAdvice: Partial<Record<AdviceId, MentionedKey>> = {};
   for (const { key, advice } of placedKeys) {
     if (advice !== "none") keysOfAdvice[advice] ??= mentionedKey(sandbox, key);
   }
+  // `real-key-suspected` names the first key that may be real, in whatever place.
   const realKey = placedKeys.find(({ key }) => mayBeReal(sandbox, key));
   if (realKey !== undefined) keysOfAdvice["real-key-suspected"] = mentionedKey(sandbox, realKey.key);
   return { leaksRealKey: realKey !== undefined, isSpoiledKey, keysOfAdvice };
@@ -60,7 +61,8 @@ function placedKeysOf(
   for (const key of evidence?.inQuery ?? []) placedKeys.push({ key, advice: "key-in-query" });
   for (const key of evidence?.inOtherHeaders ?? []) placedKeys.push({ key, advice: "key-in-authorization" });
 
-  // One advice is about all headers. A text that was not meant as a key causes none, but may still contain a real key.
+  // `key-in-authorization` is about all headers, also `x-api-key`. A text that was not meant as a key causes no advice on its place,
+  // but may still contain a real key.
   const adviceOnMalformed = isSpoiledKey ? "key-in-authorization" : "none";
   for (const key of keysInMalformed) placedKeys.push({ key, advice: adviceOnMalformed });
 

@@ -63,7 +63,7 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
 
   const { why, until } = entry === undefined ? noReason : reasonOf(sandbox, outcome, call, entry);
 
-  // Every 401 and 429 has the same code, so the reason is enough.
+  // Only a 403 has one of several codes. Each 401 has the same code as any other 401, and each 429 as any other 429.
   let sentence = status === 403 ? `${status} ${code}:` : String(status);
   if (why !== null) sentence += ` ${why}`;
   if (faultOutcomes.length > 0) sentence += ", or a fault";
@@ -78,9 +78,9 @@ function presentedByRef(ref: string): PresentedKind {
 
 function expectedCode(sandbox: SandboxState, outcome: OutcomeId): string | null {
   const isOfLimit = outcomeRow(outcome).status === 429;
-  const isOpen =
+  const isCodeVaried =
     profileInEffect(sandbox) === "varied" && sandbox.ownAssumptions.rate_limit_code === undefined;
-  if (isOfLimit && isOpen) return null;
+  if (isOfLimit && isCodeVaried) return null;
   return codeOf(outcome, sandbox.assumptions);
 }
 
@@ -94,16 +94,16 @@ function reasonOf(
   if (outcome === "429.per_minute") return reasonOfLimit(sandbox, entry, now, "minute");
   if (outcome === "429.per_day") return reasonOfLimit(sandbox, entry, now, "day");
 
-  // A 401 of a key that has ended. `since` names the member of the key with the time of its end.
+  // A 401 of a key that has ended. `endField` is the name of the key's member with the time of its end: `revokedAt`.
   const state = keyStateAt(entry.key, now);
-  const { rejection, since } = keyStateTable[state];
-  const isBecauseOfState = since !== null && rejection === outcome;
+  const { rejection, since: endField } = keyStateTable[state];
+  const isBecauseOfState = endField !== null && rejection === outcome;
   if (isBecauseOfState) {
-    const endedAt = entry.key[since] ?? now;
+    const endedAt = entry.key[endField] ?? now;
     return { why: `${state} since ${shortIso(endedAt)}`, until: null };
   }
 
-  // Of all others, only a 403 has a cause that may be shown.
+  // A 403 has a cause that may be shown; any other rejection has none.
   const facts = authorizationFacts(sandbox, call);
   return { why: publicCause(outcome, facts)?.why ?? null, until: null };
 }

@@ -108,7 +108,7 @@ function descriptionOf(rows: readonly Outcome[]): string {
   return rows.map(({ when, id }) => `${when} (\`${id}\`)`).join("; ");
 }
 
-// The specification does not name the code of a 429, so the description does not either.
+// The specification does not name the code of a 429, so its schema allows any code. Its example has the code of the profile `minimal`.
 function errorWith(rows: readonly Outcome[]): JsonSchema {
   const codes = new Set(rows.filter(({ status }) => status !== 429).map(({ code }) => code));
   if (codes.size === 0) return errorSchema;

@@ -47,7 +47,9 @@ const routeTable = /* @__PURE__ */ cachedByObject((endpoints: readonly Endpoint[
     if (route.isPattern) patterns.push(route);
     else exact.set(route.path, route);
   }
-  patterns.sort((one, other) => (exactness(one) < exactness(other) ? -1 : 1)); // no two match the same paths
+  // `/v1/y/{b}` and `/v1/{a}/x` both match `/v1/y/x`: the first one is more exact. The order of two with equal keys is of no
+  // importance: they match no path in common.
+  patterns.sort((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1));
   return { exact, patterns };
 });
 
@@ -67,8 +69,8 @@ function makeRoute(endpoints: readonly Endpoint[]): ApiRoute {
   return { path, segments, isPattern, methods, allow };
 }
 
-/** The text by which routes are sorted: at their first difference, a fixed segment comes before a parameter. */
-function exactness({ segments }: ApiRoute): string {
+/** `aab` for `/v1/{id}`: the text by which routes are sorted, so that at their first difference a fixed segment comes before a parameter. */
+function sortKey({ segments }: ApiRoute): string {
   return segments.map((segment) => (isParameter(segment) ? "b" : "a")).join("");
 }
 

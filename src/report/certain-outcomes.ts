@@ -13,44 +13,45 @@ export interface ExpectedRequest {
   readonly outcome: ApiOutcomeId;
   /** Its key. Default: none of the sandbox. */
   readonly entry?: KeyEntry;
-  /** Default: that of a request which reaches none, or is rejected before one matters. */
+  /** Default: the request reaches no endpoint, or is rejected before its endpoint matters. */
   readonly endpoint?: Endpoint;
 }
 
 /** The outcomes that a request covers for certain, whatever the active faults do. */
 export function certainOutcomes(sandbox: SandboxState, expected: ExpectedRequest): OutcomeId[] {
   const { outcome } = expected;
-  const { before, certain } = faultsAhead(sandbox, expected);
+  const { mayFireFirst, certain } = faultsAhead(sandbox, expected);
 
-  // A fault that may come, and replaces the response: the outcome depends on chance or on a count.
-  if (before.some((fault) => !faultKindRow(fault).onlyDelays)) return [];
-  // None is certain to come: `latency` with a probability leaves the outcome as it is.
+  // If a fault may replace the response, the outcome depends on chance or on a count.
+  if (mayFireFirst.some((fault) => !faultKindRow(fault).onlyDelays)) return [];
+  // If no fault is certain to fire, the response has its outcome: a fault that may fire only delays the response.
   if (certain === undefined) return [outcome];
-  // One is certain to replace the response, unless a fault before it delays the request: then both may come.
-  if (!faultKindRow(certain).onlyDelays) return before.length === 0 ? [certain] : [];
-  // One is certain to delay the request, unless a fault before it does.
-  return before.length === 0 ? [outcome, certain] : [outcome];
+
+  const isCertainFaultFirst = mayFireFirst.length === 0;
+  if (faultKindRow(certain).onlyDelays) return isCertainFaultFirst ? [outcome, certain] : [outcome];
+  // The certain fault replaces the response, but a delay may fire in its place.
+  return isCertainFaultFirst ? [certain] : [];
 }
 
 /** The faults that can hit a request. Of several, the first that fires hits it. */
 interface FaultsAhead {
   /** The first fault that is certain to fire, if there is one. */
   readonly certain: FaultOutcomeId | undefined;
-  /** The faults before it, which may fire. */
-  readonly before: readonly FaultOutcomeId[];
+  /** The faults in front of the certain one: each may fire, and then hits the request in place of the certain one. */
+  readonly mayFireFirst: readonly FaultOutcomeId[];
 }
 
 function faultsAhead(sandbox: SandboxState, { outcome, entry, endpoint }: ExpectedRequest): FaultsAhead {
   const call = { entry, endpoint, now: sandbox.clock.now() };
   const facts = faultFacts(call, endpoint?.method, () => outcome);
 
-  const before: FaultOutcomeId[] = [];
+  const mayFireFirst: FaultOutcomeId[] = [];
   for (const fault of sandbox.faults) {
     const ahead = effectAhead(fault, facts);
     if (ahead === undefined) continue;
     const faultOutcome = faultOutcomeId(ahead.effect);
-    if (ahead.isCertain) return { certain: faultOutcome, before };
-    before.push(faultOutcome);
+    if (ahead.isCertain) return { certain: faultOutcome, mayFireFirst };
+    mayFireFirst.push(faultOutcome);
   }
-  return { certain: undefined, before };
+  return { certain: undefined, mayFireFirst };
 }

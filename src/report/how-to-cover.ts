@@ -102,7 +102,7 @@ function requestsWithKeys(sandbox: SandboxState): ExpectedRequest[] {
   const { keys } = announcedKeys(sandbox);
   const requests: ExpectedRequest[] = [];
   for (const endpoint of sandbox.endpoints) {
-    const target = requestTo(endpoint);
+    const target = requestTo(endpoint, sandbox);
     for (const { ref } of keys) {
       const entry = sandbox.registry.key(ref);
       const { outcome } = nextRequest(sandbox, ref, endpoint);
@@ -140,9 +140,16 @@ function unusedMethodOfMe(endpoints: readonly Endpoint[]): string | undefined {
   return ["DELETE", "PUT", "PATCH", "POST"].find((method) => !methods?.has(method));
 }
 
-/** A request to an endpoint, with 1 for each parameter of its path. */
-function requestTo({ method, path }: Endpoint): Pick<RequestToSend, "method" | "path"> {
-  return { ...(method !== "GET" && { method }), path: path.replace(/\{[^{}]*\}/g, "1") };
+/**
+ * A request to an endpoint. Each parameter of its path has the value 1, or the next number if another endpoint is at that path:
+ * `/v1/items/{id}` has 2 if there is `/v1/items/1`.
+ */
+function requestTo(endpoint: Endpoint, { endpoints }: SandboxState): Pick<RequestToSend, "method" | "path"> {
+  const { method } = endpoint;
+  // As many as there are endpoints: each other endpoint takes one of these paths at most.
+  const paths = endpoints.map((_, index) => endpoint.path.replace(/\{[^{}]*\}/g, String(index + 1)));
+  const ownPath = paths.find((path) => routeAt(endpoints, path)?.methods.get(method) === endpoint);
+  return { ...(method !== "GET" && { method }), path: ownPath ?? endpoint.path };
 }
 
 /** If the outcome is a success of an announced endpoint: a request with the first key that lacks nothing but its scope. */
@@ -161,7 +168,7 @@ function requestWithScope(sandbox: SandboxState, outcome: OutcomeId): PreparedRe
 
     // With the scope, the next checks would be the limits and the faults.
     if (limits.perMinute === 0 || limits.perDay === 0) continue;
-    const sent = { ...requestTo(endpoint), ref };
+    const sent = { ...requestTo(endpoint, sandbox), ref };
     const success = ownSuccessOf(endpoint);
     if (!certainOutcomes(sandbox, { sent, outcome: success, entry, endpoint }).includes(success)) continue;
     return { preparation: { kind: "write_scopes", scopes: [...scopes, scope] }, sent };

@@ -62,7 +62,9 @@ function mergeOutcomes(outcomes: readonly ReportedOutcome[]): ReportedOutcome[] 
 }
 
 function mergeEndpoints(endpoints: readonly ReportedEndpoint[]): ReportedEndpoint[] {
-  return groupsOf(endpoints, (row) => row.operationId).map((rows) => {
+  // Runs of two scenarios may have an operation id at different paths.
+  const groups = groupsOf(endpoints, ({ method, path, operationId }) => `${method} ${path} ${operationId}`);
+  return groups.map((rows) => {
     const { method, path, operationId, release } = rows[0];
     const requests = sum(rows, (row) => row.requests);
     const covered = rows.some((row) => row.covered);

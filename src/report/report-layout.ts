@@ -164,7 +164,7 @@ function outcomeTableRow(
 
   const text = `${when}: ${howToCover.text}`;
   // The note below the table shows the command that many rows share.
-  const isInNote = sharedInstruction !== undefined && differsOnlyInKey(howToCover, sharedInstruction);
+  const isInNote = sharedInstruction !== undefined && sendSameRequest(howToCover, sharedInstruction);
   if (isInNote) return { cells: [outcome, requests, text] };
   return { cells: [outcome, requests, { text: `${text}:`, code: howToCover.curl }] };
 }
@@ -173,14 +173,14 @@ function outcomeTableRow(
 function findSharedInstruction(outcomes: readonly ReportedOutcome[]): HowToCover | undefined {
   const instructions = outcomes.map((row) => row.howToCover).filter((howToCover) => howToCover !== null);
   return instructions.find((howToCover) => {
-    return instructions.some((other) => other !== howToCover && differsOnlyInKey(howToCover, other));
+    return instructions.some((other) => other !== howToCover && sendSameRequest(howToCover, other));
   });
 }
 
-/** Whether two instructions send the same request, with the same key or another one. A request without a key needs another command. */
-function differsOnlyInKey(one: HowToCover, other: HowToCover): boolean {
-  if (one.ref === "none" || other.ref === "none") return false;
-  return one.request.method === other.request.method && one.request.path === other.request.path;
+/** Whether two instructions send the same request, no matter with which keys. A request without a key is never the same: its command has no header. */
+function sendSameRequest(first: HowToCover, second: HowToCover): boolean {
+  if (first.ref === "none" || second.ref === "none") return false;
+  return first.request.method === second.request.method && first.request.path === second.request.path;
 }
 
 function endpointsSection({ endpoints }: Report): Section {

@@ -14,7 +14,10 @@ const sandboxFields = {
   scenario: s.described(s.text(), "The name of the scenario."),
   seed: s.described(s.integer(), "The seed."),
   profile: s.described(s.choice(profiles), "The profile."),
-  pinned: s.described(s.list(s.text()), "The assumptions that the scenario sets itself."),
+  pinned: s.described(
+    s.list(s.text()),
+    "The assumptions that the scenario or a call sets, other than the profile would.",
+  ),
 };
 
 const coverage = s.mapping({

@@ -82,6 +82,25 @@ test("merged reports show how to cover an outcome if one of them does", () => {
   expect(merged.outcomes).toEqual(report.outcomes);
 });
 
+test("an endpoint with a parameter is covered by a value that no other endpoint has in its path", () => {
+  const endpoints = {
+    readItem: { path: "/v1/items/{id}", body: {} },
+    readFirst: { path: "/v1/items/1", body: {} },
+  };
+  const sandbox = startInNode({ scenario: { ...bundledScenarios["key-states"], endpoints }, name: "items" });
+  const row = clientReport(sandbox).outcomes.find(({ outcome }) => outcome === "200.readItem");
+  expect(row?.howToCover?.request).toEqual({ method: "GET", path: "/v1/items/2" });
+});
+
+test("merged reports have a row for each path that an operation id has", () => {
+  const reportWithPath = (path: string) => {
+    const scenario = { ...bundledScenarios["key-states"], endpoints: { readItem: { path, body: {} } } };
+    return clientReport(startInNode({ scenario, name: "items" }));
+  };
+  const { endpoints } = mergeReports([reportWithPath("/v1/items"), reportWithPath("/v2/items")]);
+  expect(endpoints.map(({ path }) => path)).toEqual(["/v1/relying-party/me", "/v1/items", "/v2/items"]);
+});
+
 test("the rows of a report share the command of another key, but a row without a key has its own", () => {
   const report = clientReport(startInNode({ scenario: bundledScenarios["key-states"], name: "key-states" }));
   // Sections for advice only need no request.

@@ -44,7 +44,7 @@ export function responseDifferences(expected: StepExpectation, response: StoryRe
   }
 
   for (const [name, expectedValue] of Object.entries(expected.headers ?? {})) {
-    const value = response.headers[name.toLowerCase()];
+    const value = ownMember(response.headers, name.toLowerCase());
     if (isExpectedHeader(expectedValue, value)) continue;
     let words = shownValue(expectedValue);
     if (expectedValue === true) words = "a value";
@@ -71,8 +71,7 @@ function bodyDifferences(at: string, expected: unknown, found: unknown): StepDif
   if (isMapping(expected)) {
     if (!isMapping(found)) return [valueDifference(at, expected, found)];
     for (const [name, member] of Object.entries(expected)) {
-      const foundMember = Object.hasOwn(found, name) ? found[name] : undefined;
-      differences.push(...bodyDifferences(`${at}.${name}`, member, foundMember));
+      differences.push(...bodyDifferences(`${at}.${name}`, member, ownMember(found, name)));
     }
     return differences;
   }
@@ -88,6 +87,11 @@ function bodyDifferences(at: string, expected: unknown, found: unknown): StepDif
 
   if (expected !== found) differences.push(valueDifference(at, expected, found));
   return differences;
+}
+
+/** A member of a mapping; `undefined` if it is missing. A name such as `constructor` is in every object, but is none of its own. */
+function ownMember<Value>(mapping: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(mapping, name) ? mapping[name] : undefined;
 }
 
 function valueDifference(at: string, expected: unknown, found: unknown): StepDifference {

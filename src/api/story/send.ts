@@ -19,60 +19,84 @@ export function storyRequest(
   sandbox: SandboxState,
   request: StepRequest,
 ): { readonly received: Received; readonly shown: SentRequest } {
-  const { method = "GET", repeat = 1 } = request;
   const key = request.key ?? defaultKeyRef(sandbox.scenario) ?? "none";
   const secret = key === "none" ? undefined : secretToSend(sandbox, key);
-  const target = request.path ?? mePath;
-  const [path = "/", query] = target.split(/\?(.*)/s);
+  const keyless = keylessRequest(request);
+  return {
+    received: receivedRequest(keyless, secret),
+    shown: shownRequest(keyless, key, request.repeat ?? 1),
+  };
+}
+
+/** A step's request without its key. */
+interface KeylessRequest {
+  readonly method: string;
+  /** The path and its query. */
+  readonly target: string;
+  /** By their names in lowercase. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string | undefined;
+}
+
+function keylessRequest(request: StepRequest): KeylessRequest {
+  const { method = "GET", path: target = mePath } = request;
 
   // The body with its type: a text is sent as text, no matter its content.
-  const headers: Record<string, string> = {};
+  const headers = new Map<string, string>();
   let body: string | undefined;
   if (typeof request.body === "string") {
     body = request.body;
-    headers["content-type"] = "text/plain";
+    headers.set("content-type", "text/plain");
   } else if (request.body !== undefined) {
     body = JSON.stringify(request.body);
-    headers["content-type"] = "application/json";
+    headers.set("content-type", "application/json");
   }
 
   // The headers of the step, which may set another type.
   for (const [name, value] of Object.entries(request.headers ?? {})) {
-    headers[name.toLowerCase()] = value;
+    headers.set(name.toLowerCase(), value);
   }
+  return { method, target, headers, body };
+}
 
-  const sentHeaders = { ...headers };
-  if (secret !== undefined) sentHeaders["x-api-key"] = secret;
-  const received: Received = {
-    method,
-    path,
-    query: query === undefined ? "" : `?${query}`,
-    headers: Object.entries(sentHeaders).flat(),
-    traits: body === undefined || body === "" ? [] : ["body"],
-  };
+/** A request as the API receives it, with its key in `x-api-key`. */
+function receivedRequest(keyless: KeylessRequest, secret: string | undefined): Received {
+  const { method, target, headers, body } = keyless;
+  // The text before the first question mark. The rest is the query with its mark, or nothing.
+  const path = target.replace(/\?.*/s, "");
+  const query = target.slice(path.length);
 
-  const shownHeaders: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    shownHeaders[redact(name)] = redact(value);
-  }
-  const redactedRequest: SentRequest = {
+  // No step sets `x-api-key` itself.
+  const sentHeaders = [...headers].flat();
+  if (secret !== undefined) sentHeaders.push("x-api-key", secret);
+  return { method, path, query, headers: sentHeaders, traits: body ? ["body"] : [] };
+}
+
+/** A request as results show it: with the ref of its key, and without keys in any text. */
+function shownRequest(
+  { method, target, headers, body }: KeylessRequest,
+  key: string,
+  times: number,
+): SentRequest {
+  const shownHeaders = [...headers].map(([name, value]) => [redact(name), redact(value)] as const);
+  return {
     method,
     path: redact(target),
     body: body === undefined ? null : redact(body),
     key,
-    headers: shownHeaders,
-    times: repeat,
+    headers: Object.fromEntries(shownHeaders),
+    times,
   };
-  return { received, shown: redactedRequest };
 }
 
 /** Sends a request that is no step, with the key of any ref, also of one of which the sandbox has only the hash. Throws `unknown_ref`. */
 export function sendByRef(sandbox: SandboxState, sending: ControlBody<"sending">): StoryResponse {
   const { key: ref } = sending;
+  // Only of a key that was created at run time, the sandbox does not have the text.
   const canBeSent = ref === "none" || keptSecret(sandbox, ref) !== undefined;
   if (canBeSent) return sendRequest(sandbox, storyRequest(sandbox, sending).received);
 
-  // A key that was created at run time. The API compares only hashes, so its hash goes with a request that has another key.
+  // The API compares only hashes, so the key's hash goes with a request that has another key.
   const { received } = storyRequest(sandbox, { ...sending, key: "unknown" });
   return sendRequest(sandbox, received, sandbox.registry.key(ref).key.sha256);
 }
@@ -99,10 +123,11 @@ export function sentResponse(
 
 /** Headers by lower-case name; several of one name are joined (RFC 9110). */
 function joinedHeaders(flat: FlatHeaders): Record<string, string> {
-  const headers: Record<string, string> = {};
+  const headers = new Map<string, string>();
   for (const [header, value] of headerPairs(flat)) {
     const name = header.toLowerCase();
-    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
+    const valueSoFar = headers.get(name);
+    headers.set(name, valueSoFar === undefined ? value : `${valueSoFar}, ${value}`);
   }
-  return headers;
+  return Object.fromEntries(headers);
 }

@@ -39,6 +39,24 @@ test("everything that differs is named, with what was expected and what was foun
   ]);
 });
 
+test("a header is absent also if its name is that of a member of every object", () => {
+  const names = JSON.parse('{"constructor":false,"__proto__":false}');
+  expect(at({ headers: names })).toEqual([]);
+  expect(at({ headers: { constructor: true } } as never)).toEqual([
+    "headers.constructor: a value, not nothing",
+  ]);
+});
+
+test("a request has each header of its step, no matter the name", () => {
+  const headers = JSON.parse('{"__proto__":"1","Constructor":"2"}');
+  const { received, shown } = storyRequest(startFrozen("key-states"), { key: "none", headers });
+  expect(received.headers).toEqual(["__proto__", "1", "constructor", "2"]);
+  expect(Object.entries(shown.headers)).toEqual([
+    ["__proto__", "1"],
+    ["constructor", "2"],
+  ]);
+});
+
 test("lists are compared whole, and null is not a missing member", () => {
   expect(at({ body: { data: { scopes: ["a"] } } })).toEqual(['body.data.scopes: ["a"], not ["a","b"]']);
   expect(at({ body: { data: { scopes: ["b", "a"] } } })).toHaveLength(2);

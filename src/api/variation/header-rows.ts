@@ -137,7 +137,7 @@ function moreHeaders(...added: readonly Header[]): VariantMembers {
   return { changeHeaders: (headers) => withHeaders(headers, added) };
 }
 
-/** The headers of a response, and those of these whose names it does not have yet. */
+/** The headers of a response with more headers. A header that the response already has is not added again. */
 function withHeaders(headers: readonly Header[], added: readonly Header[]): readonly Header[] {
   const namesSoFar = new Set(headers.map(([name]) => name.toLowerCase()));
   return [...headers, ...added.filter(([name]) => !namesSoFar.has(name.toLowerCase()))];

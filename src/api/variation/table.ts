@@ -35,7 +35,7 @@ const rateLimitHeadersRow = assumptionRow(
   valuesAsIds("none", "draft", "legacy"),
 );
 
-/** The rows of assumptions, except `error_details`, and of the form of the request id. */
+/** The row of the form of the request id, and the rows of all assumptions but `error_details`, which changes the content of errors. */
 const assumedRows: readonly VariationRow[] = [
   assumptionRow(
     "rate_limit_code",
