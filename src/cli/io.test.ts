@@ -39,7 +39,7 @@ test("a stop by the program ends soon, as a signal does", () => {
   onTestFinished(() => void vi.useRealTimers());
   const { io, exits } = fakeProcess();
   const signal = io.stopSignal();
-  io.stop();
+  io.stopProcess();
   expect(signal.reason).toBe("SIGTERM");
   io.endSoon();
   vi.advanceTimersByTime(2500);

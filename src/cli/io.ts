@@ -30,7 +30,7 @@ export interface Io {
   /** Aborted at SIGINT, SIGTERM or SIGHUP. The process ends soon after. */
   readonly stopSignal: () => AbortSignal;
   /** Stops this process as SIGTERM does. */
-  readonly stop: () => void;
+  readonly stopProcess: () => void;
   /** Passes SIGINT, SIGTERM, SIGHUP and SIGQUIT to the listener; returns how to stop that. */
   readonly takeSignals: (listener: (signal: NodeJS.Signals) => void) => () => void;
   /** Ends the process after a while, even if something is still open. */
@@ -112,7 +112,7 @@ export function processIo(process: NodeJS.Process): HostIo {
     },
     stopSignal: () => createStopSignal(process),
     // Only the listeners are called: on Windows, a signal ends a process immediately.
-    stop: () => void process.emit("SIGTERM", "SIGTERM"),
+    stopProcess: () => void process.emit("SIGTERM", "SIGTERM"),
     takeSignals: (listener) => takeSignals(process, listener),
     endSoon: () => endSoon(process),
     wait: waitFor,

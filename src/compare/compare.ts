@@ -5,7 +5,7 @@ import { tryLimits } from "./limits/limits.js";
 import { describeNotCompared } from "./not-compared.js";
 import { sendRejectionsAgain } from "./rejections/send-again.js";
 import { recognizeApiInAll } from "./sending/api-recognition.js";
-import { completedWith } from "./sending/attempt.js";
+import { rightful200s } from "./sending/attempt.js";
 import type { CompareOptions, Send } from "./sending/compare-options.js";
 import { repeatAttempt, tryOutcome } from "./sending/send-attempt.js";
 import { Session } from "./sending/session.js";
@@ -32,13 +32,13 @@ async function tryOutcomes(session: Session): Promise<void> {
     if (row.variables.length === 0) await tryOutcome(session, row);
   }
   const recognition = recognizeApiInAll(session.attempts, session.options.url);
-  session.endUnlessApi(recognition, "nothing was sent after the requests without a working key");
+  session.endIfNotTheApi(recognition, "nothing was sent after the requests without a working key");
 
   for (const row of rows) {
     if (row.variables.length > 0) await tryOutcome(session, row);
   }
 
   // The second response to the same key shows whether requests are counted, and whether the rejected keys led to a lock.
-  const [working] = completedWith(session.attempts, 200);
+  const [working] = rightful200s(session.attempts);
   if (working !== undefined) await repeatAttempt(session, working);
 }

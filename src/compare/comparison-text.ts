@@ -82,12 +82,10 @@ function outcomeRows(outcomes: readonly ComparedOutcome[]): TableRow[] {
     const words: string[] = [];
     if (got !== undefined) words.push(got);
     if (variable !== undefined) words.push(variable);
-    const first = firstByReason.get(reason ?? "");
-    if (first !== undefined) {
-      words.push(`as ${first}`);
-    } else if (reason !== undefined) {
-      words.push(reason);
-      firstByReason.set(reason, outcome);
+    if (reason !== undefined) {
+      const first = firstByReason.get(reason);
+      words.push(first === undefined ? reason : `as ${first}`);
+      if (first === undefined) firstByReason.set(reason, outcome);
     }
 
     const shownResult = { text: result.replaceAll("_", " "), tone: outcomeTones[result] };
@@ -143,10 +141,11 @@ function mergeDifferences(differences: readonly ContractDifference[]): MergedDif
 function differenceRow({ first, outcomes, rules }: MergedDifference): TableRow {
   const { at, expected, found } = first;
   const named = [...outcomes].join(", ");
-  // Of several outcomes, each has a request of its own.
+  // One request cannot stand for several outcomes: each of them has its own.
   const request = outcomes.size > 1 ? "" : describeRequest(first);
   return {
     cells: [{ text: named, tone: "bad" }, at, [...rules].join(", "), { text: request, tone: "quiet" }],
+    // The last two columns.
     details: [[expected], [found]],
   };
 }

@@ -50,7 +50,7 @@ function judgeOutcome(outcome: PromisedOutcomeId, findings: Findings): ComparedO
 
 /** Returns why the latest request for an outcome shows nothing; `undefined` if there is none, or if it counts. */
 function reasonOfLatest(attempts: readonly Attempt[]): string | undefined {
-  // A request whose limit was waited for was sent again: the later one is the one that tells.
+  // A request that met a limit, and its control, tell nothing once the limit was waited for: another request tells.
   const latest = attempts.findLast(({ evidence }) => evidence.kind !== "waited_for") ?? attempts.at(-1);
   if (latest === undefined || latest.evidence.kind === "judged") return undefined;
   return latest.evidence.why;

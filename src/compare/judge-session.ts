@@ -1,4 +1,3 @@
-import { outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { learnAssumptions } from "./assumptions/assumptions.js";
 import { valuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
@@ -10,7 +9,7 @@ import { judgeOutcomes } from "./judge-outcomes.js";
 import { notesOnNames, notesOnVariables } from "./notes.js";
 import { compareRejections } from "./rejections/causes-of-401.js";
 import type { SentAgain } from "./rejections/send-again.js";
-import type { Attempt, CompletedAttempt } from "./sending/attempt.js";
+import { reachedItsOutcome } from "./sending/attempt.js";
 import type { SessionProgress } from "./sending/progress.js";
 import type { Session } from "./sending/session.js";
 
@@ -42,8 +41,8 @@ export function judgeSession(
     openPlaces,
   });
 
-  // Read what the contract leaves open.
-  const expectedAttempts = attempts.filter(hasExpectedStatus);
+  // Read what the contract leaves open: a response with the status of its outcome shows it.
+  const expectedAttempts = attempts.filter(reachedItsOutcome);
   const learned = learnAssumptions(expectedAttempts);
   return {
     url: session.options.url,
@@ -89,13 +88,6 @@ function withoutRepetitions(differences: readonly ContractDifference[]): Contrac
     if (!byContent.has(text)) byContent.set(text, difference);
   }
   return [...byContent.values()];
-}
-
-/** Whether an attempt got the status of its outcome: then it shows how the service does what the contract leaves open. */
-function hasExpectedStatus(attempt: Attempt): attempt is CompletedAttempt {
-  const { outcome, response, evidence } = attempt;
-  if (response === undefined || evidence.kind !== "judged") return false;
-  return response.status === outcomeRow(outcome).status;
 }
 
 function chooseVerdict(progress: SessionProgress, outcomes: Comparison["outcomes"]): Comparison["verdict"] {

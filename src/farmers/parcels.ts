@@ -25,8 +25,8 @@ interface Farming {
   readonly grows: readonly Growing[];
   /** The crop of the largest field, and of half of the others. */
   readonly main: Growing;
-  /** From 0 to 1: a field has irrigation if a larger share of its crop's fields has it. */
-  readonly dryness: number;
+  /** From 0 to 1, the place of the farm among those with a crop. If 30% of the crop's fields have irrigation, those below 0.3 do. */
+  readonly irrigationRank: number;
 }
 
 const squareMetersPerHectare = 10_000;
@@ -52,8 +52,8 @@ export function drawParcels(farm: FarmContext): readonly Parcel[] {
 
   const grows = region.grows.filter(({ crop }) => canHaveGrown(farm, crop));
   const main = pickWeighted(streamFor("crop"), grows);
-  const dryness = exact.fraction(streamFor("irrigation"));
-  return rings.map((ring, index) => drawParcel(farm, { grows, main, dryness }, ring, index));
+  const irrigationRank = exact.fraction(streamFor("irrigation"));
+  return rings.map((ring, index) => drawParcel(farm, { grows, main, irrigationRank }, ring, index));
 }
 
 /** Draws the middle of a farm, somewhere in the circle of its region. */
@@ -104,14 +104,15 @@ function drawParcel(farm: FarmContext, farming: Farming, ring: Position[], index
 
   // What is drawn, in this order: another one would change the farmers of every seed.
   const hasMainCrop = index === 0 || exact.happens(draw, 0.5);
-  const { crop, watered } = hasMainCrop ? farming.main : pickWeighted(draw, farming.grows);
+  const { crop, shareIrrigated } = hasMainCrop ? farming.main : pickWeighted(draw, farming.grows);
   // A farmer with irrigation has it on most fields.
   const isLikeOthers = exact.happens(draw, 0.85);
-  const dryness = isLikeOthers ? farming.dryness : exact.fraction(draw);
+  const irrigationRank = isLikeOthers ? farming.irrigationRank : exact.fraction(draw);
   const method = pick(draw, surveyMethods);
   const surveyedAt = farm.start - exact.wholeBetween(draw, 60, 1_500) * day;
   const { tenure } = pickWeighted(draw, tenureWeights);
-  const irrigation = dryness < watered ? irrigationFor(crop, exact.fraction(draw)) : "none";
+  const isIrrigated = irrigationRank < shareIrrigated;
+  const irrigation = isIrrigated ? irrigationFor(crop, exact.fraction(draw)) : "none";
 
   const { code, name, bearsAfter } = crops[crop];
   return {

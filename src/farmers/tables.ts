@@ -14,7 +14,7 @@ import tr from "./tables/tr.json" with { type: "json" };
 import uk from "./tables/uk.json" with { type: "json" };
 import vi from "./tables/vi.json" with { type: "json" };
 
-// One table for each locale with its country, loaded with the first farmer. Their sources are in fixtures/README.md.
+// One table for each locale with its country. Their sources are in fixtures/README.md.
 
 export type FarmerLocale = (typeof farmerLocales)[number];
 export type CropName = keyof typeof cropTable;
@@ -35,7 +35,7 @@ export interface Growing {
   /** How often it is grown, next to the other crops of the region. */
   readonly weight: number;
   /** The share of its fields with irrigation: 1 if the crop needs it. */
-  readonly watered: number;
+  readonly shareIrrigated: number;
 }
 
 /** Common names. Their table has a list of each country, by its locale, and of the speakers of other languages, by the language. */
@@ -81,8 +81,8 @@ export interface Country {
   readonly regions: readonly Region[];
 }
 
-/** A crop in a table: its name, its weight and its watered share. */
-type GrowingRow = readonly [crop: CropName, weight: number, watered: number];
+/** A crop in a table: its name, its weight and the share of its fields with irrigation. */
+type GrowingRow = readonly [crop: CropName, weight: number, shareIrrigated: number];
 
 /** A region in the table of its country. What it leaves out is that of the country. */
 interface RegionTable {
@@ -119,7 +119,7 @@ export const countryOf = /* @__PURE__ */ cachedByName((locale: FarmerLocale): Co
       // The list of the region, or else that of the country, which has the name of its locale.
       names: nameTable[region.names ?? (locale as keyof typeof nameTable)],
       languages: region.languages ?? {},
-      grows: rows.map(([crop, weight, watered]) => ({ crop, weight, watered })),
+      grows: rows.map(([crop, weight, shareIrrigated]) => ({ crop, weight, shareIrrigated })),
     });
   }
   return { ...table, regions };

@@ -1,8 +1,11 @@
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { respondToWebRequest } from "./web-request.js";
 
-/** The requests whose responses are late. A signal reaches a derived request only while that request is referenced, and awaiting does not reference it. */
-const awaitedRequests = new Set<object>();
+/**
+ * Keeps the requests of late responses from the garbage collector. Awaiting a response does not reference its request, and a
+ * collected request no longer gets the signal of the client, so that the client could not abort it.
+ */
+const referencedRequests = new Set<object>();
 
 /** Responds as `fetch` does, which a client calls with these arguments. */
 export async function fetchResponse(
@@ -15,16 +18,16 @@ export async function fetchResponse(
   const result = respondToWebRequest(state, request);
   if (result instanceof Response) return withUrl(result, request);
 
-  // A fault delays or breaks it.
-  const awaited = { input, request };
+  // A fault delays or breaks the response.
+  const referenced = { input, request };
   const canBeAborted = init?.signal !== undefined || input instanceof Request;
-  if (canBeAborted) awaitedRequests.add(awaited);
+  if (canBeAborted) referencedRequests.add(referenced);
   try {
     const response = await result;
     if (response.type === "error") throw new TypeError("fetch failed", { cause: connectionReset() });
     return withUrl(response, request);
   } finally {
-    awaitedRequests.delete(awaited);
+    referencedRequests.delete(referenced);
   }
 }
 

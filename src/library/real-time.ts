@@ -37,8 +37,8 @@ const forwardTime = forwardClock(() => dateNowAtLoad(), stopwatch);
 export const realTime: Pick<Platform, "time" | "steadyTime" | "stopwatch"> = {
   time: () => Date.now(),
   steadyTime() {
-    const isReal = wasDateReal && Date.now === dateNowAtLoad;
-    return isReal ? forwardTime() : Date.now();
+    const isDateReal = wasDateReal && Date.now === dateNowAtLoad;
+    return isDateReal ? forwardTime() : Date.now();
   },
   stopwatch,
 };

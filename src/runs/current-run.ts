@@ -58,12 +58,12 @@ function readRun(
   if (file === undefined) return undefined;
   if (file.version !== ownVersion) return runOfAnotherVersion(writer);
 
-  const { scenario, options, start, conditions } = file;
+  const { scenario, options, clockStart, conditions } = file;
   // A claim that fails is reported, and nothing is put in place of the response.
   const claim = (name: string) => writer.tryOrReport(() => claimOnce(path, name, files)) ?? false;
   return {
     scenario,
-    conditionedRun: conditions && { ...conditionedRun(conditions, claim), start },
+    conditionedRun: conditions && { ...conditionedRun(conditions, claim), clockStart },
     optionsFor: (ownOptions) => completedOptions(ownOptions, options),
     follow: (sandbox, startedBy = "code") =>
       writeRequestsOf(sandbox, { startedBy, seedOfRun: options.seed, writer, process }),

@@ -30,7 +30,7 @@ export interface RunFile {
   /** The options of sandboxes that do not set them. */
   readonly options: StartOptions;
   /** The start of clocks that neither the options nor the scenario set, in a run with conditions. Default: the real time. */
-  readonly start?: number | undefined;
+  readonly clockStart?: number | undefined;
   /** Default: none. */
   readonly conditions?: RunConditions | undefined;
 }

@@ -84,5 +84,5 @@ export function startOfClock(
 ): number {
   const now = scenario.clock?.now;
   if (now !== undefined) return requireInstant(now);
-  return run?.start ?? platform.time();
+  return run?.clockStart ?? platform.time();
 }

@@ -171,7 +171,7 @@ export interface ConditionedRun {
   /** The profile of all sandboxes. Default: each one's own. */
   readonly profile?: Profile | undefined;
   /** The start of clocks that neither their options nor their scenario set (epoch milliseconds). Default: the wall clock. */
-  readonly start?: number | undefined;
+  readonly clockStart?: number | undefined;
   /** The only rows that vary. Default: all. */
   readonly rows?: VariantRules["rows"];
   /**

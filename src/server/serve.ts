@@ -56,7 +56,10 @@ const dueIntervalMs = 250;
 /** The bytes of a random control token. */
 const tokenBytes = 24;
 
-/** Serves a sandbox; resolves once it accepts requests. The caller closes the state file. Throws `state_unwritable`. */
+/**
+ * Serves a sandbox; resolves once it accepts requests. The caller closes the state file. Throws `state_unwritable`, and the errors of
+ * `readPublicNames` and `listen`.
+ */
 export async function serve(
   sandbox: SandboxState,
   options: ServeOptions & ProgramOptions,
@@ -111,7 +114,7 @@ export async function serve(
     onDefect,
   });
 
-  await beginToSave(stateFile, close);
+  await startSaving(stateFile, close);
   const url = publicUrl ?? localUrl;
   return {
     url,
@@ -123,10 +126,10 @@ export async function serve(
   };
 }
 
-/** Begins to keep the sandbox. Closes a server whose state cannot be written, and throws `state_unwritable`. */
-async function beginToSave(stateFile: StateFile | undefined, close: RunningServer["close"]): Promise<void> {
+/** Starts to save the sandbox. Closes a server whose state cannot be written, and throws `state_unwritable`. */
+async function startSaving(stateFile: StateFile | undefined, close: RunningServer["close"]): Promise<void> {
   try {
-    stateFile?.begin();
+    stateFile?.startSaving();
   } catch (error) {
     await close(0);
     throw error;

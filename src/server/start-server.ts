@@ -77,8 +77,8 @@ export interface SandboxServer<Key extends string = string, Organization extends
 /**
  * Starts a server with its own sandbox; resolves once it accepts requests.
  *
- * Throws the errors of `createSandbox` and {@link loadScenario}, `validation_failed` for a port, `address_in_use`,
- * `address_unavailable` and `certificate_unusable`. With a state file, throws
+ * Throws the errors of `createSandbox` and {@link loadScenario}, `validation_failed` for another option that is not valid,
+ * `usage` for `publicUrl` and `allowHosts`, `address_in_use`, `address_unavailable` and `certificate_unusable`. With a state file, throws
  * `state_unreadable`, `state_mismatch`, `state_in_use` or `state_unwritable`; `close` throws the last one if data is lost.
  *
  * @example
@@ -171,6 +171,6 @@ async function loadSource(
 ): Promise<LoadedScenario | NamedScenario> {
   if (source === undefined) return run?.scenario ?? loadScenario("key-states");
   const isFile = typeof source === "string" || typeTag(source) === "URL";
-  if (isFile) return loadScenario(source as string | URL);
+  if (isFile) return loadScenario(nameOfFile(source, "start the server", "scenario"));
   return resolveSource(source as LoadedScenario); // it checks any other value
 }

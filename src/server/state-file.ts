@@ -7,7 +7,6 @@ import { startSandbox } from "../sandbox/start-sandbox.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
 import { quoteFile } from "../schema/words.js";
 import { type LockedFile, lockFile } from "./locked-file.js";
-import { SavePace } from "./save-pace.js";
 import { damagedState, parseState, stateParts, unreadableState } from "./state-text.js";
 
 /**
@@ -16,7 +15,7 @@ import { damagedState, parseState, stateParts, unreadableState } from "./state-t
  */
 const reservedNumbers = 100_000;
 
-/** Milliseconds between two saves of requests, or more if they take long. */
+/** Milliseconds between two saves by the timer, or more if they take long. */
 const saveIntervalMs = 500;
 
 /** The file of a sandbox: its absolute path, and its name for messages. */
@@ -40,7 +39,7 @@ interface OpenedSandbox {
 }
 
 /**
- * Continues the sandbox of a file, or starts a new one that `begin` starts to keep there.
+ * Continues the sandbox of a file, or starts a new one that `startSaving` writes there for the first time.
  *
  * Throws `state_unreadable`, `state_mismatch` for another scenario's state, or `state_in_use` if another process uses the file.
  * An error leaves the file unchanged.
@@ -91,11 +90,11 @@ function readOrThrow<Result>(name: string, read: () => Result, failure = unreada
 }
 
 /**
- * Knows when a sandbox is saved in its file, as a whole each time:
- * - `begin` writes a new file, or saves in an existing one. Nothing is written before it.
- * - `save` saves a change that somebody has asked for, and throws if that fails.
- * - The sandbox is also saved unasked: some time after requests, when a scenario starts, and when half of the reserved request
- *   numbers are used. Nobody waits for such a save, so that it does not throw.
+ * Saves a sandbox in its file, as a whole each time:
+ * - `startSaving` writes the file for the first time. Nothing is written before it.
+ * - `save` saves a change that a client waits for, and throws if that fails.
+ * - `#saveInBackground` saves some time after requests, when a scenario starts, and when half of the reserved request numbers are
+ *   used. Nobody waits for it, so that it does not throw.
  * - `close` saves for the last time. Nothing is written after it.
  *
  * A save that fails is reported, if the one before it did not fail. The file keeps its last saved state, and a later save writes
@@ -108,11 +107,12 @@ export class StateFile {
   readonly #file: LockedFile;
   readonly #name: string;
   readonly #options: StateOptions;
-  /** Whether the sandbox is saved: from `begin` to `close`. */
+  /** Whether the sandbox is saved: from `startSaving` to `close`. */
   #isSaving = false;
   /** Saves requests from time to time. */
   #timer: NodeJS.Timeout | undefined;
-  readonly #pace = new SavePace(nodePlatform.stopwatch);
+  /** From when the timer may save again (milliseconds of the stopwatch). */
+  #nextTimedSaveAt = 0;
   /** The progress of the sandbox that the file has. */
   #savedProgress = "";
   /** Whether the last save failed. */
@@ -126,33 +126,41 @@ export class StateFile {
     this.#options = options;
   }
 
-  /** Starts to save. Throws `state_unwritable` if a new file cannot be written; `close` does not try that again. */
-  begin(): void {
+  /**
+   * Starts to save. Throws `state_unwritable` if a new file cannot be written. That is not reported, as the server does not start,
+   * and `close` does not try it again.
+   */
+  startSaving(): void {
     const isNew = this.savedAt === undefined;
-    if (isNew) this.#create();
+    if (isNew) {
+      try {
+        this.#file.makeFolder();
+        this.#write(this.#reserveNumbers());
+      } catch (error) {
+        throw unwritableState(this.#name, error);
+      }
+    }
     this.#isSaving = true;
 
     this.#timer = timers.setInterval(() => {
       const hasMore = this.#progress() !== this.#savedProgress;
-      if (hasMore && this.#pace.isDue()) this.#saveUnasked();
+      const isDue = nodePlatform.stopwatch() >= this.#nextTimedSaveAt;
+      if (hasMore && isDue) this.#saveInBackground();
     }, saveIntervalMs);
     this.#timer.unref();
 
     // A scenario that starts has request ids of its own, which the file must reserve.
     this.sandbox.journal.subscribe((event) => {
-      if (event.type === "sandbox.started") this.#saveUnasked();
+      if (event.type === "sandbox.started") this.#saveInBackground();
     });
 
-    if (isNew) this.#planSave();
     // The next start of this program must not use the request ids of this one.
-    else this.#saveUnasked();
+    if (!isNew) this.#saveInBackground();
   }
 
   /** Saves everything, with reserved numbers for the requests until the next save. Throws `state_unwritable`. */
   save(): void {
-    if (!this.#isSaving) return;
-    this.#planSave();
-    this.#pace.run(() => this.#write(this.#latestNumber() + reservedNumbers));
+    if (this.#isSaving) this.#writeOrReport(this.#reserveNumbers());
   }
 
   /** Whether the last save failed. */
@@ -165,14 +173,14 @@ export class StateFile {
     timers.clearInterval(this.#timer);
     try {
       // No request follows, so that no numbers are reserved.
-      if (this.#isSaving) this.#write(this.#latestNumber());
+      if (this.#isSaving) this.#writeOrReport(this.sandbox.requestIds.latestNumber());
     } finally {
       this.#isSaving = false;
       this.#file.unlock();
     }
   }
 
-  #saveUnasked(): void {
+  #saveInBackground(): void {
     try {
       this.save();
     } catch {
@@ -180,16 +188,14 @@ export class StateFile {
     }
   }
 
-  /** Plans a save for the request that will have used half of the numbers that are reserved now. */
-  #planSave(): void {
-    const half = this.#latestNumber() + reservedNumbers / 2;
+  /** Returns the last request number that a save marks as used, and plans the next save for when half of them are used. */
+  #reserveNumbers(): number {
+    const { requestIds } = this.sandbox;
+    const latest = requestIds.latestNumber();
     // In the next tick, the request is in the sandbox.
-    this.sandbox.requestIds.planAt(half, () => timers.nextTick(() => this.#saveUnasked()));
-  }
-
-  /** The number of the latest request. */
-  #latestNumber(): number {
-    return this.sandbox.requestIds.latestNumber();
+    const saveSoon = () => timers.nextTick(() => this.#saveInBackground());
+    requestIds.planAt(latest + reservedNumbers / 2, saveSoon);
+    return latest + reservedNumbers;
   }
 
   /** What has happened in the sandbox until now, as a text to compare. */
@@ -198,21 +204,11 @@ export class StateFile {
     return `${journal.latest()} ${counters.unread()}`;
   }
 
-  /** Writes a file that did not exist. Throws `state_unwritable`, which is not reported: the caller cannot start. */
-  #create(): void {
-    try {
-      this.#file.makeFolder();
-      this.#pace.run(() => this.#replaceFile(this.#latestNumber() + reservedNumbers));
-    } catch (error) {
-      throw unwritableState(this.#name, error);
-    }
-  }
-
   /** Writes the file. Throws `state_unwritable`, and reports it if the last save did not fail. */
-  #write(lastReservedNumber: number): void {
+  #writeOrReport(lastReservedNumber: number): void {
     const hadFailed = this.#hasFailed;
     try {
-      this.#replaceFile(lastReservedNumber);
+      this.#write(lastReservedNumber);
       this.#hasFailed = false;
     } catch (cause) {
       this.#hasFailed = true;
@@ -222,11 +218,18 @@ export class StateFile {
     }
   }
 
-  /** Replaces the file. No later start uses a request number up to the last reserved one. Throws an error of the file system. */
-  #replaceFile(lastReservedNumber: number): void {
-    const startedWith = this.#options.startedScenario();
-    this.#file.replace(stateParts(this.sandbox, startedWith, lastReservedNumber));
-    this.#savedProgress = this.#progress();
+  /** Writes the file. No later start uses a request number up to the last reserved one. Throws an error of the file system. */
+  #write(lastReservedNumber: number): void {
+    const startedAt = nodePlatform.stopwatch();
+    try {
+      const startedWith = this.#options.startedScenario();
+      this.#file.replace(stateParts(this.sandbox, startedWith, lastReservedNumber));
+      this.#savedProgress = this.#progress();
+    } finally {
+      // A save stops all requests, so that the timer pauses for ten times as long.
+      const endedAt = nodePlatform.stopwatch();
+      this.#nextTimedSaveAt = endedAt + 10 * (endedAt - startedAt);
+    }
   }
 }
 

@@ -35,7 +35,7 @@ interface SavedState {
 
 // The text is one object of JSON. Its last member is a checksum of the same object without that member:
 //
-//     {"svc_sandbox_state":13,…,"sandbox":{…},"sum":"0123456789abcdef"}
+//     {"svc_sandbox_state":14,…,"sandbox":{…},"sum":"0123456789abcdef"}
 
 /**
  * The text of a state, in parts: with 100,000 keys, it is 27 MB. It contains no full keys except a scenario's pinned keys (R35).
@@ -74,9 +74,8 @@ function checksumOf(text: string): string {
 }
 
 /**
- * Reads the sandbox of a text. If the scenario that started it has another name now, so has the sandbox. `file` is the name for messages.
- * Throws
- * `state_unreadable`, or `state_mismatch` if another scenario started it.
+ * Reads the sandbox of a text. `startedWith` is the scenario of this start: the same as that of the start before, but it may have
+ * another name now. `file` is the name for messages. Throws `state_unreadable`, or `state_mismatch` for another scenario.
  */
 export function parseState(text: string, startedWith: NamedScenario, file: string): SavedSandbox {
   const content = tryParseJson(text);
@@ -101,14 +100,22 @@ export function parseState(text: string, startedWith: NamedScenario, file: strin
   requireSameScenario(saved.started_with, scenarioIdentity(startedWith), file);
 
   const { sandbox } = saved;
-  const runsStartedScenario = sandbox.name === saved.started_with.name;
   return {
     ...sandbox,
-    // A moved scenario file gets its new name; a scenario that was loaded later keeps its own.
-    name: runsStartedScenario ? startedWith.name : sandbox.name,
+    name: currentName(sandbox.name, saved.started_with.name, startedWith.name),
     scenario: checkedScenario(sandbox.scenario, file),
     snapshot: checkedScenario(sandbox.snapshot, file),
   };
+}
+
+/**
+ * The name of a sandbox that continues. `nameAtStart` and `nameNow`: the names of the scenario that it was started with, when it was
+ * saved and now. They differ if its file was moved in the meantime.
+ */
+function currentName(savedName: string, nameAtStart: string, nameNow: string): string {
+  if (savedName === nameAtStart) return nameNow;
+  // Another scenario was loaded after the start, and has a name of its own.
+  return savedName;
 }
 
 /** Checks a scenario of a state. Throws `state_unreadable`. */

@@ -110,6 +110,16 @@ test("the lines of keys that are gone leave, also those of an earlier start; the
   expect(readFileSync(join(cwd, ".env"), "utf8")).toBe(`${own}SVC_API_KEY=SVC_test_1\n`);
 });
 
+test("the default key of an earlier start leaves if the scenario now has only its hash; a real key stays", () => {
+  const cwd = temporaryFolder({
+    ".env": "SVC_API_KEY=SVC_test_sbx1\nA=1\n",
+    real: "SVC_API_KEY=SVC_live_1\n",
+  });
+  for (const file of [".env", "real"]) new EnvFile(file, cwd).write({ SVC_KEY_NEW: "SVC_test_sbx2" });
+  expect(readFileSync(join(cwd, ".env"), "utf8")).toBe("A=1\nSVC_KEY_NEW=SVC_test_sbx2\n");
+  expect(readFileSync(join(cwd, "real"), "utf8")).toBe("SVC_API_KEY=SVC_live_1\nSVC_KEY_NEW=SVC_test_sbx2\n");
+});
+
 test.each(['"', "'", "`"])("a key of another sandbox leaves also in %s", (mark) => {
   const text = `SVC_KEY_OLD=${mark}SVC_test_sbx1${mark} # old\nSVC_KEY_LIVE=${mark}SVC_live_1${mark}\n`;
   expect(written(".env", text)).toBe(`SVC_KEY_LIVE=${mark}SVC_live_1${mark}\nSVC_API_KEY=SVC_test_1\n`);

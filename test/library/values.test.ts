@@ -198,6 +198,7 @@ test.each(["file://host/a.yaml", "file:///a%2Fb.yaml"])("%s is no file of this m
   await expect(loadScenario(url)).rejects.toMatchObject(rejection("file"));
   await expect(loadScenario("active", { cwd: url })).rejects.toMatchObject(rejection("cwd"));
   await expect(startServer({ state: url })).rejects.toMatchObject(rejection("state"));
+  await expect(startServer({ scenario: url })).rejects.toMatchObject(rejection("scenario"));
 });
 
 test("a file may be a URL, and what loadScenario returns is a scenario", async () => {

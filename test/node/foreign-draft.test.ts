@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { writeFileAtomically } from "../../src/cli/files/output-file.js";
+import { writeWholeFile } from "../../src/cli/files/output-file.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // In a shared folder, the system does not let one user remove the file of another; `rmSync` then tries whether it is a folder.
@@ -18,5 +18,5 @@ vi.mock("node:fs", async (original) => {
 test("the draft of another user is named with the cause", () => {
   const file = join(temporaryFolder({ "env.svc-sandbox-draft": "" }), "env");
   const why = /env\.svc-sandbox-draft" cannot be removed: permission denied$/;
-  expect(() => writeFileAtomically(file, "new", 0o600)).toThrow(why);
+  expect(() => writeWholeFile(file, "new", 0o600)).toThrow(why);
 });

@@ -7,30 +7,8 @@ import { nodePlatform, timers } from "../../src/node/platform.js";
 import { readApiRequest } from "../../src/rules/read-request.js";
 import { checkedStart } from "../../src/sandbox/start-sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { SavePace } from "../../src/server/save-pace.js";
 import { openStateFile } from "../../src/server/state-file.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-
-test("a save of requests is due ten times the duration of the last save later", () => {
-  let now = 0;
-  const pace = new SavePace(() => now);
-  const takes = (ms: number) => () => {
-    now += ms;
-  };
-  pace.run(takes(0));
-  expect(pace.isDue()).toBe(true);
-  pace.run(takes(30));
-  now += 299;
-  expect(pace.isDue()).toBe(false);
-  now += 1;
-  expect(pace.isDue()).toBe(true);
-  const fails = () => {
-    takes(5)();
-    throw new Error();
-  };
-  expect(() => pace.run(fails)).toThrow();
-  expect(pace.isDue()).toBe(false);
-});
 
 /** A state file whose saves take 100 ms of a time that only `pass` moves. */
 async function openSlow() {
@@ -53,7 +31,7 @@ async function openSlow() {
   const options = { startedScenario, onProblem() {} };
   const stateFile = await openStateFile({ file, name: "state.json" }, start, options);
   const { sandbox } = stateFile;
-  stateFile.begin();
+  stateFile.startSaving();
   onTestFinished(() => {
     stateFile.close();
     for (const spy of spies) spy.mockRestore();
@@ -62,6 +40,12 @@ async function openSlow() {
     stateFile,
     saved: () => JSON.parse(readFileSync(file, "utf8")).sandbox.lastNumber as number,
     request: () => handle(sandbox, readApiRequest({ method: "GET", path: "/none", query: "", headers: [] })),
+    failOnce() {
+      startedScenario.mockImplementationOnce(() => {
+        now += 100;
+        throw new Error("disk error");
+      });
+    },
     pass(ms: number) {
       now += ms;
       tick();
@@ -79,6 +63,17 @@ test("requests wait for the pace of saves, and a control call does not", async (
   request();
   stateFile.save();
   expect(saved()).toBe(100_002);
+});
+
+test("requests also wait after a save that failed", async () => {
+  const { stateFile, saved, request, failOnce, pass } = await openSlow();
+  request();
+  failOnce();
+  expect(() => stateFile.save()).toThrow("disk error");
+  pass(999);
+  expect(saved()).toBe(100_000);
+  pass(1);
+  expect(saved()).toBe(100_001);
 });
 
 test("requests do not wait if half of the reserved ids are used, so that no start uses one again", async () => {

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { writeFileAtomically, writeReportFile } from "../../src/cli/files/output-file.js";
+import { writeReportFile, writeWholeFile } from "../../src/cli/files/output-file.js";
 import { isMachineLimit, makeFolder, replaceFile } from "../../src/node/files/write-file.js";
 import { startServer } from "../../src/server/index.js";
 import { runCli } from "../support/run-cli.js";
@@ -24,24 +24,24 @@ const onUnix = test.runIf(process.platform !== "win32");
 onUnix("a symbolic link is kept and its file is written; a dangling link is rejected", () => {
   const folder = temporaryFolder({ "real/env": "old" });
   symlinkSync("real/env", join(folder, "env"));
-  writeFileAtomically(join(folder, "env"), "new", 0o600);
+  writeWholeFile(join(folder, "env"), "new", 0o600);
   expect(lstatSync(join(folder, "env")).isSymbolicLink()).toBe(true);
   expect(readFileSync(join(folder, "real/env"), "utf8")).toBe("new");
   expect(readdirSync(join(folder, "real"))).toEqual(["env"]);
   symlinkSync("nothing", join(folder, "dangling"));
-  expect(() => writeFileAtomically(join(folder, "dangling"), "new", 0o600)).toThrow("symbolic link");
+  expect(() => writeWholeFile(join(folder, "dangling"), "new", 0o600)).toThrow("symbolic link");
 });
 
 onUnix("a pipe and a device are written to, not replaced", () => {
   const pipe = join(temporaryFolder(), "pipe");
   execFileSync("mkfifo", [pipe]);
-  expect(() => writeFileAtomically(pipe, "text", 0o600)).toThrow("ENXIO");
+  expect(() => writeWholeFile(pipe, "text", 0o600)).toThrow("ENXIO");
   const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
-  writeFileAtomically(pipe, "text", 0o600);
+  writeWholeFile(pipe, "text", 0o600);
   expect(readFileSync(reader, "utf8")).toBe("text");
   closeSync(reader);
   expect(statSync(pipe).isFIFO()).toBe(true);
-  writeFileAtomically("/dev/null", "text", 0o600);
+  writeWholeFile("/dev/null", "text", 0o600);
   expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
 });
 
@@ -53,7 +53,7 @@ test("texts and bytes are written in their order", () => {
 
 test("the draft of a killed process is replaced", () => {
   const folder = temporaryFolder({ "env.svc-sandbox-draft": "SVC_API_KEY=", "env.tmp": "" });
-  writeFileAtomically(join(folder, "env"), "new", 0o600);
+  writeWholeFile(join(folder, "env"), "new", 0o600);
   expect(readdirSync(folder).sort()).toEqual(["env", "env.tmp"]);
   expect(readFileSync(join(folder, "env"), "utf8")).toBe("new");
 });
@@ -61,7 +61,7 @@ test("the draft of a killed process is replaced", () => {
 test("a draft that cannot be removed is named with the cause, and stays", async () => {
   const folder = temporaryFolder({ "env.svc-sandbox-draft/mine": "" });
   const inTheWay = /env\.svc-sandbox-draft" cannot be removed: it is a directory$/;
-  expect(() => writeFileAtomically(join(folder, "env"), "new", 0o600)).toThrow(inTheWay);
+  expect(() => writeWholeFile(join(folder, "env"), "new", 0o600)).toThrow(inTheWay);
   const unwritable = { code: "state_unwritable", message: expect.stringContaining("env.svc-sandbox-draft") };
   await expect(startServer({ state: join(folder, "env") })).rejects.toMatchObject(unwritable);
   expect(readdirSync(folder)).toEqual(["env.svc-sandbox-draft"]);

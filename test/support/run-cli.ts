@@ -77,7 +77,7 @@ function run(argv: readonly string[], options: RunOptions): Running {
     cwd,
     wait,
     stopSignal: () => stopping.signal,
-    stop: () => stopping.abort(),
+    stopProcess: () => stopping.abort(),
     takeSignals: () => () => {},
     takeUncaught() {},
     endSoon() {},

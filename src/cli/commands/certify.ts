@@ -34,7 +34,7 @@ import { untouchedTests } from "../init/client-tests.js";
 import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../report/report-files.js";
 import { ClientStarter } from "../run/client-starter.js";
 import { sayWhyNotRun, whyNoRequest } from "../run/why-no-run.js";
-import { loadNamed } from "../scenario/open-scenario.js";
+import { loadScenarioArgument } from "../scenario/open-scenario.js";
 
 const certificateFormats: readonly ReportFormat[] = ["json", "junit"];
 
@@ -114,11 +114,11 @@ export const certifyCommand = declareCommand({
   async run(call) {
     const { args, clientCommand, flags, io } = call;
     const targets = reportTargets(flags.report === undefined ? [] : [flags.report], reportFile, io);
-    const loaded = await loadNamed(args[0], io);
+    const loaded = await loadScenarioArgument(args[0], io);
     const plan = createPlan(loaded, flags);
 
     const { now, frozen, jobs = availableParallelism() } = flags;
-    // The plan has the seeds.
+    // Each run of the plan has its own seed.
     const client = new ClientStarter({ loaded, call, startOptions: { now, frozen } }, jobs);
     try {
       const { stopwatch, time } = nodePlatform;
@@ -195,7 +195,7 @@ function createPlan({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): 
   };
 }
 
-/** The assumptions of a scenario that runs with varied responses keep. */
+/** The scenario's own assumptions that runs with varied responses do not vary. */
 function keptAssumptions(scenario: LoadedScenario["scenario"]): NonNullable<CertifyPlan["ownAssumptions"]> {
   const ownAssumptions = scenario.assumptions ?? {};
   return assumptionsKeptFromVarying({ profile: "varied", run: undefined, ownAssumptions });

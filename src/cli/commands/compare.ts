@@ -22,7 +22,7 @@ import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
 import { defaultTimeoutMs } from "../control-address.js";
 import { exitCode, unwritable, usageError } from "../exit-codes.js";
-import { writeFileAtomically } from "../files/output-file.js";
+import { writeWholeFile } from "../files/output-file.js";
 import * as flag from "../flags/flag.js";
 import { oneOf, readDuration, readFileName, wholeNumber } from "../flags/readers.js";
 import * as shared from "../flags/shared-flags.js";
@@ -150,7 +150,7 @@ class LearnedScenarioFile {
     // Another program may have written it during the comparison.
     this.requireReplaceable();
     try {
-      writeFileAtomically(this.#path, redactPlainKeys(learnedScenario(comparison)), 0o600);
+      writeWholeFile(this.#path, redactPlainKeys(learnedScenario(comparison)), 0o600);
     } catch (cause) {
       throw this.#unwritable(cause);
     }

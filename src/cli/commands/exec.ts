@@ -17,7 +17,7 @@ import { readFaults } from "../run/fault-flag.js";
 import { runClient } from "../run/run-client.js";
 import { TakenSignals } from "../run/taken-signals.js";
 import { sayWhyNotRun } from "../run/why-no-run.js";
-import { loadNamed } from "../scenario/open-scenario.js";
+import { loadScenarioArgument } from "../scenario/open-scenario.js";
 import { warnOfDates } from "../scenario/sandbox-warnings.js";
 
 const execFlags = {
@@ -67,7 +67,7 @@ export const execCommand = declareCommand({
   async run(call) {
     const { args, clientCommand, flags, io } = call;
     const targets = reportTargets(flags.report, reportFlag, io, flags.format);
-    const loaded = await loadNamed(args[0], io);
+    const loaded = await loadScenarioArgument(args[0], io);
     const hasConditions = flags.fault !== undefined || flags.profile !== undefined;
     const conditions = hasConditions ? createConditions(flags, loaded) : undefined;
 

@@ -15,9 +15,9 @@ import { writeAgentSection } from "../init/agent-section.js";
 import { requireNeeds } from "../init/client-needs.js";
 import { type ClientKind, clientKinds, clients } from "../init/client-tests.js";
 import { installedFile, makeFolderFor, newFile, writeProjectFile } from "../init/new-files.js";
-import { addScript } from "../init/package-script.js";
+import { packageJsonWithScript } from "../init/package-script.js";
 import type { Io } from "../io.js";
-import { asFileArgument, ownScenario } from "../scenario/open-scenario.js";
+import { asFileArgument, folderScenarioFile } from "../scenario/open-scenario.js";
 
 function readClient(text: string, from: string): ClientKind {
   const kind = clientKinds.find((known) => known === text);
@@ -67,7 +67,7 @@ export const initCommand = declareCommand({
   async run({ args, flags, io }) {
     const { client, agent } = flags;
     if (client === undefined && !agent) {
-      writeStarter(args[0] ?? ownScenario, flags, io);
+      writeStarter(args[0] ?? folderScenarioFile, flags, io);
       return;
     }
 
@@ -109,7 +109,7 @@ function writeStarter(name: string, flags: WriteFlags, io: Io): void {
 
   if (flags.quiet) return;
   const beside = installed === undefined ? `, with ${schemaCopy.slice(2)} for editors next to it` : "";
-  const start = name === ownScenario ? io.program : `${io.program} ${asFileArgument(name)}`;
+  const start = name === folderScenarioFile ? io.program : `${io.program} ${asFileArgument(name)}`;
   io.stderr.say(`Wrote ${name}${beside}. Start it with: ${start} --watch\n`);
 }
 
@@ -123,7 +123,7 @@ async function writeClientTests(
   const { example, exampleFile, script, runCommand } = clients[kind];
   // What is wrong with the project or the call shows before the first file is written.
   requireEnding(kind, name);
-  const project = script === undefined ? undefined : await addScript(script, io.cwd);
+  const project = script === undefined ? undefined : await packageJsonWithScript(script, io.cwd);
   await requireNeeds(kind, io);
   const file = newFile(name, io.cwd, flags);
 
@@ -134,13 +134,13 @@ async function writeClientTests(
   const testFolder = folder === "" ? "." : shellWord(`./${folder}`);
   const run = runCommand(testFolder);
   if (project === undefined) return [`Wrote ${name}.`, `Run it with: ${run}`];
-  if (!project.runsOurLine) {
+  if (!project.isOurScript) {
     return [
       `Wrote ${name}. The script test:sandbox is unchanged.`,
       `Run it with: ${io.program} ${project.execLine}`,
     ];
   }
-  writeProjectFile(join(io.cwd, "package.json"), project.text);
+  writeProjectFile(join(io.cwd, "package.json"), project.packageJson);
   return [`Wrote ${name}, and the script test:sandbox.`, `Run it with: ${run}`];
 }
 

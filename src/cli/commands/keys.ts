@@ -13,7 +13,7 @@ import * as flag from "../flags/flag.js";
 import { oneOf } from "../flags/readers.js";
 import * as shared from "../flags/shared-flags.js";
 import { keyRows, keyTable } from "../output/key-rows.js";
-import { loadNamed } from "../scenario/open-scenario.js";
+import { loadScenarioArgument } from "../scenario/open-scenario.js";
 
 export const keysCommand = declareCommand({
   summary: "list a scenario's keys and what each one gets",
@@ -49,7 +49,7 @@ export const keysCommand = declareCommand({
     "svc-sandbox keys my.yaml --format json": "for machines",
   },
   async run({ args, flags, io }) {
-    const loaded = await loadNamed(args[0], io);
+    const loaded = await loadScenarioArgument(args[0], io);
     const sandbox = startInNode(loaded, flags);
     const format = flags.json ? "json" : (flags.format ?? "table");
     if (format === "env" || format === "powershell") {
@@ -59,7 +59,7 @@ export const keysCommand = declareCommand({
 
     const rows = keyRows(sandbox, undefined, endpointNamed(sandbox, flags.endpoint));
     if (format === "json") {
-      // For machines, there are only the faults of the next request.
+      // `isFaultLater` adds words to the table, and is no member of the JSON.
       const jsonRows = rows.map(({ isFaultLater: _, ...row }) => row);
       io.stdout.write(`${JSON.stringify(jsonRows, null, 2)}\n`);
       return;

@@ -15,10 +15,10 @@ import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags/flag.js";
 import { readerOf } from "../flags/readers.js";
 import * as shared from "../flags/shared-flags.js";
-import { openNamed } from "../scenario/open-scenario.js";
+import { openScenarioArgument } from "../scenario/open-scenario.js";
 import { ShownBodies } from "../story/message-lines.js";
 import { type PlacedDifference, placeDifferences } from "../story/placed-differences.js";
-import { createPauses, type Pauses, stepKeys } from "../story/play-pauses.js";
+import { createPauses, type Pauses, stepKeysHelp } from "../story/play-pauses.js";
 import { openingProse, stepProse } from "../story/story-prose.js";
 
 const readSpeed = readerOf((text) => {
@@ -67,7 +67,7 @@ export const playCommand = declareCommand({
   },
   async run(call) {
     const { args, flags, io } = call;
-    const opened = await openNamed(args[0], io);
+    const opened = await openScenarioArgument(args[0], io);
     const { name, scenario } = opened.loaded;
     const { story = [] } = scenario;
     if (story.length === 0) {
@@ -77,12 +77,12 @@ export const playCommand = declareCommand({
     }
 
     // Only the story moves the clock.
-    const stop = io.stopSignal();
+    const stopSignal = io.stopSignal();
     const sandbox = startInNode(opened.loaded, { ...flags, frozen: true });
-    const pauses = await createPauses(call, stop);
+    const pauses = await createPauses(call, stopSignal);
     try {
-      const keys = flags.step ? stepKeys : "";
-      const outline = `${pluralize(story.length, "step")}.${keys}`;
+      const keyboardHelp = flags.step ? stepKeysHelp : "";
+      const outline = `${pluralize(story.length, "step")}.${keyboardHelp}`;
       if (!flags.json) io.stdout.say(openingProse(sandbox, outline, io.stdout.style()));
       return await playAll(sandbox, opened, pauses, call);
     } finally {
@@ -91,7 +91,7 @@ export const playCommand = declareCommand({
   },
 });
 
-/** Plays the story until its end or the user's; resolves to the exit code, which does not depend on who ended it. */
+/** Plays the story to its end, or until the user ends it; resolves to the exit code, which depends only on the steps that were played. */
 async function playAll(
   sandbox: SandboxState,
   opened: OpenedScenario,
@@ -101,7 +101,7 @@ async function playAll(
   const { flags, io } = call;
   let unexpected = 0;
   let steps = 0;
-  let isEnded = false;
+  let isEndedByUser = false;
   const bodies = new ShownBodies();
   for (const result of runStory(sandbox)) {
     steps = result.number;
@@ -120,12 +120,13 @@ async function playAll(
     } else io.stdout.say(text);
 
     const isLast = result.number === result.of;
-    if (isLast || (await pauses.after(result, text))) continue;
-    isEnded = true;
+    if (isLast) break;
+    if ((await pauses.waitAfter(result, text)) === "next") continue;
+    isEndedByUser = true;
     break;
   }
 
-  if (isEnded) {
+  if (isEndedByUser) {
     // The echo of Ctrl-C is where the shell would write its prompt.
     if (io.stdout.isTTY === true) io.stdout.write("\n");
   } else if (!flags.json) {

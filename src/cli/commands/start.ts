@@ -6,7 +6,7 @@ import * as flag from "../flags/flag.js";
 import { readFileName, readPort } from "../flags/readers.js";
 import * as shared from "../flags/shared-flags.js";
 import { aborted, backgroundVariable, type Io } from "../io.js";
-import { openNamed, stdinName } from "../scenario/open-scenario.js";
+import { openScenarioArgument, stdinName } from "../scenario/open-scenario.js";
 import { createLog } from "../serve/log.js";
 import { type ScenarioToServe, type Serving, startServing } from "../serve/start-server.js";
 import { StartedParts } from "../serve/started-parts.js";
@@ -112,12 +112,12 @@ export const startCommand = declareCommand({
 /** Starts the same command line in the background, until it accepts requests. */
 async function startInBackground({ fullArgv, args, io }: StartCall): Promise<number> {
   const { startDetached } = await import("../serve/start-detached.js");
-  const stop = io.stopSignal();
+  const stopSignal = io.stopSignal();
   const start = await startDetached(fullArgv, {
     cwd: io.cwd,
     env: { ...io.env, [backgroundVariable]: "1" },
     inheritsStdin: args[0] === stdinName,
-    signal: stop,
+    signal: stopSignal,
     onStderr: (text) => io.stderr.write(text),
   });
   if (start.kind === "ready") {
@@ -126,7 +126,7 @@ async function startInBackground({ fullArgv, args, io }: StartCall): Promise<num
   }
 
   // A process that the user has stopped is no failure.
-  if (start.signal === null || stop.aborted) return start.code ?? exitCode.fine;
+  if (start.signal === null || stopSignal.aborted) return start.code ?? exitCode.fine;
   throw usageError(
     `Failed to start in the background: ${start.signal} ended it before it accepted requests.`,
   );
@@ -147,16 +147,16 @@ type ServerStart = Pick<Serving, "run" | "startOptions"> & { readonly call: Star
 async function serveUntilStopped(start: ServerStart): Promise<number> {
   const { call } = start;
   const { args, flags, io } = call;
-  const stop = io.stopSignal();
+  const stopSignal = io.stopSignal();
   if (flags.untilStdinEnds) stopWithStdin(args[0], io);
 
   const parts = new StartedParts();
   const logger = await createLog(flags, io);
   let failures: readonly unknown[] = [];
   try {
-    const starting = await openAndStart({ ...start, logger, parts }, stop);
+    const starting = await openAndStart({ ...start, logger, parts }, stopSignal);
     if (starting === "stopped") return exitCode.fine;
-    await aborted(stop);
+    await aborted(stopSignal);
     logger.note(whyStopping(call));
   } finally {
     failures = await parts.stop();
@@ -171,13 +171,13 @@ async function serveUntilStopped(start: ServerStart): Promise<number> {
 }
 
 /** Stops this process when stdin ends. */
-function stopWithStdin(scenario: string | undefined, { stdin, stop }: Io): void {
+function stopWithStdin(scenario: string | undefined, { stdin, stopProcess }: Io): void {
   if (scenario === stdinName || stdin === undefined) {
     throw usageError(
       "--until-stdin-ends cannot be used if the scenario comes from stdin. Name a file, or remove the flag.",
     );
   }
-  finished(stdin.resume(), { writable: false }, stop);
+  finished(stdin.resume(), { writable: false }, stopProcess);
   // An open pipe does not keep a failed server alive.
   stdin.unref?.();
 }
@@ -193,7 +193,7 @@ async function openAndStart(serving: Serving, signal: AbortSignal): Promise<"sta
     scenario = { loaded: { ...serving.run.scenario, files: [] } };
   } else {
     try {
-      scenario = await openNamed(args[0], io, signal);
+      scenario = await openScenarioArgument(args[0], io, signal);
     } catch (error) {
       if (signal.aborted) return "stopped";
       throw error;

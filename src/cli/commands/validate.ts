@@ -10,7 +10,7 @@ import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import * as shared from "../flags/shared-flags.js";
 import type { Io } from "../io.js";
-import { namedOrOwn, openNamed } from "../scenario/open-scenario.js";
+import { openScenarioArgument, scenarioArgumentsOrDefault } from "../scenario/open-scenario.js";
 import { problemsJson } from "../scenario/scenario-failures.js";
 
 /** What came of one file. */
@@ -45,7 +45,7 @@ export const validateCommand = declareCommand({
   async run({ args, flags, io }) {
     const checked: CheckedFile[] = [];
     // A file that is named twice is checked once: stdin can be read only once.
-    const files = new Set(namedOrOwn(args, "validate", io));
+    const files = new Set(scenarioArgumentsOrDefault(args, "validate", io));
     for (const file of files) checked.push(await validateFile(file, io));
 
     if (flags.json) {
@@ -60,7 +60,7 @@ export const validateCommand = declareCommand({
 /** Checks a file, and runs its timeline and story once. */
 async function validateFile(file: string, io: Io): Promise<CheckedFile> {
   try {
-    const { loaded, places } = await openNamed(file, io);
+    const { loaded, places } = await openScenarioArgument(file, io);
     const { name, scenario, files, piped } = loaded;
     const { placeOf, spelling } = await places();
     const { failingSteps, ...others } = scenarioWarnings(loaded, { spelling });

@@ -9,7 +9,7 @@ import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes
 import * as flag from "../flags/flag.js";
 import * as shared from "../flags/shared-flags.js";
 import type { Io } from "../io.js";
-import { namedOrOwn, openNamed, stdinName } from "../scenario/open-scenario.js";
+import { openScenarioArgument, scenarioArgumentsOrDefault, stdinName } from "../scenario/open-scenario.js";
 import { filesOfFailure, problemsJson } from "../scenario/scenario-failures.js";
 import { createLog } from "../serve/log.js";
 import { storyTestJson, storyTestText, testStory } from "../story/story-test.js";
@@ -53,7 +53,10 @@ export const verifyCommand = declareCommand({
   async run(call) {
     const { args, flags, io } = call;
     const orAll = ", or give --all for every bundled one";
-    const wanted = flags.all === true ? [...scenarioNames, ...args] : namedOrOwn(args, "verify", io, orAll);
+    const wanted =
+      flags.all === true
+        ? [...scenarioNames, ...args]
+        : scenarioArgumentsOrDefault(args, "verify", io, orAll);
     // A scenario that is named twice is verified once.
     const names = [...new Set(wanted)];
     if (flags.watch === true) return verifyOnChange(names, call);
@@ -173,7 +176,7 @@ async function openToVerify(name: string, io: Io): Promise<ScenarioToVerify | No
   // If the folder was deleted, this throws, in place of an error for each scenario.
   const { cwd } = io;
   try {
-    return { kind: "opened", name, scenario: await openNamed(name, io) };
+    return { kind: "opened", name, scenario: await openScenarioArgument(name, io) };
   } catch (error) {
     return notPlayed(name, error, cwd);
   }

@@ -10,7 +10,7 @@ import type { Endpoint } from "../../sandbox/endpoint.js";
 import { fingerprintOfRef } from "../../sandbox/secrets.js";
 import type { SandboxFlags } from "../flags/shared-flags.js";
 import type { Io } from "../io.js";
-import { loadNamed } from "../scenario/open-scenario.js";
+import { loadScenarioArgument } from "../scenario/open-scenario.js";
 
 /** The keys of a sandbox: of one that runs, or of one in this process. */
 export interface KeySource {
@@ -71,7 +71,7 @@ export async function keysOfNewSandbox(
   flags: SandboxFlags & { readonly endpoint?: string },
   io: Io,
 ): Promise<KeySource> {
-  const loaded = await loadNamed(scenario, io);
+  const loaded = await loadScenarioArgument(scenario, io);
   const sandbox = startInNode(loaded, flags);
   const endpoint = endpointNamed(sandbox, flags.endpoint);
   return {

@@ -12,8 +12,8 @@ export function clientEnvironment(
   const variables: Record<string, string> = {};
   if (server !== undefined) variables.SVC_BASE_URL = server.url;
   if (server?.controlUrl !== undefined) variables.SVC_CONTROL_URL = server.controlUrl;
-  const standard = defaultSecret(sandbox);
-  if (standard !== undefined) variables.SVC_API_KEY = standard;
+  const defaultKeySecret = defaultSecret(sandbox);
+  if (defaultKeySecret !== undefined) variables.SVC_API_KEY = defaultKeySecret;
 
   const keySecrets =
     server === undefined ? secretsByRef(sandbox) : secretsByRef(sandbox, announcedKeys(sandbox).keys);

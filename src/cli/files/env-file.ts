@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { quoteFile } from "../../schema/words.js";
 import { unwritable } from "../exit-codes.js";
 import { type ClientVariables, findForeignLine, withVariables } from "./env-text.js";
-import { writeFileAtomically } from "./output-file.js";
+import { writeWholeFile } from "./output-file.js";
 
 /** Only the user reads a new file: it has keys. */
 const newFileMode = 0o600;
@@ -29,7 +29,7 @@ export class EnvFile {
       const hasToken = "SVC_SANDBOX_CONTROL_TOKEN" in variables;
       const isNarrowed = hasToken && (existing.mode & 0o077) !== 0;
       if (isNarrowed) chmodSync(this.#file, existing.mode & 0o700);
-      writeFileAtomically(this.#file, Buffer.from(text, "latin1"), newFileMode);
+      writeWholeFile(this.#file, Buffer.from(text, "latin1"), newFileMode);
       this.#previous = variables;
       return isNarrowed;
     } catch (cause) {

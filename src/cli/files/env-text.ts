@@ -83,8 +83,8 @@ function withoutMark(text: string): string {
 }
 
 /**
- * Returns the text of a `.env` file with these variables: each where it is, or at the end. Without the variables that were
- * set before and are no more, and without the keys of other sandboxes. All other lines stay.
+ * Returns the text of a `.env` file with these variables: each where it is, or at the end. It lacks the variables of `previous`
+ * that are not among them, and the keys of other sandboxes in `SVC_API_KEY` and `SVC_KEY_…`. All other lines stay.
  */
 export function withVariables(text: string, variables: ClientVariables, previous: ClientVariables): string {
   const content = withoutMark(text);
@@ -99,7 +99,7 @@ export function withVariables(text: string, variables: ClientVariables, previous
     const { start, name, value, end } = part;
     missing.delete(name);
     if (Object.hasOwn(variables, name)) result += start + variables[name] + end;
-    else if (!isGone(part, previous)) result += start + value + end;
+    else if (!isStale(part, previous)) result += start + value + end;
   }
 
   const lineEnd = text.includes("\r\n") ? "\r\n" : "\n";
@@ -110,9 +110,10 @@ export function withVariables(text: string, variables: ClientVariables, previous
   return result;
 }
 
-/** Whether an assignment is of an earlier call, or the key of another sandbox. */
-function isGone({ name, value }: Assignment, previous: ClientVariables): boolean {
+/** Whether an assignment is of an earlier call, or sets one of our variables to the key of another sandbox. */
+function isStale({ name, value }: Assignment, previous: ClientVariables): boolean {
   if (Object.hasOwn(previous, name)) return true;
   const unquoted = value.replace(/^(["'`])(.*)\1$/s, "$2");
-  return name.startsWith("SVC_KEY_") && hasSandboxMark(unquoted);
+  const isOfKey = name === "SVC_API_KEY" || name.startsWith("SVC_KEY_");
+  return isOfKey && hasSandboxMark(unquoted);
 }

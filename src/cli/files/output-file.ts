@@ -30,10 +30,11 @@ const openFlags: Readonly<Record<WriteMode, number>> = {
 };
 
 /**
- * Replaces a whole file or leaves it as it is. A new file gets `modeOfNew`; one that exists keeps its mode and its links. A failure
- * leaves no draft behind. Devices, pipes and files with several links cannot be replaced: the text is written into them.
+ * Writes the whole content of a file. A usual file is replaced in one step, or left as it is after a failure: a new one gets
+ * `modeOfNew`, one that exists keeps its mode and the symbolic links to it. A device, a pipe and a file with several hard links
+ * cannot be replaced: the content is written into them, and a failure may leave a part of it.
  */
-export function writeFileAtomically(file: string, text: string | Uint8Array, modeOfNew: number): void {
+export function writeWholeFile(file: string, text: string | Uint8Array, modeOfNew: number): void {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined) {
     replaceFile(resolveLinks(file), [text], modeOfNew);

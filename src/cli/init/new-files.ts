@@ -4,7 +4,7 @@ import { makeFolder } from "../../node/files/write-file.js";
 import { SandboxError } from "../../rules/errors.js";
 import { quoteFile } from "../../schema/words.js";
 import { unwritable, usageError } from "../exit-codes.js";
-import { writeFileAtomically } from "../files/output-file.js";
+import { writeWholeFile } from "../files/output-file.js";
 
 /** The file of this name. Throws if there is one that must not be overwritten. */
 export function newFile(name: string, cwd: string, flags: { readonly force?: boolean }): string {
@@ -29,7 +29,7 @@ export function makeFolderFor(file: string): void {
 /** Writes a file, which messages call by its name. */
 export function writeProjectFile(file: string, text: string | Buffer, name = file): void {
   try {
-    writeFileAtomically(file, text, 0o666);
+    writeWholeFile(file, text, 0o666);
   } catch (cause) {
     throw unwritable(cause, quoteFile(name));
   }

@@ -6,18 +6,18 @@ import { isMapping } from "../../schema/type-tag.js";
 import { quoteFile } from "../../schema/words.js";
 import { usageError } from "../exit-codes.js";
 
-/** The package.json of a project, with the script `test:sandbox`. */
+/** The script `test:sandbox` of a project. */
 interface ProjectScript {
-  /** The text of package.json with the script. */
-  readonly text: string;
+  /** The text of package.json with the script, which the caller writes. */
+  readonly packageJson: string;
   /** The command line of the script, without the program. */
   readonly execLine: string;
-  /** Whether the script of this name runs our line: another one, which the project had before, stays. */
-  readonly runsOurLine: boolean;
+  /** Whether the script of this name is ours: another one, which the project had before, stays. */
+  readonly isOurScript: boolean;
 }
 
-/** Adds the script that runs a command with a sandbox to the text of package.json. */
-export async function addScript(command: string, cwd: string): Promise<ProjectScript> {
+/** Reads package.json, and adds the script that runs a command with a sandbox to its text. Writes nothing. */
+export async function packageJsonWithScript(command: string, cwd: string): Promise<ProjectScript> {
   const file = join(cwd, "package.json");
   const before = existsSync(file) ? await readFile(file, "utf8") : "{}";
   // Some editors on Windows write a byte order mark, which npm reads over.
@@ -45,6 +45,6 @@ export async function addScript(command: string, cwd: string): Promise<ProjectSc
   const [indent = "  "] = /^[ \t]+(?=")/m.exec(before) ?? [];
   const lineEnd = before.includes("\r\n") ? "\r\n" : "\n";
   const json = `${JSON.stringify({ ...project, scripts }, null, indent)}\n`;
-  const text = `${mark}${json.replaceAll("\n", lineEnd)}`;
-  return { text, execLine, runsOurLine: scripts["test:sandbox"] === line };
+  const packageJson = `${mark}${json.replaceAll("\n", lineEnd)}`;
+  return { packageJson, execLine, isOurScript: scripts["test:sandbox"] === line };
 }

@@ -46,7 +46,7 @@ export function keyRows(
   return rows;
 }
 
-/** Rows for the two refs that every scenario has. `keys` lists only keys. */
+/** Rows for the two reserved refs that have a secret, which `keys` does not list. */
 export function rejectedRows(sandbox: SandboxState): ListedKey[] {
   return ["malformed", "unknown"].map((ref) => {
     return { ref, secret: secretToSend(sandbox, ref), ...nextResult(sandbox, ref) };

@@ -24,6 +24,8 @@ test.each([
 });
 
 test.each([
+  // Status 0 is no response.
+  [0, "red"],
   [200, "green"],
   [299, "green"],
   [300, "red"],

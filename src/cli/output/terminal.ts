@@ -137,8 +137,9 @@ export function startOfLine(line: string, width: number): string {
   return `${start.trimEnd()}…`;
 }
 
-/** Green for a success, yellow for a limit, red for any other error. */
+/** Green for a success, yellow for a limit, red for any other error, and for the status 0 of a missing response. */
 export function paintStatus(palette: Palette, status: number): (text: string) => string {
+  if (status === 0) return palette.red;
   if (status < 300) return palette.green;
   return status === 429 ? palette.yellow : palette.red;
 }

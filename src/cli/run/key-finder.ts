@@ -48,7 +48,12 @@ export class KeyFinder {
   }
 
   #search(name: OutputName, text: string): void {
-    for (const key of [...findKeys(text), ...findBase64Keys(text)]) {
+    const keys = [...findKeys(text), ...findBase64Keys(text)];
+    if (keys.length === 0) return;
+
+    // A step of the timeline that is due by now may have created one of them.
+    runDue(this.#sandbox);
+    for (const key of keys) {
       if (!isFullKey(key, this.#sandbox)) continue;
       this.#places.add(`${name}, line ${this.#streams[name].line}`);
       return;
@@ -58,7 +63,6 @@ export class KeyFinder {
 
 /** Whether a text is a whole key that may be real or is one of the sandbox, and not the start of one or a placeholder. */
 function isFullKey(key: string, sandbox: SandboxState): boolean {
-  runDue(sandbox);
   const { seed, platform, registry } = sandbox;
   const parsed = parseApiKey(key);
   if (parsed === undefined || key === unknownSecret(seed)) return false;

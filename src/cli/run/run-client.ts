@@ -57,13 +57,13 @@ export async function runClient(
   const folder = await openRunFolder({
     scenario: loaded,
     options: startOptions,
-    start: clockStart,
+    clockStart,
     conditions,
   });
 
   // The start of the clock is a condition of the run, in every process of the command: an option of this sandbox would
   // replace the time of a scenario that the client loads.
-  const run = conditions && { ...conditionedRun(conditions, folder.claim), start: clockStart };
+  const run = conditions && { ...conditionedRun(conditions, folder.claim), clockStart };
   const context = { platform: nodePlatform, run, invocation: invocationOf(call, client.certifyLine) };
   const sandbox = startSandbox(checkedStart(loaded, startOptions, context));
   sandbox.counters.passOnTo(client.counts);

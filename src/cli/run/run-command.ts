@@ -50,22 +50,22 @@ const latenessIntervalMs = 100;
 /** What a signal to this process does to its command. */
 interface SignalStep {
   /** Whether the command gets the signal, also if the terminal may have sent it to both. */
-  readonly isPassedOn: "always" | "unless_from_terminal";
+  readonly passedOn: "always" | "unless_from_terminal";
   /** Whether the command is killed if it has not ended some time later. */
-  readonly startsTime: boolean;
+  readonly startsKillTimer: boolean;
 }
 
 /** What the first and the second signal do. Each later one kills the command. */
 const signalSteps: Readonly<Record<CommandPlace, readonly SignalStep[]>> = {
   at_terminal: [
-    { isPassedOn: "unless_from_terminal", startsTime: false },
+    { passedOn: "unless_from_terminal", startsKillTimer: false },
     // A signal that was only for this process looks as if it were from the terminal. So the second one is always passed on.
-    { isPassedOn: "always", startsTime: true },
+    { passedOn: "always", startsKillTimer: true },
   ],
   own_group: [
     // Nobody waits for it at a terminal.
-    { isPassedOn: "always", startsTime: true },
-    { isPassedOn: "always", startsTime: false },
+    { passedOn: "always", startsKillTimer: true },
+    { passedOn: "always", startsKillTimer: false },
   ],
 };
 
@@ -178,8 +178,8 @@ class RunningCommand {
       return;
     }
 
-    if (step.startsTime) this.#killSoon();
-    const hasGotIt = step.isPassedOn === "unless_from_terminal" && isFromTerminal(signal);
+    if (step.startsKillTimer) this.#killSoon();
+    const hasGotIt = step.passedOn === "unless_from_terminal" && isFromTerminal(signal);
     if (!hasGotIt) this.#send(signal);
   }
 

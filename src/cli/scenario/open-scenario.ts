@@ -9,36 +9,36 @@ import type { Io } from "../io.js";
 /** The name of stdin on a command line. */
 export const stdinName = "-";
 
-/** The scenario of a folder, which is its default. */
-export const ownScenario = "svc-sandbox.yaml";
+/** The file with the scenario of a folder: the default in this folder. */
+export const folderScenarioFile = "svc-sandbox.yaml";
 /** The bundled scenario that is the default in any other folder. */
 const fallbackScenario = "key-states";
 
 /** Loads the scenario that an argument names. Default: this folder's own, or `key-states`. */
-export async function loadNamed(
-  name: string | undefined,
+export async function loadScenarioArgument(
+  argument: string | undefined,
   io: Pick<Io, "cwd" | "stdin">,
 ): Promise<LoadedScenario> {
-  const opened = await openNamed(name, io);
+  const opened = await openScenarioArgument(argument, io);
   return opened.loaded;
 }
 
-/** Loads a scenario as `loadNamed` does, with the places of its fields. The signal ends the wait for stdin. */
-export async function openNamed(
+/** Loads a scenario as `loadScenarioArgument` does, with the places of its fields. The signal ends the wait for stdin. */
+export async function openScenarioArgument(
   argument: string | undefined,
   io: Pick<Io, "cwd" | "stdin">,
   signal?: AbortSignal,
 ): Promise<OpenedScenario> {
-  const name = argument ?? findOwnScenario(io.cwd) ?? fallbackScenario;
+  const name = argument ?? findFolderScenario(io.cwd) ?? fallbackScenario;
   // Reading `io.stdin` opens it, so only `-` does.
   const stdin = name === stdinName ? io.stdin : undefined;
   return openScenario(name, { cwd: io.cwd, stdin, signal });
 }
 
 /** The name of this folder's own scenario, if it has one. */
-function findOwnScenario(cwd: string): string | undefined {
+function findFolderScenario(cwd: string): string | undefined {
   // YAML files may also end with .yml.
-  return [ownScenario, "svc-sandbox.yml"].find((name) => existsSync(resolve(cwd, name)));
+  return [folderScenarioFile, "svc-sandbox.yml"].find((name) => existsSync(resolve(cwd, name)));
 }
 
 /** The name of a file for a command line: without a folder or extension, it could look like a bundled name. */
@@ -48,16 +48,16 @@ export function asFileArgument(name: string): string {
 }
 
 /** The given names, or this folder's own scenario. If there is none, the message has the verb and the alternative. */
-export function namedOrOwn(
+export function scenarioArgumentsOrDefault(
   names: readonly string[],
   verb: string,
   { cwd, program }: Io,
   alternative = "",
 ): readonly string[] {
   if (names.length > 0) return names;
-  const ownName = findOwnScenario(cwd);
-  if (ownName !== undefined) return [ownName];
+  const folderScenario = findFolderScenario(cwd);
+  if (folderScenario !== undefined) return [folderScenario];
   throw usageError(
-    `Failed to ${verb}: no scenario is given, and there is no ${ownScenario} here. Give files or bundled names (\`${program} list\`)${alternative}.`,
+    `Failed to ${verb}: no scenario is given, and there is no ${folderScenarioFile} here. Give files or bundled names (\`${program} list\`)${alternative}.`,
   );
 }

@@ -57,22 +57,23 @@ export function announce(
   const showsSecrets = flags.showKeys ?? flags.log !== "json";
   const hideKeys = showsSecrets ? (text: string) => text : redactPlainKeys;
 
-  // People know the token that they have set, and so do their browsers. The program that starts the server gets each token.
+  // People know a token that they have set, and so do their browsers.
   const generatedToken = flags.controlToken === undefined ? server.controlToken : undefined;
-  const tokenOfReader = kind === "json_line" ? server.controlToken : generatedToken;
-  const token = showsSecrets ? tokenOfReader : undefined;
+  // The program that starts the server gets each token.
+  const tokenForReader = kind === "json_line" ? server.controlToken : generatedToken;
+  const shownToken = showsSecrets ? tokenForReader : undefined;
 
   switch (kind) {
     case "json_line":
-      io.stdout.write(hideKeys(listeningLine(sandbox, server, token)));
+      io.stdout.write(hideKeys(listeningLine(sandbox, server, shownToken)));
       break;
     case "url":
       io.stdout.write(`${server.url}\n`);
       // A generated token appears nowhere else.
-      if (token) io.stderr.write(`Control token: ${token}\n`);
+      if (shownToken) io.stderr.write(`Control token: ${shownToken}\n`);
       break;
     case "banner":
-      io.stdout.write(hideKeys(banner(sandbox, server, io.stdout.style(), token, io.program)));
+      io.stdout.write(hideKeys(banner(sandbox, server, io.stdout.style(), shownToken, io.program)));
       break;
   }
 
@@ -101,12 +102,12 @@ export function noteReach(server: RunningServer, { flags }: AnnouncedCall, log: 
   );
 }
 
-/** Returns the lines that `start` prints for people; with the control token only if it was generated. */
+/** Returns the lines that `start` prints for people; with the control token if it is shown. */
 function banner(
   sandbox: SandboxState,
   server: RunningServer,
   style: Style,
-  generatedToken: string | undefined,
+  shownToken: string | undefined,
   program: string,
 ): string {
   const { palette, width } = style;
@@ -124,10 +125,10 @@ function banner(
   // The addresses come last: in a small window, only the end is visible.
   const addresses: Fact[] = [["Base URL", server.url]];
   if (controlUrl !== undefined) {
-    addresses.push(["Control", controlUrl], ["Dashboard", dashboardLink(controlUrl, generatedToken)]);
+    addresses.push(["Control", controlUrl], ["Dashboard", dashboardLink(controlUrl, shownToken)]);
   }
-  if (generatedToken) {
-    addresses.push(["Token", `${generatedToken}  (for the control plane: Authorization: Bearer …)`]);
+  if (shownToken) {
+    addresses.push(["Token", `${shownToken}  (for the control plane: Authorization: Bearer …)`]);
   }
   lines.push(...alignColumns(addresses).map(indented), "");
   lines.push("Try it:", `  ${curlWithKey(sandbox, server)}`, "", "");
@@ -152,11 +153,7 @@ function indented(line: string): string {
 }
 
 /** Returns the line of JSON that `start` prints for programs. JSON leaves out what is undefined. */
-function listeningLine(
-  sandbox: SandboxState,
-  server: RunningServer,
-  controlToken: string | undefined,
-): string {
+function listeningLine(sandbox: SandboxState, server: RunningServer, shownToken: string | undefined): string {
   const { url, localUrl } = server;
   const { keys, leftOut } = announcedKeys(sandbox);
   const line = {
@@ -168,7 +165,7 @@ function listeningLine(
     seed: sandbox.seed,
     keys: secretsByRef(sandbox, keys),
     keys_left_out: leftOut > 0 ? leftOut : undefined,
-    control_token: controlToken,
+    control_token: shownToken,
     certificate: server.certificate,
   };
   return `${JSON.stringify(line)}\n`;
@@ -197,11 +194,11 @@ function curlWithKey(sandbox: SandboxState, server: RunningServer): string {
 
 /** The profile, and the assumptions that differ from it. */
 function profileText({ profile, assumptions, endpoints }: SandboxState): string {
-  const standard = resolveAssumptions(profile, {}, endpoints);
+  const assumptionsOfProfile = resolveAssumptions(profile, {}, endpoints);
   const parts: string[] = [profile];
   for (const name of Object.keys(assumptions) as (keyof Assumptions)[]) {
     const value = JSON.stringify(assumptions[name]);
-    if (value !== JSON.stringify(standard[name])) parts.push(`${name}: ${value}`);
+    if (value !== JSON.stringify(assumptionsOfProfile[name])) parts.push(`${name}: ${value}`);
   }
   return parts.join(", ");
 }

@@ -30,7 +30,7 @@ export async function serveOptions(
     ...(control !== undefined && { control }),
     ...(controlToken !== undefined && { controlToken }),
     ...(tls !== undefined && { tls }),
-    stop: io.stop,
+    stop: io.stopProcess,
     program: io.program,
     onDefect(error) {
       const failure = describeFailure(error, { ...flags, json: false }).trimEnd();

@@ -7,7 +7,7 @@ import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type * as shared from "../flags/shared-flags.js";
-import { openNamed } from "../scenario/open-scenario.js";
+import { openScenarioArgument } from "../scenario/open-scenario.js";
 import { filesOfFailure } from "../scenario/scenario-failures.js";
 import { FileWatch } from "./file-watch.js";
 
@@ -72,7 +72,7 @@ class ReloadOnChange {
     const { flags, io } = call;
     const readAt = nodePlatform.time();
     try {
-      const opened = await openNamed(this.#name, io);
+      const opened = await openScenarioArgument(this.#name, io);
       // The scenario may extend other files now.
       await this.#watch.followRead(opened.loaded.files, readAt);
       await this.#serve(opened);

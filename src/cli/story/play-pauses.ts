@@ -5,8 +5,8 @@ import { aborted, type Io } from "../io.js";
 
 /** The time between two steps. */
 export interface Pauses {
-  /** Waits after a step with this text; resolves to whether to continue. */
-  readonly after: (result: PlayedStep, shown: string) => Promise<boolean>;
+  /** Waits after a step with this text; resolves to what follows: the next step, or the end that the user asked for. */
+  readonly waitAfter: (result: PlayedStep, shown: string) => Promise<"next" | "end">;
   readonly close: () => void;
 }
 
@@ -27,20 +27,20 @@ export async function createPauses(
   const standardSpeed = io.stdout.isTTY ? 1 : Number.POSITIVE_INFINITY;
   const speed = flags.json ? Number.POSITIVE_INFINITY : (flags.speed ?? standardSpeed);
   return {
-    async after({ kind }, shown) {
+    async waitAfter({ kind }, shown) {
       // People read narration word by word, and only skim requests.
       const perCharacter = kind === "request" ? 18 : 50;
       const time = shown.replace(/\s+/g, "").length * perCharacter;
       const pause = Math.min(12_000, Math.max(1200, time)) / speed;
       if (pause > 0) await io.wait(pause, stop);
-      return !stop.aborted;
+      return stop.aborted ? "end" : "next";
     },
     close() {},
   };
 }
 
-/** The keys, in the outline of a story. */
-export const stepKeys = " Enter or Space: the next step. q: the end.";
+/** What the keyboard does with --step, for the outline of a story. */
+export const stepKeysHelp = " Enter or Space: the next step. q: the end.";
 // Presenters' clickers press Page Down.
 const keysForNextStep = ["return", "enter", "space", "right", "down", "pagedown"];
 const keysForTheEnd = ["q", "escape", "ctrl-c", "ctrl-d"];
@@ -56,11 +56,11 @@ async function createKeyPauses(io: Io, stop: AbortSignal): Promise<Pauses> {
 
   const stopped = aborted(stop).then(() => "ctrl-c");
   return {
-    async after() {
+    async waitAfter() {
       for (;;) {
         const key = await Promise.race([stopped, presses.next()]);
-        if (keysForTheEnd.includes(key)) return false;
-        if (keysForNextStep.includes(key)) return true;
+        if (keysForTheEnd.includes(key)) return "end";
+        if (keysForNextStep.includes(key)) return "next";
       }
     },
     close: presses.close,

@@ -81,6 +81,6 @@ function differenceLines({ at, message, place }: PlacedDifference, { palette, is
 
 /** A text of the scenario as one line, without keys. */
 function prose(text: string): string {
-  // A line that starts with two colons is a command in a CI log.
+  // Joined to one line, the text cannot start a line with two colons, which would be a command in a CI log.
   return redactPlainKeys(oneSafeLine(text.trim().replace(/\s*\n\s*/g, " ")));
 }

@@ -65,7 +65,7 @@ export async function testStory(opened: OpenedScenario, flags: shared.SandboxFla
   };
 }
 
-/** A test of a story as JSON; the caller shortens keys. */
+/** A test of a story as JSON; the caller redacts keys. */
 export function storyTestJson(test: StoryTest): unknown {
   const { name, passed, seed, startedAt, results, stepCount } = test;
   const steps: unknown[] = [];

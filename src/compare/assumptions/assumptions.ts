@@ -20,7 +20,7 @@ interface LearnedAssumption {
   readonly value: LearnedValue;
   /** `each 401` if several outcomes with this status show it, otherwise the outcome. */
   readonly from: readonly string[];
-  /** The statuses and limits that could show another value, and no response had. */
+  /** The statuses and limits that no response had, and whose responses could show another value. */
   readonly missingResponses: readonly (number | PromisedOutcomeId)[];
 }
 

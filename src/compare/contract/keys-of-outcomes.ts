@@ -74,21 +74,21 @@ type KeyOfOutcome =
 
 /** Finds the key of an outcome in its variables. */
 export function findKey({ variables, kind }: ContractOutcome, env: Variables): KeyOfOutcome {
-  let misfit: string | undefined;
+  let whyUnsuitable: string | undefined;
   for (const variable of variables) {
     const apiKey = env[variable]?.trim() ?? "";
     if (apiKey === "") continue;
     if (!isKey(apiKey)) {
-      misfit ??= `${variable} is not a key: it does not start with one of the four prefixes, or has characters that a header cannot contain`;
+      whyUnsuitable ??= `${variable} is not a key: it does not start with one of the four prefixes, or has characters that a header cannot contain`;
       continue;
     }
 
     if (isKeyOfKind(apiKey, kind)) return { kind: "key", variable, apiKey };
     // A working key of another kind belongs to another outcome.
-    if (!anyWorking.includes(variable)) misfit ??= `${variable} is not a ${kind} key`;
+    if (!anyWorking.includes(variable)) whyUnsuitable ??= `${variable} is not a ${kind} key`;
   }
 
-  if (misfit !== undefined) return { kind: "no_key", why: misfit };
+  if (whyUnsuitable !== undefined) return { kind: "no_key", why: whyUnsuitable };
   const needed = kind === undefined ? "" : `a ${kind} key in `;
   return { kind: "no_key", why: `needs ${needed}${variables.join(" or ")}` };
 }
@@ -117,11 +117,11 @@ function isKey(text: string): boolean {
 
 /** Returns every key with its variable, used or not. What is in other variables is never sent, and no secret. */
 export function keysInVariables(env: Variables): [variable: string, apiKey: string][] {
-  return keyVariables(env).filter(([, value]) => isKey(value));
+  return variablesNamedLikeKeys(env).filter(([, value]) => isKey(value));
 }
 
 /** Returns the variables with the name of a key that have a value, also one that is no key. */
-function keyVariables(env: Variables): [variable: string, value: string][] {
+function variablesNamedLikeKeys(env: Variables): [variable: string, value: string][] {
   const variables: [string, string][] = [];
   for (const [name, text] of Object.entries(env)) {
     if (name !== "SVC_API_KEY" && !name.startsWith("SVC_KEY_")) continue;
@@ -135,6 +135,6 @@ function keyVariables(env: Variables): [variable: string, value: string][] {
 /** Returns the variables that look like those of keys but belong to no outcome. */
 export function unusedVariables(env: Variables): string[] {
   const used = new Set(contractOutcomes.flatMap(({ variables }) => variables));
-  const names = keyVariables(env).map(([name]) => name);
+  const names = variablesNamedLikeKeys(env).map(([name]) => name);
   return names.filter((name) => !used.has(name)).sort();
 }

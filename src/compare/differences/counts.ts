@@ -6,9 +6,9 @@ import { memberIn, todayPath } from "../response/members.js";
 import {
   type Attempt,
   type CompletedAttempt,
-  completedWith,
   describeAttempt,
   got200,
+  rightful200s,
 } from "../sending/attempt.js";
 
 // `usage.today` must rise by one with each request of a key (R6, R24). Between two 200s, a new day may begin, and with it the
@@ -100,25 +100,45 @@ export function findOpenCounts(
 ): ReadonlyMap<PromisedOutcomeId, string> {
   const whyByOutcome = new Map<PromisedOutcomeId, string>();
   for (const apiKey of new Set(attempts.map((attempt) => attempt.apiKey))) {
-    const pairs = pairSuccesses(attempts.filter((attempt) => attempt.apiKey === apiKey));
-    const comparisons = pairs.map((pair) => ({
-      outcome: pair.next.outcome,
-      comparison: compareCounts(pair),
-    }));
-    if (comparisons.some(({ comparison }) => comparison.kind !== "open")) continue;
-    for (const { outcome, comparison } of comparisons) {
-      // The 200 of a key that should be rejected has a reason of its own.
-      const isOfSuccess = outcomeRow(outcome).status === 200;
-      if (isOfSuccess && comparison.kind === "open") whyByOutcome.set(outcome, comparison.why);
-    }
+    const attemptsOfKey = attempts.filter((attempt) => attempt.apiKey === apiKey);
+    for (const { outcome, why } of findOpenCountsOfKey(attemptsOfKey)) whyByOutcome.set(outcome, why);
   }
 
-  // The first working key gets a second request, which may not have been sent.
-  const successes = completedWith(attempts, 200);
-  const [working] = successes;
-  if (working === undefined) return whyByOutcome;
-  const why = whyNotTried.get(working.outcome);
-  const isSingle = successes.filter(({ outcome }) => outcome === working.outcome).length === 1;
-  if (isSingle && why !== undefined) whyByOutcome.set(working.outcome, why);
+  const missing = findMissingSecondRequest(attempts, whyNotTried);
+  if (missing !== undefined) whyByOutcome.set(missing.outcome, missing.why);
   return whyByOutcome;
+}
+
+/** An outcome whose counts stay open, with the reason. */
+interface OpenCount {
+  readonly outcome: PromisedOutcomeId;
+  readonly why: string;
+}
+
+/** The counts of a key are open only if each pair of its 200s is. */
+function findOpenCountsOfKey(attemptsOfKey: readonly Attempt[]): OpenCount[] {
+  const openCounts: OpenCount[] = [];
+  for (const pair of pairSuccesses(attemptsOfKey)) {
+    const comparison = compareCounts(pair);
+    if (comparison.kind !== "open") return [];
+    const { outcome } = pair.next;
+    // The 200 of a key that should be rejected has a reason of its own.
+    if (outcomeRow(outcome).status === 200) openCounts.push({ outcome, why: comparison.why });
+  }
+  return openCounts;
+}
+
+/** The first working key gets a second request. Returns why it has not been sent; `undefined` if it has, or no key works. */
+function findMissingSecondRequest(
+  attempts: readonly Attempt[],
+  whyNotTried: ReadonlyMap<PromisedOutcomeId, string>,
+): OpenCount | undefined {
+  const rightful = rightful200s(attempts);
+  const [working] = rightful;
+  if (working === undefined) return undefined;
+
+  const { outcome } = working;
+  const why = whyNotTried.get(outcome);
+  const isSingle = rightful.filter((success) => success.outcome === outcome).length === 1;
+  return isSingle && why !== undefined ? { outcome, why } : undefined;
 }

@@ -1,7 +1,7 @@
 import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { headerOf } from "../response/headers.js";
 import { memberIn, organizationIdPath } from "../response/members.js";
-import { type Attempt, type CompletedAttempt, completedWith, got200 } from "../sending/attempt.js";
+import { type Attempt, type CompletedAttempt, got200, rightful200s } from "../sending/attempt.js";
 import { type ContractDifference, type ResponseDifference, withRequest } from "./contract-difference.js";
 import { compareCounts, findOpenCounts, pairSuccesses, type SuccessPair } from "./counts.js";
 import { compareReplacement, compareScopes } from "./keys-compared.js";
@@ -25,11 +25,11 @@ export function compareSuccesses(
     differences.push(...comparePairs(attempts.filter(({ apiKey }) => apiKey === key)));
   }
 
-  // What different keys share, or must not share: of a key that should not get 200, only its scopes.
-  const successes = completedWith(attempts, 200);
-  differences.push(...compareReplacement(successes));
+  // What different keys share, or must not share. A key that should get 403 for its scopes is only compared by these.
+  const rightful = rightful200s(attempts);
+  differences.push(...compareReplacement(rightful));
   const withoutScope = all200s.find(({ outcome }) => outcome === "403.insufficient_scope");
-  if (withoutScope !== undefined) differences.push(...compareScopes(withoutScope, successes));
+  if (withoutScope !== undefined) differences.push(...compareScopes(withoutScope, rightful));
 
   return { differences, openCounts: findOpenCounts(attempts, whyNotTried) };
 }

@@ -20,15 +20,16 @@ import { findOtherKey } from "./other-key.js";
  * - `own_or_shared`: not that of the address; `why` no other key could be tried
  * - `address`: a lock, or a gateway, which limits the `control` without a key, too
  * - `shared`: one of several keys, as `otherKey` gets a 429, too, and a request without a key does not
- * - `unknown`: a control did not get what tells it
+ * - `address_or_shared`: one of the last two, as `otherKey` gets a 429, too, and no later control could tell which
+ * - `unknown`: a control did not get what tells it, or could not be sent
  *
- * `why` of the last three is what the controls got.
+ * `why` tells what the controls got, or why they could not be sent.
  */
 type Limiter =
   | { readonly kind: "own" }
   | { readonly kind: "own_or_shared" | "unknown"; readonly why: string }
   | { readonly kind: "address"; readonly why: string; readonly control: Attempt }
-  | { readonly kind: "shared"; readonly why: string; readonly otherKey: Attempt };
+  | { readonly kind: "shared" | "address_or_shared"; readonly why: string; readonly otherKey: Attempt };
 
 /** Confirms with controls that a 429 is the key's own limit. Returns a difference if another key is limited, too (R25). */
 export async function confirmLimit(session: Session, limited: Attempt): Promise<ContractDifference[]> {
@@ -47,6 +48,10 @@ export async function confirmLimit(session: Session, limited: Attempt): Promise<
     case "address":
       session.endByLimit(limiter.control);
       return [];
+    case "address_or_shared":
+      // If the comparison has ended already, that end stays.
+      session.endByResponse(limiter.otherKey, "shared_limit");
+      return [];
     case "shared":
       session.endByResponse(limiter.otherKey, "shared_limit");
       return [describeSharedLimit(limited, limiter.otherKey)];
@@ -64,9 +69,9 @@ async function findLimiter(session: Session, limited: Attempt): Promise<Limiter>
   // The control may have met an outage or a lock.
   if (session.progress.kind !== "running") return { kind: "unknown", why: `a ${request} got ${got}` };
 
-  const otherKey = findOtherKey(session.attempts, limited);
-  if (otherKey.kind === "no_key") return { kind: "own_or_shared", why: otherKey.why };
-  return findLimiterWithOtherKey(session, otherKey.latestSuccess);
+  const search = findOtherKey(session.attempts, limited);
+  if (search.kind === "no_key") return { kind: "own_or_shared", why: search.why };
+  return findLimiterWithOtherKey(session, search.latestSuccess);
 }
 
 /** Sends a request with another key: the limit of a key must not affect it (R25). */
@@ -94,10 +99,7 @@ async function findSharedLimiter(session: Session, otherKey: Attempt, why: strin
     // Unless the control has met an outage, which ends the comparison, the address is not limited.
     if (session.progress.kind === "running") return { kind: "shared", why, otherKey };
   }
-
-  // Nobody can tell. An end that has come before stays.
-  session.endByResponse(otherKey, "shared_limit");
-  return { kind: "unknown", why };
+  return { kind: "address_or_shared", why, otherKey };
 }
 
 function isLimited({ response }: Attempt): boolean {

@@ -1,6 +1,6 @@
 import { type ContractOutcome, contractOutcomes, isLimit } from "../contract/keys-of-outcomes.js";
 import type { ContractDifference } from "../differences/contract-difference.js";
-import { completedWith, got200 } from "../sending/attempt.js";
+import { got200, rightful200s } from "../sending/attempt.js";
 import { tryOutcome } from "../sending/send-attempt.js";
 import type { Session } from "../sending/session.js";
 import { confirmLimit } from "./confirm-limit.js";
@@ -28,6 +28,6 @@ async function tryLimit(session: Session, row: ContractOutcome): Promise<Contrac
   if (result.kind === "sent") {
     return got200(result.attempt) ? useUpMinute(session, result.attempt) : [];
   }
-  const [firstSuccess] = completedWith(session.attempts, 200);
+  const [firstSuccess] = rightful200s(session.attempts);
   return firstSuccess === undefined ? [] : useUpMinute(session, firstSuccess);
 }

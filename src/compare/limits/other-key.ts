@@ -1,5 +1,5 @@
 import { perMinutePath, readDayUse, wholeNumberIn } from "../response/members.js";
-import { type Attempt, type CompletedAttempt, completedWith } from "../sending/attempt.js";
+import { type Attempt, type CompletedAttempt, rightful200s } from "../sending/attempt.js";
 
 /** Another key that can still get 200, with its latest 200, or why there is none. */
 type OtherKey =
@@ -8,7 +8,7 @@ type OtherKey =
 
 /** Finds another key than the one of an attempt that can still get 200. */
 export function findOtherKey(attempts: readonly Attempt[], { apiKey }: Attempt): OtherKey {
-  const successes = completedWith(attempts, 200).filter((success) => success.apiKey !== apiKey);
+  const successes = rightful200s(attempts).filter((success) => success.apiKey !== apiKey);
   if (successes.length === 0) return { kind: "no_key", why: "it needs another working key" };
 
   const latestSuccess = successes.findLast((success) => hasRequestLeft(success, successes));

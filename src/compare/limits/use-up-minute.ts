@@ -10,7 +10,7 @@ import { confirmLimit } from "./confirm-limit.js";
 import { findOtherKey } from "./other-key.js";
 
 // A key's minute is used up with requests until one gets 429. A minute of the key can start anywhere, so any 60 seconds are in
-// two of its minutes at most. If 2 * perMinute + 1 requests get 200 in less than 60 seconds, one of the two minutes had too
+// two of its minutes at most. If 2 * per_minute + 1 requests get 200 in less than 60 seconds, one of the two minutes had too
 // many: only then is it a difference that none got 429.
 
 /**
@@ -76,11 +76,19 @@ function planProbe(session: Session, success: CompletedAttempt): ProbePlan {
 
   // After a 429, a request without a key and, if there is one, with another key that works.
   const controls = findOtherKey(session.attempts, success).kind === "key" ? 2 : 1;
-  session.budget.raiseDefault(2 * perMinute + 1 + controls);
+  session.budget.raiseDefault(countProvingRequests(perMinute) + controls);
   return fitIntoBudget(session, perMinute, controls);
 }
 
-/** A 429 can only come and be confirmed with the requests of one minute, one too many, and the controls. */
+/** With a limit of 60, 121 requests with 200 in a minute prove that there is no limit. */
+function countProvingRequests(perMinute: number): number {
+  return 2 * perMinute + 1;
+}
+
+/**
+ * A 429 can only come and be confirmed with the requests of one minute, one too many, and the controls: with a limit of 60 and
+ * two controls, 63 requests are needed.
+ */
 function fitIntoBudget(session: Session, perMinute: number, controls: number): ProbePlan {
   const { budget } = session;
   const needed = perMinute + 1 + controls;
@@ -90,7 +98,7 @@ function fitIntoBudget(session: Session, perMinute: number, controls: number): P
     const why = `needs ${needed} requests, ${more} more than per_minute, and ${budget.left} are left; ${room}`;
     return { kind: "no_probe", why };
   }
-  const provingCount = 2 * perMinute + 1;
+  const provingCount = countProvingRequests(perMinute);
   const mostRequests = Math.min(provingCount, budget.left - controls);
   return { kind: "probe", perMinute, provingCount, mostRequests };
 }

@@ -1,10 +1,10 @@
 import type { ContractDifference } from "../differences/contract-difference.js";
-import { type Attempt, completedWith } from "../sending/attempt.js";
+import type { Attempt } from "../sending/attempt.js";
 import { findConsequences } from "./consequences.js";
 import type { Contrast } from "./contrasts.js";
 import { findOpenPlaces, type OpenPlace } from "./open-places.js";
 import { placeId, type ResponsePlace } from "./places.js";
-import { type RejectionTable, tabulateRejections } from "./rejection-table.js";
+import { judged401s, type RejectionTable, tabulateRejections } from "./rejection-table.js";
 import { describeContrasts, notesOnRejections } from "./rejection-words.js";
 import type { SentAgain, SentTurns, WhyByCause } from "./send-again.js";
 import { allTurns } from "./turns.js";
@@ -48,8 +48,8 @@ export function compareRejections(sentAgain: SentAgain): ComparedRejections {
   const table = tabulateRejections(attempts);
   const openPlaces = findOpenPlaces(table, turns.contrasts);
   const openCauses = collectOpenCauses(sentAgain);
-  const differingPlaces = [...openPlaces, ...turns.contrasts].map(({ place }) => place);
-  const agreeingPlaces = findAgreeingPlaces(table, differingPlaces);
+  const differingOrOpen = [...openPlaces, ...turns.contrasts].map(({ place }) => place);
+  const agreeingPlaces = findAgreeingPlaces(table, differingOrOpen);
   return {
     differences: describeContrasts(findProven(turns, attempts)),
     notes: notesOnRejections({ openCauses, openPlaces, agreeingPlaces }),
@@ -65,11 +65,10 @@ function findProven(turns: SentTurns, attempts: readonly Attempt[]): Contrast[] 
 }
 
 function hasEnoughRejections({ cause, baseline }: Contrast, attempts: readonly Attempt[]): boolean {
-  // A 401 that a lock may have sent does not count.
-  const counting = completedWith(attempts, 401).filter(({ evidence }) => evidence.kind === "judged");
-  const rejectionsOfCause = counting.filter(({ outcome }) => outcome === cause);
-  const rejectionsOfBaseline = counting.filter(({ outcome }) => outcome === baseline);
-  return Math.min(rejectionsOfCause.length, rejectionsOfBaseline.length) >= fewestRejections;
+  const outcomesWith401 = judged401s(attempts).map(({ outcome }) => outcome);
+  const countOfCause = outcomesWith401.filter((outcome) => outcome === cause).length;
+  const countOfBaseline = outcomesWith401.filter((outcome) => outcome === baseline).length;
+  return Math.min(countOfCause, countOfBaseline) >= fewestRejections;
 }
 
 /**
@@ -87,14 +86,20 @@ function collectOpenCauses({ attempts, openAfterRounds, turns }: SentAgain): Why
   return openCauses;
 }
 
-/** Returns the places that vary and agree without the words that vary; no place that varies because of another one. */
-function findAgreeingPlaces({ rows }: RejectionTable, differing: readonly ResponsePlace[]): ResponsePlace[] {
-  const differingIds = new Set(differing.map(placeId));
+/**
+ * Returns the places where only words vary that are new in each response. These are all places that vary, but for those that
+ * differ or are open, and but for those that vary because of another one.
+ */
+function findAgreeingPlaces(
+  { rows }: RejectionTable,
+  differingOrOpen: readonly ResponsePlace[],
+): ResponsePlace[] {
+  const idsDifferingOrOpen = new Set(differingOrOpen.map(placeId));
   const consequences = findConsequences(rows);
   const agreeing: ResponsePlace[] = [];
   for (const { place } of rows) {
     const id = placeId(place);
-    if (!differingIds.has(id) && !consequences.has(id)) agreeing.push(place);
+    if (!idsDifferingOrOpen.has(id) && !consequences.has(id)) agreeing.push(place);
   }
   return agreeing;
 }

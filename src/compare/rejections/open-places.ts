@@ -27,8 +27,8 @@ export function findOpenPlaces({ rows }: RejectionTable, contrasts: readonly Con
 
   // A place may be open only because another one is. The body need not be open: its length varies with each id in it.
   const openIds = new Set(openPlaces.map(({ place }) => placeId(place)));
-  const rowsThatExplain = rows.filter(({ place }) => place.kind === "body" || openIds.has(placeId(place)));
-  const consequences = findConsequences(rowsThatExplain);
+  const openRowsAndBody = rows.filter(({ place }) => place.kind === "body" || openIds.has(placeId(place)));
+  const consequences = findConsequences(openRowsAndBody);
   return openPlaces.filter(({ place }) => !consequences.has(placeId(place)));
 }
 

@@ -1,6 +1,5 @@
-import { outcomeRow } from "../../rules/outcomes.js";
 import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
-import type { Attempt, CompletedAttempt } from "../sending/attempt.js";
+import { type Attempt, type CompletedAttempt, reachedItsOutcome } from "../sending/attempt.js";
 import { compareTexts, type TextAtPlace } from "./compare-texts.js";
 import type { DifferingPlace } from "./consequences.js";
 import { type PlacedText, placeId, type ResponsePlace } from "./places.js";
@@ -44,7 +43,7 @@ interface SplitRejection {
 
 /** Makes the table of all 401s whose cause has two or more. A cause alone has no rows: there is nothing to compare it with. */
 export function tabulateRejections(attempts: readonly Attempt[]): RejectionTable {
-  const rejected = attempts.filter(isRejected);
+  const rejected = judged401s(attempts);
   // Each cause once, the baselines first.
   const causes: PromisedOutcomeId[] = [];
   for (const cause of new Set([...baselineCauses, ...rejected.map(({ outcome }) => outcome)])) {
@@ -65,10 +64,9 @@ export function tabulateRejections(attempts: readonly Attempt[]): RejectionTable
   return { causes, rows };
 }
 
-/** Whether a cause of 401 got a 401 that no lock may have sent. */
-function isRejected(attempt: Attempt): attempt is CompletedAttempt {
-  const { outcome, response, evidence } = attempt;
-  return response?.status === 401 && outcomeRow(outcome).status === 401 && evidence.kind === "judged";
+/** Returns the 401s of causes of 401, without those that a lock may have sent. */
+export function judged401s(attempts: readonly Attempt[]): CompletedAttempt[] {
+  return attempts.filter(reachedItsOutcome).filter(({ response }) => response.status === 401);
 }
 
 function splitRejection(cause: PromisedOutcomeId, response: CompletedAttempt["response"]): SplitRejection {

@@ -39,7 +39,7 @@ export async function sendRejectionsAgain(session: Session): Promise<SentAgain> 
 /** The first request of each cause. */
 type FirstRequests = ReadonlyMap<PromisedOutcomeId, Attempt>;
 
-/** Finds the first request of each cause. A request whose limit was waited for is none: it was sent again. */
+/** Finds the first request of each cause, without the requests that met a limit that was waited for, and their controls. */
 function firstRequestsOfCauses(attempts: readonly Attempt[]): FirstRequests {
   const firstRequests = new Map<PromisedOutcomeId, Attempt>();
   for (const attempt of attempts) {

@@ -14,7 +14,7 @@ const body: ResponsePlace = { kind: "body", name: "body" };
  */
 export const startOfBytes = "\uD800";
 
-/** By R14, only the presence of these is equal. */
+/** The headers whose values may differ between 401s (R14): only whether they are there is compared. */
 const freeHeaders = new Set(["date", "x-request-id"]);
 
 /** Returns the text at each place of a response. A place that it does not have is missing. */

@@ -6,6 +6,11 @@ test("a server's texts are cut after 80 characters", () => {
   expect([shownText(max), shownText(`${max}x`)]).toEqual([max, `${max}…`]);
 });
 
+test("a server's text is cut before an emoji that would be cut in two", () => {
+  const start = "x".repeat(79);
+  expect(shownText(`${start}🚀 and more`)).toBe(`${start}…`);
+});
+
 test.each([
   [undefined, "nothing"],
   [null, "null"],

@@ -29,7 +29,10 @@ export function describeKind(value: unknown): string {
 
 /** Prepares a server's text for display: one line, safe for terminals, shortened. */
 export function shownText(text: string): string {
-  return oneSafeLine(text.length > mostShown ? `${text.slice(0, mostShown)}…` : text);
+  if (text.length <= mostShown) return oneSafeLine(text);
+  // A character such as an emoji is left out if only its first half would be shown.
+  const shown = text.slice(0, mostShown).replace(/[\uD800-\uDBFF]$/, "");
+  return oneSafeLine(`${shown}…`);
 }
 
 /** Describes a `Retry-After` in a form that clients need not be able to read; its value may be another one each time. */

@@ -5,7 +5,7 @@ import { redact } from "../../rules/redact.js";
 export interface RedactKeys {
   readonly text: (given: string) => string;
   /** Whether a text contains one of the keys. */
-  readonly finds: (given: string) => boolean;
+  readonly containsKey: (given: string) => boolean;
 }
 
 /** A key without its prefix that is as long as this cannot be one of the server's words. */
@@ -36,6 +36,6 @@ export function createRedactKeys(keys: readonly string[]): RedactKeys {
       for (const { secret, shown } of secretTexts) text = text.replaceAll(secret, shown);
       return redact(text);
     },
-    finds: (given) => secretTexts.some(({ secret }) => given.includes(secret)),
+    containsKey: (given) => secretTexts.some(({ secret }) => given.includes(secret)),
   };
 }

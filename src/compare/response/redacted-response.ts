@@ -55,12 +55,12 @@ function placesWithKey(
   redact: RedactKeys,
 ): string[] {
   const places = new Set<string>();
-  if (redact.finds(reason)) places.add("reason phrase");
+  if (redact.containsKey(reason)) places.add("reason phrase");
   for (const [name, value] of headers) {
-    if (redact.finds(name) || redact.finds(value)) places.add(redact.text(name));
+    if (redact.containsKey(name) || redact.containsKey(value)) places.add(redact.text(name));
   }
   // JSON escapes can hide a key in the text, but not in the value.
-  if (redact.finds(text) || redact.finds(JSON.stringify(json) ?? "")) places.add("body");
+  if (redact.containsKey(text) || redact.containsKey(JSON.stringify(json) ?? "")) places.add("body");
   return [...places];
 }
 

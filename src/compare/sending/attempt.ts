@@ -3,10 +3,13 @@ import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { describeResponse } from "../response/describe-response.js";
 import type { RedactedResponse } from "../response/redacted-response.js";
 
-/** A request to send: without a variable, it has no key of the server's. */
+/**
+ * A request to send. Without a variable, the session makes the key: a new one for `401.unknown` and for `401.malformed`, and
+ * none for `401.missing`.
+ */
 export interface AttemptRequest {
   readonly outcome: PromisedOutcomeId;
-  /** The value of the x-api-key header; if left out, the request has none. Never printed. */
+  /** The key in the variable, for the x-api-key header. Never printed. */
   readonly apiKey?: string | undefined;
   readonly variable?: string | undefined;
 }
@@ -16,6 +19,8 @@ export const controlWithoutKey: AttemptRequest = { outcome: "401.missing" };
 
 /** A request that was sent. */
 export interface TimedRequest extends AttemptRequest {
+  /** The key that was sent, also one that the session has made. Never printed. */
+  readonly apiKey?: string | undefined;
   /** On the comparison's own clock, in milliseconds: the server's clocks may differ. */
   readonly sentAt: number;
 }
@@ -27,7 +32,7 @@ export interface Attempt extends TimedRequest {
   /** On the same clock as `sentAt`. */
   readonly receivedAt: number;
   readonly response?: RedactedResponse;
-  /** Why there is no response. */
+  /** Why there is no response: an attempt has either this or a response. */
   readonly noResponse?: string;
   /** As far as the requests until now tell: `replaceEvidence` changes it if a later request tells more. */
   readonly evidence: Evidence;
@@ -61,16 +66,30 @@ export function replaceEvidence(attempt: Attempt, evidence: Evidence): void {
 /** An attempt with a response. */
 export type CompletedAttempt = Attempt & { readonly response: RedactedResponse };
 
+// Which attempts each of these functions includes:
+//
+// | function | status | the outcome has this status | evidence |
+// |---|---|---|---|
+// | `got200` | 200 | or another one | any |
+// | `rightful200s` | 200 | yes | any |
+// | `reachedItsOutcome` | any | yes | only `judged` |
+
+/** Whether an attempt got 200, also with a key that should be rejected. */
 export function got200(attempt: Attempt): attempt is CompletedAttempt {
   return attempt.response?.status === 200;
 }
 
-export function describeAttempt({ response, noResponse }: Attempt): string {
-  return response === undefined ? `no response: ${noResponse}` : describeResponse(response);
+/** Returns the 200s to keys that should get 200. */
+export function rightful200s(attempts: readonly Attempt[]): CompletedAttempt[] {
+  return attempts.filter(got200).filter(({ outcome }) => outcomeRow(outcome).status === 200);
 }
 
-/** Returns the attempts that got this status, and should have. */
-export function completedWith(attempts: readonly Attempt[], status: number): CompletedAttempt[] {
-  const expecting = attempts.filter(({ outcome }) => outcomeRow(outcome).status === status);
-  return expecting.filter((attempt): attempt is CompletedAttempt => attempt.response?.status === status);
+/** Whether an attempt got the status of its outcome, and its response is judged: no outage or lock may have sent it. */
+export function reachedItsOutcome(attempt: Attempt): attempt is CompletedAttempt {
+  const { outcome, response, evidence } = attempt;
+  return response?.status === outcomeRow(outcome).status && evidence.kind === "judged";
+}
+
+export function describeAttempt({ response, noResponse }: Attempt): string {
+  return response === undefined ? `no response: ${noResponse}` : describeResponse(response);
 }

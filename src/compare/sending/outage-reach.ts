@@ -13,11 +13,14 @@ export function attemptsSinceLock(attempts: readonly Attempt[]): Attempt[] {
 /** The attempts after the last response that cannot be the outage's. */
 export function attemptsSinceOutage(attempts: readonly Attempt[]): Attempt[] {
   const wordsOfOutage = readWordsOfOutage(attempts);
-  const lastUnlike = attempts.findLastIndex((attempt) => isUnlikeOutage(attempt, wordsOfOutage));
-  return attempts.slice(lastUnlike + 1);
+  const lastOfApi = attempts.findLastIndex((attempt) => !mayBeOfOutage(attempt, wordsOfOutage));
+  return attempts.slice(lastOfApi + 1);
 }
 
-/** An outage is noticed at the last two responses: those that are not of the contract are its responses. */
+/**
+ * Returns the words of the outage's responses. The last two attempts have noticed it: two bad responses in a row, or a bad
+ * one and its control. Those of the two that are not of the contract are the outage's.
+ */
 function readWordsOfOutage(attempts: readonly Attempt[]): ReadonlySet<string> {
   const words = new Set<string>();
   for (const attempt of attempts.slice(-2)) {
@@ -26,11 +29,8 @@ function readWordsOfOutage(attempts: readonly Attempt[]): ReadonlySet<string> {
   return words;
 }
 
-/**
- * Whether an outage cannot have sent a response. A doubtful 403 counts as the API's, unless the outage responds in the same
- * words: `403 access_denied`, and ten requests later again.
- */
-function isUnlikeOutage(attempt: Attempt, wordsOfOutage: ReadonlySet<string>): boolean {
-  if (responseForm(attempt) === "foreign") return false;
-  return !wordsOfOutage.has(describeAttempt(attempt));
+/** Whether an outage may have sent a response: one in a foreign form, or in the words of the outage, such as a doubtful 403. */
+function mayBeOfOutage(attempt: Attempt, wordsOfOutage: ReadonlySet<string>): boolean {
+  if (responseForm(attempt) === "foreign") return true;
+  return wordsOfOutage.has(describeAttempt(attempt));
 }

@@ -6,12 +6,13 @@ import type { Ending } from "./endings.js";
 import { responseForm } from "./response-form.js";
 
 // An outage, or a lock of the address or of a key, is no broken rule: it ends a comparison. A 401 is what rejected keys should
-// get, so only a 401 to a key that has worked shows a lock. Other responses are suspicious by their form:
+// get, so only a 401 to a key that has worked, in a request for a 200, shows a lock.
+// Other responses are suspicious by their form:
 //
 // | latest response | response before | suspicious |
 // |---|---|---|
 // | of the contract | any | no |
-// | in another form, to a key that has worked | any | yes: the key should get 200 |
+// | in another form, to a key that has worked, for a 200 | any | yes: the key should get 200 |
 // | foreign | foreign | yes |
 // | foreign, or a doubtful 403 | one of these, in the same words | yes |
 // | foreign, or a doubtful 403 | any other | no: each can have a reason of its own |
@@ -42,26 +43,26 @@ export function findOutageSign(attempts: readonly Attempt[]): OutageSign {
     return { kind: "ended", ending: "silence", detail: ", the second time in a row" };
   }
 
-  const hasKeyWorked = hasWorked(latest, earlier);
-  if (hasKeyWorked && latest.response?.status === 401) {
+  const shouldKeyWork = shouldStillWork(latest, earlier);
+  if (shouldKeyWork && latest.response?.status === 401) {
     const rejected = earlier.filter(({ response }) => response?.status === 401);
     const detail = `: locked after ${pluralize(rejected.length, "rejected request")}`;
     return { kind: "ended", ending: "locked", detail };
   }
-  return { kind: isSuspicious(latest, before, hasKeyWorked) ? "suspicious" : "works" };
+  return { kind: isSuspicious(latest, before, shouldKeyWork) ? "suspicious" : "works" };
 }
 
 /** Whether the key of an attempt must get a 200, and one of the earlier attempts has got it. */
-function hasWorked({ outcome, apiKey }: Attempt, earlier: readonly Attempt[]): boolean {
+function shouldStillWork({ outcome, apiKey }: Attempt, earlier: readonly Attempt[]): boolean {
   if (outcomeRow(outcome).status !== 200) return false;
   return earlier.some((attempt) => attempt.apiKey === apiKey && attempt.response?.status === 200);
 }
 
 /** Whether an outage or a lock may have sent the latest response, by the table above. */
-function isSuspicious(latest: Attempt, before: Attempt, hasKeyWorked: boolean): boolean {
+function isSuspicious(latest: Attempt, before: Attempt, shouldKeyWork: boolean): boolean {
   const form = responseForm(latest);
   if (form === "of_the_contract") return false;
-  if (hasKeyWorked) return true;
+  if (shouldKeyWork) return true;
 
   const formBefore = responseForm(before);
   if (formBefore === "of_the_contract") return false;

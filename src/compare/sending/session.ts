@@ -27,8 +27,8 @@ interface TimedReply {
 }
 
 /**
- * What a comparison has sent, and whether it may send more. `send` is one request and nothing else. What its response means
- * for the next requests is decided in `send-attempt.ts`.
+ * What a comparison has sent, and whether it may send more. `send` is one request, whose response is weighed by the requests
+ * before it; the first one can end the comparison. `send-attempt.ts` decides whether another response ends it, too.
  */
 export class Session {
   readonly options: CompareOptions;
@@ -83,13 +83,14 @@ export class Session {
     const nth = earlier.length + 1;
     const apiKey = this.#keys.keyFor(wanted, nth);
     const { sentAt, receivedAt, reply } = await this.#sendWithKey(apiKey);
+    // A signal cuts off a request: its reply shows nothing.
     const progress = this.progress;
     if (progress.kind === "ended_by_signal") return this.#notSent(outcome, progress.why);
 
     // The first response decides whether the host may get keys.
     if (this.budget.sent === 1) {
       const { url, env } = this.options;
-      this.endUnlessApi(recognizeApi(reply, url, env), "nothing was sent after the first request");
+      this.endIfNotTheApi(recognizeApi(reply, url, env), "nothing was sent after the first request");
     }
 
     const request = { outcome, nth, apiKey, variable, sentAt, receivedAt };
@@ -130,7 +131,7 @@ export class Session {
   }
 
   /** Ends the comparison before it sends a key, if the responses cannot be the API's. */
-  endUnlessApi(recognition: Recognition, why: string): void {
+  endIfNotTheApi(recognition: Recognition, why: string): void {
     if (recognition.kind === "may_be_the_api") return;
     this.#end({ kind: "not_the_api", why, message: recognition.message });
   }

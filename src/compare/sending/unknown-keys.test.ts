@@ -47,6 +47,11 @@ describe("unknown keys", () => {
     expect(parseApiKey(key)?.hasMark).toBe(true);
   });
 
+  test("R46 leave no part of a key in the last input of a regular expression", () => {
+    createUnknownKeys({ SVC_API_KEY: "SVC_live_0123456789" }, randomStream(1, "unknown keys"));
+    expect(RegExp.input).not.toContain("0123456789");
+  });
+
   test("of a sandbox's key have its mark", () => {
     const key = createUnknownKeys(
       { SVC_API_KEY: "SVC_test_sbx0123456789" },

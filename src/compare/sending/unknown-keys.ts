@@ -33,7 +33,8 @@ function findModelKey(env: Variables): string | undefined {
   const keys = new Map<string, string>();
   for (const [variable, key] of keysInVariables(env)) {
     const rest = key.slice(startOfKey(key).length);
-    if (/[A-Za-z0-9]/.test(rest)) keys.set(variable, key);
+    // By characters: V8 keeps the last input of a regular expression (R46).
+    if ([...rest].some((character) => /[A-Za-z0-9]/.test(character))) keys.set(variable, key);
   }
   const [first] = keys.values();
   return keys.get("SVC_API_KEY") ?? keys.get("SVC_KEY_ACTIVE") ?? keys.get("SVC_KEY_LIVE") ?? first;

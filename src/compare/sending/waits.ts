@@ -83,8 +83,10 @@ async function waitForGateway(session: Session, limited: Attempt, control: Attem
  */
 function allowedPace(session: Session, limited: Attempt, wait: number): number {
   const letThrough = session.attempts.filter(({ response }) => response?.status !== 429);
-  const sinceFirst = limited.sentAt - (session.attempts[0]?.sentAt ?? limited.sentAt);
-  return Math.ceil((sinceFirst + wait) / Math.max(letThrough.length, 1));
+  const requestsLetThrough = Math.max(letThrough.length, 1);
+  const firstSentAt = session.attempts[0]?.sentAt ?? limited.sentAt;
+  const timeUntilEnd = limited.sentAt - firstSentAt + wait;
+  return Math.ceil(timeUntilEnd / requestsLetThrough);
 }
 
 /** When the limit of a 429 is over: `soon` is in a minute at most, and `too_late` is later, or nobody can tell. */
@@ -100,9 +102,8 @@ function readEndOfLimit({ response, evidence }: Attempt): EndOfLimit {
   }
 
   const wait = readRetryAfterWait(retryAfter, response);
-  // A wait that is not a number is not `<= minute`, either.
-  const isSoon = wait <= minute;
-  return isSoon ? { kind: "soon", milliseconds: Math.max(wait, 0) } : { kind: "too_late" };
+  if (Number.isNaN(wait) || wait > minute) return { kind: "too_late" };
+  return { kind: "soon", milliseconds: Math.max(wait, 0) };
 }
 
 /** Returns the wait of a `Retry-After` in milliseconds; `NaN` for an invalid one, or a date in a response without a `Date`. */

@@ -7,8 +7,9 @@ import { nodePlatform } from "../platform.js";
 const net = process.getBuiltinModule("node:net");
 
 /**
- * Locks a file for this process; resolves to how to unlock it, or to `undefined` if another process has the lock. It is a local
- * socket: the system frees it when the process ends, even after a crash. Containers with their own network do not see it.
+ * Takes the lock of a file name for this process; the file itself need not exist. Resolves to how to free the lock, or to
+ * `undefined` if another process has it. The lock is a local socket: the system frees it when the process ends, even after a
+ * crash. Containers with their own network do not see it.
  */
 export async function lock(file: string): Promise<(() => void) | undefined> {
   const address = addressOf(nodePlatform.sha256(file).slice(0, 32));

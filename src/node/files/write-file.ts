@@ -151,7 +151,7 @@ export function rejectEndlessFile(stats: Stats, whatToDo = ""): void {
   if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is not a regular file");
 }
 
-/** Why a file of the user cannot be read, whose absence is no defect of its folder. */
+/** Why a file of the user cannot be read: one that is missing is said to be missing, and not its folder. */
 export function readFailure(error: unknown): string {
   return (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : fileFailure(error);
 }

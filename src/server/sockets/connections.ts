@@ -17,7 +17,7 @@ export const longestHalfOpen = 10_000;
 export function followConnections(server: AnyServer): ReadonlySet<Socket> {
   const openConnections = new Set<Socket>();
 
-  const follow = (connection: Socket) => {
+  const keepUntilClosed = (connection: Socket) => {
     openConnections.add(connection);
     connection.once("close", () => {
       openConnections.delete(connection);
@@ -29,7 +29,7 @@ export function followConnections(server: AnyServer): ReadonlySet<Socket> {
     });
   };
 
-  server.on("connection", follow).on("secureConnection", follow);
+  server.on("connection", keepUntilClosed).on("secureConnection", keepUntilClosed);
   return openConnections;
 }
 
@@ -38,43 +38,61 @@ function socketUnderTls(connection: Socket & { readonly _parent?: Socket }): Soc
   return connection._parent;
 }
 
+/** How far the latest request of a connection and its response have come. */
+type LatestExchange =
+  | { readonly kind: "none" }
+  /** The whole request was read; its response is sent. */
+  | { readonly kind: "sent" }
+  /** The whole request was read; its response is still to be sent. */
+  | { readonly kind: "to_send"; readonly response: ServerResponse }
+  /** The request's body was not read to its end; its response has ended already. */
+  | { readonly kind: "unread_body_answered" }
+  /** The request's body was not read to its end; its response, or the one before it, may be sent in part. */
+  | { readonly kind: "unread_body_amid_responses" }
+  /** The request's body was not read to its end; nothing of its response is sent, and those before it are sent whole. */
+  | { readonly kind: "unread_body_unanswered" };
+
+function latestExchangeOn(connection: Connection): LatestExchange {
+  const response = latestResponseOn(connection);
+  if (response === undefined) return { kind: "none" };
+
+  const isRequestWhole = response.req.complete;
+  if (isRequestWhole) return response.writableFinished ? { kind: "sent" } : { kind: "to_send", response };
+
+  if (response.writableEnded) return { kind: "unread_body_answered" };
+  // Node gives the socket to one response at a time: without the socket, this response waits for the one before it.
+  const isWaiting = response.socket === null;
+  if (isWaiting || response.headersSent) return { kind: "unread_body_amid_responses" };
+  return { kind: "unread_body_unanswered" };
+}
+
 /**
- * Ends a connection whose request cannot be read, after the responses before it; nothing may stand in the middle of one. `code`:
- * that of Node's parser; a CONNECT has none.
+ * Ends a connection on which a request cannot be read. The client gets the whole responses before the error, and no error in the
+ * middle of one. `code`: that of Node's parser; a CONNECT has none.
  */
 export function endUnreadable(connection: Connection, code?: string): void {
-  // Otherwise nothing would show that the client ends: Node has stopped listening to it.
+  // Node has stopped listening to the connection. Without reading, nothing would show that the client ends it.
   connection.resume();
 
-  const response = latestResponseOn(connection);
-  if (response === undefined) {
-    endWithError(connection, code);
-    return;
+  const latest = latestExchangeOn(connection);
+  switch (latest.kind) {
+    case "none":
+    case "sent":
+    case "unread_body_unanswered":
+      endWithError(connection, code);
+      return;
+    case "to_send":
+      latest.response.once("finish", () => endWithError(connection, code));
+      return;
+    case "unread_body_answered":
+      endSocket(connection);
+      return;
+    case "unread_body_amid_responses":
+      connection.destroy();
+      return;
+    default:
+      latest satisfies never;
   }
-  const isFurtherRequest = response.req.complete;
-  if (isFurtherRequest) endAfter(response, connection, code);
-  else endInBody(response, connection, code);
-}
-
-/** Ends a connection whose unreadable request comes after the one of a response. */
-function endAfter(response: ServerResponse, connection: Connection, code: string | undefined): void {
-  const isSent = response.writableFinished;
-  if (isSent) endWithError(connection, code);
-  else response.once("finish", () => endWithError(connection, code));
-}
-
-/** Ends a connection whose unreadable part is in the body of the request of a response. */
-function endInBody(response: ServerResponse, connection: Connection, code: string | undefined): void {
-  // The client gets its whole response.
-  if (response.writableEnded) {
-    endSocket(connection);
-    return;
-  }
-  // Node gives the socket to one response at a time. Without it, this one waits for the one before it.
-  const isWaiting = response.socket === null;
-  // An error would stand in the middle of a response.
-  if (isWaiting || response.headersSent) connection.destroy();
-  else endWithError(connection, code);
 }
 
 /** Closes a server: each connection after its pending responses, but no later than after `grace` milliseconds. */

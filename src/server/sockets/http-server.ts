@@ -205,7 +205,8 @@ function sendExchange({ sandbox, explain }: Responders, exchange: Exchange, resp
     return;
   }
 
-  // A client that gives up does not see the response that the report counts as covered. For other faults, giving up is right.
+  // The report counts the outcome as covered. A client that gives up before the whole response has not seen the outcome. If a fault
+  // breaks the response off or holds it back, giving up is what the client should do, and covers the fault.
   if (delivery.isWhole) {
     response.once("close", () => {
       if (!response.writableFinished) markUnread(sandbox, exchange);

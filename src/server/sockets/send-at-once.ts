@@ -45,16 +45,15 @@ export function sendAtOnce(
   // A body of one byte a character is written faster.
   const encoding = length === body.length ? "latin1" : "utf8";
 
-  // These show that the response has ended; Node's `writableEnded` follows from the second.
-  response.statusCode = status;
-  response.finished = true;
+  response.statusCode = status; // as `writeHead` sets it
+  response.finished = true; // as `end` sets it: Node's getter `writableEnded` returns it
   response.socket?.write(text, encoding, (error) => {
     if (error) return;
-    // Node would now read the rest of a request that nobody has read. A complete one has no rest, and reading it would emit events
-    // that nobody hears, for 10% of the time.
+    // After `finish`, Node reads the rest of each request that is not marked as read. A complete request has no rest, and reading it
+    // would emit events that nobody hears, for 10% of the time.
     const request: NodeRequest = response.req;
     if (request.complete) request._consuming = true;
-    // Node gives the socket to the next response.
+    // Hears this in Node: the code that gives the socket to the next response.
     response.emit("finish");
   });
 }

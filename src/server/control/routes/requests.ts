@@ -54,7 +54,7 @@ export const requestRoutes: readonly Route[] = [
       if (format !== "json") {
         return { kind: "text", type: formats[format].mediaType, text: renderReport(report, format) };
       }
-      const data = query.story ? { ...report, ...storyAndJournal(sandbox) } : report;
+      const data = query.story ? { ...report, ...countedRequests(sandbox) } : report;
       return { kind: "json", status: 200, json: { data: membersToSnakeCase(data) } };
     },
   }),
@@ -103,15 +103,17 @@ function describedEffect(effect: FaultKind) {
   };
 }
 
-/** How many requests of the journal are the story's, with each outcome, and how many there are with each outcome, fault and advice. */
-function storyAndJournal({ journal }: SandboxState) {
+/** The numbers of requests in the journal by id: those of the story by outcome; all of them by outcome, fault and advice. */
+function countedRequests({ journal }: SandboxState) {
   const fromStory: Record<string, number> = {};
   for (const { outcome } of journal.requests({ source: "story" })) countUp(fromStory, outcome);
 
   const inJournal: Record<string, number> = {};
   for (const { outcome, fault, advice } of journal.requests()) {
-    // A request counts once, also if its fault is its outcome.
-    const ids = new Set<string>([outcome, fault ?? outcome, ...advice]);
+    // A set: a fault may also be the outcome of its request, which counts once then.
+    const ids = new Set<string>([outcome]);
+    if (fault !== null) ids.add(fault);
+    for (const id of advice) ids.add(id);
     for (const id of ids) countUp(inJournal, id);
   }
   return { fromStory, inJournal };

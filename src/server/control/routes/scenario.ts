@@ -30,11 +30,11 @@ export const scenarioRoutes: readonly Route[] = [
     summary: "The scenario that the sandbox was started with, and the bundled ones",
     run({ sandbox }, { server }) {
       const started = server.startedScenario();
-      const choices: NamedScenario[] = [started];
+      const listedScenarios: NamedScenario[] = [started];
       for (const name of scenarioNames) {
-        if (name !== started.name) choices.push({ name, scenario: bundledScenarios[name] });
+        if (name !== started.name) listedScenarios.push({ name, scenario: bundledScenarios[name] });
       }
-      return choices.map((choice) => viewChoice(choice, started, sandbox));
+      return listedScenarios.map((listed) => viewListedScenario(listed, started, sandbox));
     },
   }),
   controlRoute("GET /scenario", {
@@ -83,28 +83,34 @@ export const scenarioRoutes: readonly Route[] = [
   }),
 ];
 
-/** A scenario that a user can choose, as a row of the list of them. */
-function viewChoice(choice: NamedScenario, started: NamedScenario, sandbox: SandboxState) {
-  const { name, scenario } = choice;
+/** A row of the list of scenarios that a user can start. */
+function viewListedScenario(listed: NamedScenario, started: NamedScenario, sandbox: SandboxState) {
+  const { name, scenario } = listed;
   return {
     name,
     title: scenario.name ?? name,
     description: scenario.description ?? "",
     startedWith: name === started.name,
-    running: isRunning(choice, sandbox),
+    running: isRunning(listed, sandbox),
   };
 }
 
-/** Whether the sandbox runs a scenario, with any options of a start. A sent scenario may have the name of another one. */
+/** The members of a scenario that the options of a start replace. */
+const membersOfOptions: readonly (keyof Scenario)[] = ["seed", "clock", "assumptions"];
+
+/** Whether the sandbox runs a scenario of the list, whatever the options of its start. */
 function isRunning({ name, scenario, text }: NamedScenario, sandbox: SandboxState): boolean {
+  // A sent scenario may have the name of another one, so that its content decides, too.
   if (sandbox.name !== name || sandbox.text !== text) return false;
-  return isDeepStrictEqual(withoutStartOptions(sandbox.scenario), withoutStartOptions(scenario));
+  return isSameScenario(sandbox.scenario, scenario, membersOfOptions);
 }
 
-/** The members of a scenario that no option of a start replaces, without the story, which bundled scenarios have only when they run. */
-function withoutStartOptions(scenario: Scenario): Partial<Scenario> {
-  const { seed, clock, assumptions, story, ...others } = scenario;
-  return others;
+/** Whether two scenarios have the same members, but for the ignored ones and the story: a bundled scenario runs with or without it. */
+function isSameScenario(one: Scenario, other: Scenario, ignored: readonly (keyof Scenario)[]): boolean {
+  const notCompared: readonly string[] = ["story", ...ignored];
+  const comparedMembers = (scenario: Scenario) =>
+    Object.fromEntries(Object.entries(scenario).filter(([name]) => !notCompared.includes(name)));
+  return isDeepStrictEqual(comparedMembers(one), comparedMembers(other));
 }
 
 /** The running scenario as YAML: as it was written with its comments, if possible. Every key in it is cut after its prefix. */
@@ -121,18 +127,16 @@ async function runningText(sandbox: SandboxState): Promise<string> {
   return redactPlainKeys(original);
 }
 
-/** The text of a bundled scenario that runs with the options of its start; `undefined` for another one, which may have its name. */
+/**
+ * The text of the bundled scenario that runs; `undefined` for a scenario that only has the name of a bundled one, and after a reset
+ * with options, which are not in that text. The options of the server's start need not be in it.
+ */
 async function bundledText(sandbox: SandboxState): Promise<string | undefined> {
-  const { name, scenario, startOptions, platform } = sandbox;
+  const { name, startOptions, platform } = sandbox;
   if (!isScenarioName(name)) return undefined;
-  const unchanged = checkedStart({ scenario: withStory(name), name }, startOptions, { platform }).scenario;
-  const isUnchanged = isDeepStrictEqual(withoutStory(scenario), withoutStory(unchanged));
-  return isUnchanged ? readBundledScenario(name) : undefined;
-}
-
-/** A scenario as it may also run: a bundled one starts with or without its story. */
-function withoutStory({ story: _, ...scenario }: Scenario): Omit<Scenario, "story"> {
-  return scenario;
+  const bundled: NamedScenario = { name, scenario: bundledScenarios[name] };
+  const asStarted = checkedStart(bundled, startOptions, { platform }).scenario;
+  return isSameScenario(sandbox.scenario, asStarted, []) ? readBundledScenario(name) : undefined;
 }
 
 /** Starts the scenario with a name. Throws `scenario_not_found`. */
