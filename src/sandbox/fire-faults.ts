@@ -39,7 +39,7 @@ export interface FaultFacts {
   readonly hasUsualBody: () => boolean;
 }
 
-/** The first fault that fires on a request. Each fault counts the request if it matches, also behind the one that fires. */
+/** The first fault that fires on a request. Each fault counts the request if it has an effect on it, also after another fault has fired. */
 export function fireFault(
   active: readonly ActiveFault[],
   requestNumber: number,
@@ -85,12 +85,15 @@ export function effectAhead(fault: ActiveFault, facts: FaultFacts): EffectAhead 
   return { effect, isCertain };
 }
 
-/** The effect that a fault has on a request if it fires; `undefined` if the request does not match its condition. */
+/**
+ * The effect that a fault has on a request if it fires; `undefined` if the request does not match its condition, or if the fault
+ * only breaks bodies and the response has none. Such a request is not counted by the fault.
+ */
 function matchingEffect(fault: ActiveFault, facts: FaultFacts): FaultEffects | undefined {
   if (!isMatching(fault.when, facts)) return undefined;
   const { effect } = fault;
   const breaksBody = effect.truncate || effect.malformed;
-  if (!breaksBody || isBodyThere(effect, facts)) return effect;
+  if (!breaksBody || hasBody(effect, facts)) return effect;
 
   // There is no body to break. The other effects are left, if there are any.
   const { truncate, malformed, ...otherEffects } = effect;
@@ -99,7 +102,7 @@ function matchingEffect(fault: ActiveFault, facts: FaultFacts): FaultEffects | u
 }
 
 /** Whether the response to a request has a body: its usual one, or the error of an effect that sets the status. */
-function isBodyThere({ status }: FaultEffects, { isHead, hasUsualBody }: FaultFacts): boolean {
+function hasBody({ status }: FaultEffects, { isHead, hasUsualBody }: FaultFacts): boolean {
   if (isHead) return false;
   const isErrorOfFault = status !== undefined;
   return isErrorOfFault || hasUsualBody();

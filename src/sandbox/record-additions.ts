@@ -8,11 +8,11 @@ import type { VariedPoint } from "./run-trace.js";
 export interface RecordAdditions {
   /** What the name of an organization ends in. */
   readonly nameEnding: string;
-  /** The scopes of a key besides its own. None that an endpoint needs: a key that has to be rejected would pass. */
+  /** The scopes of a key besides its own. No endpoint requires any of these, or a key without the required scope would pass. */
   readonly scopes: readonly string[];
   /**
-   * Added to each limit that a scenario does not set, once, when its key starts. A limit that went down with the profile could be
-   * lower than what the key has already used.
+   * Added to the limits of a scenario's key that the scenario does not set. A key gets this only when the scenario starts, and
+   * keeps it when the profile changes: a lower limit could be less than what the key has already used.
    */
   readonly limits: KeyLimits;
   /** The variants that decide all this, which only 200s show. */

@@ -13,17 +13,17 @@ export interface VariedPoint {
 
 /** What the conditions of a run do to one request. */
 export interface ConditionEffect {
-  /** The outcome of the response that the run has replaced. Default: it has replaced none. */
+  /** The outcome of the response that the run has replaced; left out if it has replaced none. */
   readonly replaced?: OutcomeId | undefined;
-  /** Of a request after the run rejected its key. Default: it came in time, or before the rejection. */
+  /** Set if the client sent the request too early, or maybe too early, after the run rejected its key or delayed its response. */
   readonly afterRejection?: AfterRejection | undefined;
 }
 
-/** How a request came after the run rejected its key, or made its response late. */
+/** Why a request after a rejection or a late response is too early, or maybe too early. */
 export type AfterRejection =
-  /** The client has sent it so many milliseconds later, before it had waited long enough. */
+  /** The client has waited `ms` milliseconds, which is not long enough. */
   | { readonly kind: "too_early"; readonly ms: number }
-  /** Another process of the run rejected the key, and only that one knows when. */
+  /** Another process of the run rejected the key, and only that process knows when. */
   | { readonly kind: "by_other_process" };
 
 /** What a run shows with one request. */

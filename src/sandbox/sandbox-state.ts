@@ -50,7 +50,7 @@ export interface SandboxState extends ScenarioState {
   readonly platform: Platform;
   /** The client's run that it belongs to, whose conditions come before the rest of the state. Default: none. */
   readonly run: ConditionedRun | undefined;
-  /** The options of its start, which scenarios that start later get as well. */
+  /** The options of its first start, which other scenarios that start later get as well. */
   readonly startOptions: StartOptions;
   /** The latest requests, and its listeners. */
   readonly journal: Journal;
@@ -155,7 +155,7 @@ export interface Surroundings {
 
 /** All that a sandbox starts with, as `checkedStart` has checked it: a scenario with the options applied, and where it runs. */
 export interface Start extends NamedScenario, Surroundings {
-  /** The options, which scenarios that start later get as well. */
+  /** The options: those of a first start are kept for other scenarios that start later. */
   readonly startOptions: StartOptions;
 }
 
@@ -189,8 +189,8 @@ export interface ConditionedRun {
 export interface OwnResponse {
   /** What faults see of the call. */
   readonly facts: FaultFacts;
-  /** The sandbox's own fault that is due; it has counted the request. */
+  /** The sandbox's own fault that is due. The faults have counted the request already. */
   readonly fault: FiredFault | undefined;
-  /** Responds with this fault, or as the checks decide. The limits count the request, unless a fault replaces the response (R24). */
+  /** Responds with this fault, or as the checks decide. Only this call counts the request for the limits; if a fault replaces the response, nothing does (R24). */
   readonly respond: () => CallResult;
 }

@@ -46,7 +46,7 @@ export interface SavedSandbox {
   readonly total: number;
   /** The counts of the report. */
   readonly counts: Counts;
-  /** The refs of the keys, in the order of creation. */
+  /** The refs of the keys, in the scenario's order, then in order of creation. */
   readonly keys: readonly string[];
   readonly behavior: SavedBehavior;
 }
@@ -69,7 +69,7 @@ interface SavedBehavior {
 
 /**
  * The JSON of a sandbox as a `SavedSandbox`, in parts. `lastNumber`: the request number from which the restored one continues.
- * Default: that of the latest request.
+ * Default: the number of the latest request.
  */
 export function saveSandbox(
   sandbox: SandboxState,

@@ -137,10 +137,9 @@ export function startKey(
 }
 
 /**
- * The limits of a key, higher by what `varied` adds. A limit stays as it is:
- * - if the scenario sets it
- * - if a key of the rotation has reached it at the start
- * - if it is that of the minute, and that of the day stays: a client would reach that of the day sooner
+ * The limits of a key, higher by what `varied` adds. `rotation` tells what the scenario sets and uses in the keys that replace each
+ * other. A limit is fixed if the scenario sets it, or if a key of the rotation has reached it at the start. If the limit of a day is
+ * fixed, the limit of a minute stays too: a higher one would let a client reach the limit of the day sooner.
  */
 function raisedLimits(limits: KeyLimits, rotation: SharedInRotation, added: KeyLimits): KeyLimits {
   if (added.perMinute === 0 && added.perDay === 0) return limits;

@@ -116,7 +116,7 @@ function keysByOrigin(scenario: Scenario): KeysByOrigin {
   const listed: ScenarioKey[] = [];
   const ofPopulation: ScenarioKey[] = [];
   for (const key of keysWithSecrets(scenario)) {
-    // By its ref, such as `organization-1-key-2`: a restored snapshot lists the keys of the population too.
+    // A restored snapshot lists the keys of the population too, so only a ref such as `organization-1-key-2` tells them apart.
     const isOfPopulation = populatedNumbers(key.ref)?.key !== undefined;
     if (isOfPopulation) ofPopulation.push(key);
     else listed.push(key);

@@ -153,8 +153,8 @@ function snapshotKey(
 }
 
 /**
- * The ends of a key, as a scenario writes them. The end of a key that has ended at `now` is left out: the scenario's clock starts
- * at `now`, and a state without a time begins then.
+ * The ends of a key, as a scenario writes them. The snapshot's clock starts at `now`, and there a state without a time begins at
+ * the start of the clock. So `revoked_at` is left out of a key that was revoked at `now`: `state: revoked` says it all.
  */
 function writtenEnds(key: KeyRecord, now: number): Partial<KeyFields> {
   // The end that began the state, such as `revokedAt` of a revoked key; `null` while the key works.

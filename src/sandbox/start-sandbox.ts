@@ -28,10 +28,12 @@ import { pastStepProblem } from "./timeline.js";
 //
 // |                  | a step before the start of the clock | ids of requests  | steps due at the start |
 // |------------------|--------------------------------------|------------------|------------------------|
-// | `startSandbox`   | is an error                          | of a new sandbox | run                    |
-// | `startAnother`   | is an error                          | the next series  | run                    |
+// | `startSandbox`   | is an error, except with a set clock | of a new sandbox | run                    |
+// | `startAnother`   | is an error, except with a set clock | the next series  | run                    |
 // | `restartSandbox` | runs, since it may be over by now    | the next series  | run                    |
 // | `createState`    | belongs to a saved sandbox           | of its scenario  | have run already       |
+//
+// A clock is set by the option `now` or by the scenario. The steps before a set clock's start run at the start.
 
 const startOptionsShape = s.mapping({
   seed: s.optional(s.integer()),
@@ -102,8 +104,8 @@ export function restartSandbox(sandbox: SandboxState, options: StartOptions = {}
 }
 
 /**
- * Starts another scenario in place of a sandbox's, and runs what is due then. An option that is left out is that of the
- * sandbox's first start. Throws if it cannot start, and changes nothing then. `onReady` is called once it can, before a
+ * Starts another scenario in place of a sandbox's, and runs what is due then. An option that is left out is as in the sandbox's
+ * first start. Throws if it cannot start, and changes nothing then. `onReady` is called once it can, before a
  * listener hears of it.
  */
 export function startAnother(

@@ -108,7 +108,7 @@ export interface PlayedStep {
   readonly timeline: readonly TimelineResult[];
   /** The clock after the step; ISO 8601. */
   readonly now: string;
-  /** Its own: those of the timeline steps are theirs. */
+  /** The differences of the step itself. `timeline` has the differences of the timeline steps. */
   readonly differences: readonly StepDifference[];
 }
 
@@ -124,7 +124,7 @@ export interface TimelineResult {
   readonly differences: readonly StepDifference[];
 }
 
-/** Compares the result of an action with a step's expectation. Default: it succeeds. */
+/** Compares the result of an action with the expectation of its step. `undefined` expects that the action succeeds. */
 export function actionDifferences(
   expected: { readonly error?: ActionErrorCode } | undefined,
   { error }: ActionResult,
@@ -142,7 +142,7 @@ export function shownValue(value: unknown): string {
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 }
 
-/** The differences of a step, and of the timeline steps that ran during it: theirs are at `timeline[3].error`. */
+/** The differences of a step, and of the timeline steps that ran during it, such as one at `timeline[3].error`. */
 export function allDifferences({ differences, timeline }: PlayedStep): StepDifference[] {
   const ofAllSteps = [...differences];
   for (const { index, differences: ofTimeline } of timeline) {

@@ -2,7 +2,10 @@
 export type NamedValues = Readonly<Record<string, string>>;
 
 /**
- * What users have changed in a sandbox since its start: of each such value, what it would be without them.
+ * What users have changed in a sandbox since its start: of each such value, what it would be without them. The first change by a
+ * user notes the value before it. The note goes when a user sets this value again, or a step sets any value.
+ *
+ * An example, in the order of the changes:
  *
  * | who sets a value | from | to | noted after it                                   |
  * |------------------|------|----|--------------------------------------------------|
@@ -36,7 +39,7 @@ export class UserChanges {
 
       const noted = this.#valuesWithoutUsers.get(name);
       if (noted === undefined) this.#valuesWithoutUsers.set(name, valueBefore);
-      if (noted === value) this.#valuesWithoutUsers.delete(name);
+      else if (noted === value) this.#valuesWithoutUsers.delete(name);
     }
   }
 

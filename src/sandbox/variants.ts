@@ -1,7 +1,7 @@
 import { cachedByName } from "../rules/cached-by.js";
 import { mix32, type RandomStream, randomStream } from "../rules/seed.js";
 
-/** A row of variants on the responses with one status. Default of the status: on all responses. */
+/** A row of variants on the responses with a status; without `status`, on all responses. */
 export interface RowChoice {
   readonly row: string;
   readonly status?: number;

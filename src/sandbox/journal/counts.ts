@@ -15,7 +15,7 @@ interface AdviceCount {
 /** How often requests have ended on an outcome. */
 interface OutcomeCount {
   count: number;
-  /** Whether a client has tried it. A request that has its key in the wrong place does not try what happens without a key. */
+  /** Whether a request has covered the outcome: see `coversOutcome`. */
   isCovered: boolean;
 }
 
@@ -57,22 +57,22 @@ export interface RequestCounter {
 /** Counts requests for the report. Unlike the journal, it discards none; a reset keeps the counts. */
 export class Counters implements RequestCounter {
   #counts = zeroCounts();
-  /** The report or log of a client's run: it counts the same requests, and clears nothing. */
-  #follower: RequestCounter | undefined;
+  /** Counts the same requests for a client's run, whose report goes on when `clear` starts this report again. */
+  #counterOfRun: RequestCounter | undefined;
 
   count(exchange: Exchange, trace?: RunTrace): void {
     countExchange(this.#counts, exchange);
-    this.#follower?.count(exchange, trace);
+    this.#counterOfRun?.count(exchange, trace);
   }
 
   countUnread(id: string): void {
     this.#counts.unread += 1;
-    this.#follower?.countUnread(id);
+    this.#counterOfRun?.countUnread(id);
   }
 
-  /** Counts every later request there as well, and no longer at the follower before it. */
-  passOnTo(follower: RequestCounter): void {
-    this.#follower = follower;
+  /** From now on, this counter of a client's run counts each request as well. It replaces the counter of an earlier run. */
+  passOnTo(counterOfRun: RequestCounter): void {
+    this.#counterOfRun = counterOfRun;
   }
 
   read(): Counts {
@@ -87,7 +87,7 @@ export class Counters implements RequestCounter {
     return this.#counts.unread;
   }
 
-  /** Starts again from zero, but not at the follower. */
+  /** Starts again from zero. The counter of a client's run keeps its counts. */
   clear(): void {
     this.#counts = zeroCounts();
   }
@@ -110,18 +110,18 @@ function countExchange(counts: Counts, exchange: Exchange): void {
   const { outcome, fault, operation } = exchange;
   counts.requests += 1;
   if (operation !== null) counts.endpoints[operation] = requestsTo(counts, operation) + 1;
-  countOutcome(counts, outcome, triesOutcome(exchange));
+  countOutcome(counts, outcome, coversOutcome(exchange));
   // A delayed request counts for its outcome and for the fault.
   if (fault !== null && fault !== outcome) countOutcome(counts, fault, true);
   if (exchange.isResent) countResend(counts, exchange);
   for (const id of exchange.advice) countAdvice(counts, id, exchange);
 }
 
-function countOutcome({ outcomes }: Counts, outcome: OutcomeId, isTried: boolean): void {
+function countOutcome({ outcomes }: Counts, outcome: OutcomeId, isCovered: boolean): void {
   const entry = outcomes[outcome] ?? { count: 0, isCovered: false };
   outcomes[outcome] = entry;
   entry.count += 1;
-  if (isTried) entry.isCovered = true;
+  if (isCovered) entry.isCovered = true;
 }
 
 function countResend({ resends }: Counts, { outcome, key, fingerprint }: Exchange): void {
@@ -144,8 +144,11 @@ function countAdvice({ advice }: Counts, adviceId: AdviceId, exchange: Exchange)
   entry.examples.push({ id, at, method, path, key, fingerprint });
 }
 
-/** Whether a client tries the outcome of its request. One that puts its key in the URL, in the wrong header or beside other text meant to send it. */
-function triesOutcome({ outcome, advice }: Exchange): boolean {
+/**
+ * Whether a request covers its outcome. A client that puts its key in the URL, in the wrong header or beside other text meant to
+ * send it: its request gets `401.missing` or `401.malformed`, but does not cover it.
+ */
+function coversOutcome({ outcome, advice }: Exchange): boolean {
   const isWithoutKey = outcome === "401.missing" || outcome === "401.malformed";
   if (!isWithoutKey) return true;
   const hasMisplacedKey = misplacedKeyAdvice.some((id) => advice.includes(id));

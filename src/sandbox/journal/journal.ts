@@ -4,7 +4,7 @@ import type { ChangeEvent, SandboxEvent } from "./events.js";
 import { type Exchange, sentKeyRef, sourceOf } from "./exchange.js";
 import { withoutRetried } from "./retried-requests.js";
 
-/** Receives events. An error is thrown to the caller after all listeners ran; the event has already happened. */
+/** Receives events. If listeners throw, the caller gets the last error, after all listeners ran; the event has already happened. */
 type Listener = (event: SandboxEvent) => void;
 
 /** A query of the control plane and the library: `descriptions.json` explains its fields. */
@@ -15,7 +15,7 @@ export type RequestFilter = Pick<JournalQuery, "outcome" | "key">;
 /** How many of the latest requests a journal has. */
 const journalLength = 1000;
 
-/** How many more it keeps before it drops as many at once: to drop one moves all others, which would cost more than the rest of a request. */
+/** How many more it keeps before it drops this many at once. To drop a single request moves all others, which would cost more than the rest of a request. */
 const spare = 125;
 
 /** The latest requests, and the number of everything that has happened. */

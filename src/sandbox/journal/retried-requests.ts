@@ -1,6 +1,6 @@
 import { type Exchange, sourceOf } from "./exchange.js";
 
-/** Leaves out the requests that a fault hit and that who sent them, a client or the story, then sent again. */
+/** Leaves out each request that may have failed because of a fault, if its sender, a client or the story, has sent it again. */
 export function withoutRetried(all: readonly Exchange[]): Exchange[] {
   const left: Exchange[] = [];
   const sentLater = new Set<string>();
@@ -17,14 +17,17 @@ export function withoutRetried(all: readonly Exchange[]): Exchange[] {
   return left.reverse();
 }
 
-/** Whether a client that sent a request again may have got nothing from it, because of a fault. */
+/** Whether a fault may be why a client sent this request again. */
 function mayHaveFailed({ fault, outcome, isUnread, status }: Exchange): boolean {
   if (fault === null) return false;
-  const isResponseReplaced = fault === outcome;
-  if (isResponseReplaced || isUnread === true) return true;
 
-  // The response was delayed. A client that reads a 401 or 403 does not send the request again. This client did, so that it has
-  // stopped waiting before, although the server had sent the whole response.
+  const isResponseReplaced = fault === outcome;
+  if (isResponseReplaced) return true;
+
+  // The fault delayed the response, and the client stopped waiting.
+  if (isUnread === true) return true;
+
+  // A client never sends a request again after it has read a 401 or 403. This client has sent it again, so it has not read it.
   const isUnreadRejection = status === 401 || status === 403;
   return isUnreadRejection;
 }

@@ -11,12 +11,12 @@ import { createKey, expireKey, requireAdministrator, revokeKey, rotateKey } from
 import { updateOrganization } from "./organization-operations.js";
 import { assumptionValues, faultValues, keyValues, organizationValues } from "./set-values.js";
 
-/** An operation that users and steps run, with the values by which the sandbox knows what users have changed. */
+/** An operation that users and steps run. What users have changed is known by comparing its values before and after. */
 interface RecordedAction<Input, Result> {
   readonly run: (sandbox: SandboxState, input: Input, now: number, by: Initiator) => ChangeMade<Result>;
   /** The values that it sets, except those of a key that it creates. */
   readonly values: (sandbox: SandboxState, input: Input) => NamedValues;
-  /** The key that it has created. Default: none. */
+  /** The key that it has created; left out if it creates none. */
   readonly createdKey?: (result: Result) => KeyView;
 }
 

@@ -13,7 +13,7 @@ export function changeFaults(sandbox: SandboxState, faults: readonly Fault[], no
     if (key.legacy) legacyOwners.add(key.organization);
   }
 
-  // Only a known key can contradict a fault. The problem of an unknown one is that it is not among the refs.
+  // `faultProblems` reports an unknown key by `refs`. As `any_key`, it gets no second problem there.
   const keyOf = (ref: string) => registry.keys.get(ref)?.key ?? "any_key";
   const problems = faultProblems(faults, {
     refs: { key: registry.keys, organization: registry.organizations },

@@ -2,7 +2,7 @@ import type { SandboxState } from "../sandbox-state.js";
 import { actionOperations } from "./actions.js";
 import { advanceByUser, changeClock } from "./clock-operations.js";
 
-/** Every change that users make in a running scenario, by name. A rejected one throws a `SandboxError` before it changes anything. */
+/** Every change that users make within a running scenario, by name; a start replaces the scenario. A rejected change throws a `SandboxError` before it changes anything. */
 export const operations = {
   ...actionOperations,
   clock: changeClock,

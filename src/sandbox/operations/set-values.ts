@@ -8,8 +8,8 @@ import type { NamedValues } from "../user-changes.js";
 import { viewAssumptions } from "../views.js";
 import type { OrganizationInput } from "./organization-operations.js";
 
-// The values that each operation sets, even to what they were before, as texts. They are read before it runs, and after. Requests
-// and time change none of them.
+// The values that each operation sets, as texts. They are read before and after the operation, and `UserChanges` notes the values
+// that a user has changed: `key main revokedAt` is "" before `revoke`, and a time after. Requests and time change none of them.
 
 /** Members of a key; none if there is no such key. */
 export function keyValues(
