@@ -147,9 +147,9 @@ function unusedMethodOfMe(endpoints: readonly Endpoint[]): string | undefined {
 function requestTo(endpoint: Endpoint, { endpoints }: SandboxState): Pick<RequestToSend, "method" | "path"> {
   const { method } = endpoint;
   // As many as there are endpoints: each other endpoint takes one of these paths at most.
-  const paths = endpoints.map((_, index) => endpoint.path.replace(/\{[^{}]*\}/g, String(index + 1)));
-  const ownPath = paths.find((path) => routeAt(endpoints, path)?.methods.get(method) === endpoint);
-  return { ...(method !== "GET" && { method }), path: ownPath ?? endpoint.path };
+  const candidates = endpoints.map((_, index) => endpoint.path.replace(/\{[^{}]*\}/g, String(index + 1)));
+  const reaching = candidates.find((path) => routeAt(endpoints, path)?.methods.get(method) === endpoint);
+  return { ...(method !== "GET" && { method }), path: reaching ?? endpoint.path };
 }
 
 /** If the outcome is a success of an announced endpoint: a request with the first key that lacks nothing but its scope. */
