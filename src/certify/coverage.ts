@@ -1,5 +1,5 @@
 import { pluralize } from "../report/plain-text.js";
-import type { Report, ReportedAdvice } from "../report/report-shape.js";
+import type { Report } from "../report/report-shape.js";
 import { keyVariable } from "../rules/key-text.js";
 import { notJudged, type RunEvidence, sufficient } from "./checks/judgment.js";
 
@@ -17,19 +17,20 @@ export function whetherEnoughIsCovered(report: Report): RunEvidence {
   const misdirection = report.advice.find(({ id }) => misdirectionAdvice.includes(id));
   let whatToDo = howToCoverMore(report, missing);
   if (misdirection !== undefined) whatToDo = `${misdirection.meaning} ${misdirection.whatToDo} ${whatToDo}`;
-  const why = whyTooLittle(report, misdirection);
+  if (report.requests === 0) return notJudged({ why: "the command sent no request", whatToDo });
+  // A client that sends its key to a wrong place is told that place: it has advice on it.
+  if (sendsNoKey(report) && misdirection === undefined) {
+    return notJudged({ why: "the client sends no key in x-api-key", whatToDo });
+  }
+  const why = `the client covers ${coveredInWords(report)}, and certify needs ${minOutcomes}`;
   return notJudged({ why, whatToDo });
 }
 
-function whyTooLittle(report: Report, misdirection: ReportedAdvice | undefined): string {
-  const { requests, coverage, announced } = report;
-  if (requests === 0) return "the command sent no request";
-  // A client that sends its key to a wrong place is told that place: it has advice on it.
-  if (sendsNoKey(report) && misdirection === undefined) return "the client sends no key in x-api-key";
-
+/** `3 of 17 promised outcomes and 1 announced endpoint` */
+function coveredInWords({ coverage, announced }: Report): string {
   let covers = `${coverage.covered} of ${coverage.promised} promised outcomes`;
   if (announced.covered > 0) covers += ` and ${pluralize(announced.covered, "announced endpoint")}`;
-  return `the client covers ${covers}, and certify needs ${minOutcomes}`;
+  return covers;
 }
 
 /** Whether the client covers nothing that needs a key: each announced endpoint does, and each promised outcome but `401.missing`. */

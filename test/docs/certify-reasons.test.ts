@@ -24,9 +24,11 @@ function reasonsIn(text: string): string[] {
     .filter((reason) => /\w/.test(reason) && !reason.endsWith(", …"));
 }
 
-/** What reasons have after `why` that is neither in words nor a type or shape. */
+/** What reasons have after `why` that is neither in words nor a type or shape, nor the words of another reason. */
 const passedOn = (text: string) =>
-  [...text.matchAll(/\bwhy: (?!string|s\.)(\w[\w.]*)/g)].map(([, name = ""]) => name);
+  [...text.matchAll(/\bwhy: (?!string|s\.)(\w[\w.]*)/g)]
+    .map(([, name = ""]) => name)
+    .filter((name) => !name.endsWith(".why"));
 
 /** The words of the first cells, several in one cell apart. */
 const rows = [...sectionOf("docs/certify.md", "Not judged").matchAll(/^\| (.+) \| (.+) \|$/gm)]
