@@ -13,87 +13,95 @@ import { useScenarioName } from "./scenario.js";
 
 // Each change of faults sends the whole list. So that it can be undone, the page remembers the faults that it has turned off,
 // each at its place among the active ones. It remembers only what it did itself: if somebody else has changed the active
-// faults since, it starts again with those.
+// faults since, none of them is turned off by this page.
 
 type Faults = readonly ShownFault[];
 type Effects = readonly Effect[];
 
-/** A fault at its place in the list of this page. */
-interface RememberedFault {
-  /** Its place, which it keeps when others are turned off. */
-  readonly index: number;
+/** A fault in the list of this page, at its place. */
+interface Switch {
   readonly fault: ShownFault;
   /** Whether it is active. If not, this page has turned it off. */
-  readonly isActive: boolean;
-  /** Whether this page added it. Any other one may be the scenario's. */
-  readonly isAdded: boolean;
+  readonly isOn: boolean;
 }
-type Remembered = readonly RememberedFault[];
-
-/** The list after the last change by this page. */
-const lastRemembered = new Shared<Remembered>([]);
-
-const activeOf = (list: Remembered) => list.filter(({ isActive }) => isActive).map(({ fault }) => fault);
 
 /** What a fault matches and does, as a text. The number of requests that it has matched is not part of it. */
 const faultText = ({ when, then }: ShownFault) => JSON.stringify([when, then]);
 
-/** The list for the faults that are active now. */
-function listFor(active: Faults, last: Remembered): Remembered {
-  const isUnchanged = `${active.map(faultText)}` === `${activeOf(last).map(faultText)}`;
-  if (!isUnchanged) {
-    return active.map((fault, index) => ({ index, fault, isActive: true, isAdded: false }));
-  }
+/** Identifies each fault of a list: by its text, and by how many equal ones are before it. */
+function faultIds(faults: Faults): readonly string[] {
+  const texts = faults.map(faultText);
+  return texts.map((text, index) => {
+    const equalBefore = texts.slice(0, index).filter((other) => other === text);
+    return `${equalBefore.length} ${text}`;
+  });
+}
+
+/** The switches after the last change by this page. */
+const lastSwitches = new Shared<readonly Switch[]>([]);
+
+/** The texts of the faults that this page added: any other one may be the scenario's. */
+const addedTexts = new Set<string>();
+
+const faultsThatAreOn = (switches: readonly Switch[]) =>
+  switches.filter(({ isOn }) => isOn).map(({ fault }) => fault);
+
+/** The switches for the faults that are active now. */
+function switchesFor(active: Faults, last: readonly Switch[]): readonly Switch[] {
+  const isUnchanged = `${active.map(faultText)}` === `${faultsThatAreOn(last).map(faultText)}`;
+  if (!isUnchanged) return active.map((fault) => ({ fault, isOn: true }));
+
   // An active fault may have matched more requests since; one that is turned off is as it was.
-  const activeNow = active.values();
-  return last.map((row) => (row.isActive ? { ...row, fault: activeNow.next().value as ShownFault } : row));
+  const activeInOrder = [...active];
+  return last.map((row) => (row.isOn ? { ...row, fault: activeInOrder.shift() as ShownFault } : row));
 }
 
-/** The list now, up to date while the component is shown. */
-function useRemembered(): Remembered {
-  return listFor(useData("/faults").data ?? [], useShared(lastRemembered));
-}
-
-async function changeFaults(change: (list: Remembered) => Remembered): Promise<void> {
+async function changeFaults(change: (switches: readonly Switch[]) => readonly Switch[]): Promise<void> {
   const active = await call<Faults>("/faults");
-  const changed = change(listFor(active, lastRemembered.value));
-  await call("/faults", { method: "PUT", body: { faults: activeOf(changed) } });
-  lastRemembered.value = changed;
+  const changed = change(switchesFor(active, lastSwitches.value));
+  await call("/faults", { method: "PUT", body: { faults: faultsThatAreOn(changed) } });
+  lastSwitches.value = changed;
 }
 
-function turnOff(chosen: Remembered): Promise<void> {
-  // If somebody else has changed the list since it was drawn, another fault may be at this place.
-  const isChosen = ({ index, fault }: RememberedFault) =>
-    chosen.some((row) => row.index === index && faultText(row.fault) === faultText(fault));
-  return changeFaults((list) => list.map((row) => (isChosen(row) ? { ...row, isActive: false } : row)));
+/** Turns off the active faults with these ids. */
+function turnOff(ids: readonly string[]): Promise<void> {
+  return changeFaults((switches) => {
+    const activeIds = [...faultIds(faultsThatAreOn(switches))];
+    return switches.map((row) => {
+      const isChosen = row.isOn && ids.includes(activeIds.shift() as string);
+      return isChosen ? { ...row, isOn: false } : row;
+    });
+  });
 }
 
 function addFault(fault: ShownFault): Promise<void> {
-  return changeFaults((list) => [...list, { index: list.length, fault, isActive: true, isAdded: true }]);
+  addedTexts.add(faultText(fault));
+  return changeFaults((switches) => [...switches, { fault, isOn: true }]);
 }
 
 /** Turns on again what this page has turned off. */
-const undo = () => changeFaults((list) => list.map((row) => ({ ...row, isActive: true })));
+const undo = () => changeFaults((switches) => switches.map(({ fault }) => ({ fault, isOn: true })));
 
 /** Faults change responses, so every view shows them and turns them off, or on again. */
 export function ActiveFaults() {
   const name = useScenarioName();
   // Another scenario has other keys, and its own faults.
   useEffect(() => {
-    lastRemembered.value = [];
+    lastSwitches.value = [];
+    addedTexts.clear();
   }, [name]);
-  const list = useRemembered();
-  const active = list.filter(({ isActive }) => isActive);
+  const active = useData("/faults").data ?? [];
+  const switches = switchesFor(active, useShared(lastSwitches));
 
   const isOn = active.length > 0;
-  const hasUndo = list.length > active.length;
+  const hasUndo = switches.length > active.length;
   if (!isOn && !hasUndo) return null;
   return (
     <span class="bar active-faults">
       <a href={linkTo("sandbox", ["faults"])}>
         {isOn ? `${counted(active.length, "fault")} active` : "Faults are off"}
       </a>
-      {isOn && <TurnOff faults={active} />}
+      {isOn && <TurnOff faults={active} ids={faultIds(active)} />}
       {hasUndo && (
         <Button class="quiet small" run={undo}>
           Undo
@@ -104,20 +112,22 @@ export function ActiveFaults() {
 }
 
 interface TurnOffProps {
-  readonly faults: Remembered;
+  readonly faults: Faults;
+  /** The ids of these faults. */
+  readonly ids: readonly string[];
   readonly children?: ComponentChildren;
 }
 
 /** A button that turns faults off. It asks first, unless this page added them. */
-function TurnOff({ faults, children }: TurnOffProps) {
+function TurnOff({ faults, ids, children }: TurnOffProps) {
+  const isOwn = faults.every((fault) => addedTexts.has(faultText(fault)));
   const question = {
     title: `Turn off ${counted(faults.length, "fault")}?`,
     text: "The scenario may require this. Undo reverts it.",
     action: "Turn off",
   };
-  const areAdded = faults.every(({ isAdded }) => isAdded);
   return (
-    <Button class="quiet small" ask={areAdded ? undefined : question} run={() => turnOff(faults)}>
+    <Button class="quiet small" ask={isOwn ? undefined : question} run={() => turnOff(ids)}>
       Turn off{children}
     </Button>
   );
@@ -133,7 +143,7 @@ export function FaultPanel() {
       <ShowData path="/request-checks">
         {({ effects }) => (
           <>
-            <ShowData path="/faults">{() => <FaultList effects={effects} />}</ShowData>
+            <ShowData path="/faults">{(active) => <FaultList faults={active} effects={effects} />}</ShowData>
             <NewFault effects={effects} />
           </>
         )}
@@ -145,27 +155,31 @@ export function FaultPanel() {
   );
 }
 
-function FaultList({ effects }: Readonly<{ effects: Effects }>) {
-  const active = useRemembered().filter(({ isActive }) => isActive);
-  const rows = active.map((row) => <FaultRow key={row.index} row={row} effects={effects} />);
+function FaultList({ faults, effects }: Readonly<{ faults: Faults; effects: Effects }>) {
+  const ids = faultIds(faults);
+  const rows = faults.map((fault, index) => {
+    const id = ids[index] as string;
+    return <FaultRow key={id} id={id} fault={fault} effects={effects} />;
+  });
   return <ul class="list">{rows.length === 0 ? <li>No faults.</li> : rows}</ul>;
 }
 
 interface FaultRowProps {
-  readonly row: RememberedFault;
+  readonly fault: ShownFault;
+  readonly id: string;
   readonly effects: Effects;
 }
 
-function FaultRow({ row, effects }: FaultRowProps) {
-  const { when, then, requests_matched: matched } = row.fault;
-  const words = `${capitalized(conditionWords(when))}: ${effectWords(then, effects)}`;
+function FaultRow({ fault, id, effects }: FaultRowProps) {
+  const words = `${capitalized(conditionWords(fault.when))}: ${effectWords(fault.then, effects)}`;
+  const matched = fault.requests_matched;
   return (
     <li class="bar nowrap">
       <p class="wide">
         <bdi>{words}.</bdi>{" "}
         <span class="muted">{matched !== undefined && `${counted(matched, "request")} matched.`}</span>
       </p>
-      <TurnOff faults={[row]}>
+      <TurnOff faults={[fault]} ids={[id]}>
         <span class="visually-hidden"> the fault: {words}</span>
       </TurnOff>
     </li>
