@@ -1,3 +1,4 @@
+import { isPlainObject } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";
 
 /** Whether the value of a member stays as it is. */
@@ -37,10 +38,4 @@ function mapInside(
     members.push([change(name), changed]);
   }
   return Object.fromEntries(members);
-}
-
-/** Whether a value, which is not nothing, is an object without a class. It may have no prototype, or that of another realm, such as a frame or a VM. */
-function isPlainObject(value: unknown): value is object {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

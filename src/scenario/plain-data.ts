@@ -1,6 +1,6 @@
 import type { FieldPath } from "../schema/field-path.js";
 import type { Members } from "../schema/problem.js";
-import { typeTag } from "../schema/type-tag.js";
+import { isPlainObject, typeTag } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";
 import { valueNotation } from "./format/notations.js";
 import { forbiddenNames, scenarioLimits } from "./format/scenario-limits.js";
@@ -132,11 +132,4 @@ class PlainCopy {
     }
     return members;
   }
-}
-
-function isPlainObject(value: unknown): value is object {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  // Objects of another realm (an iframe, a vm context, a test runner) have their own Object.prototype.
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

@@ -13,7 +13,7 @@ import { useScenarioName } from "./scenario.js";
 
 // Each change of faults sends the whole list. So that it can be undone, the page remembers the faults that it has turned off,
 // each at its place among the active ones. It remembers only what it did itself: if somebody else has changed the active
-// faults since, none of them is turned off by this page.
+// faults since, it starts again with those.
 
 type Faults = readonly ShownFault[];
 type Effects = readonly Effect[];
