@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { Agent } from "node:http";
 import { delimiter, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { parseEnv } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -197,7 +198,7 @@ const unit = Object.fromEntries(
 );
 
 /** Starts the unit of a partner as systemd does: its line, with its file of variables. */
-function startUnit(name: string, folder: string): ChildProcess {
+function startUnit(name: string, folder: string): { child: ChildProcess; endedEarly: Promise<never> } {
   const filled = (text = "") => text.replaceAll("%S", join(folder, "state")).replaceAll("%i", name);
   const [program, ...argv] = filled(unit.ExecStart).split(" ");
   expect([program, unit.StateDirectory]).toEqual(["/usr/local/bin/svc-sandbox", "svc-sandbox/%i"]);
@@ -206,9 +207,14 @@ function startUnit(name: string, folder: string): ChildProcess {
   const [first = "", ...others] = [...words, ...argv];
   const { PATH } = process.env;
   const env = { PATH, ...(parseEnv(readFileSync(file, "utf8")) as Record<string, string>) };
-  const child = spawn(first, others, { cwd: folder, env, stdio: "ignore" });
+  const child = spawn(first, others, { cwd: folder, env, stdio: ["ignore", "ignore", "pipe"] });
   onTestFinished(() => void child.kill("SIGKILL"));
-  return child;
+  // Who waits for its file would wait long for a server that could not start.
+  const said = text(child.stderr);
+  const endedEarly = once(child, "exit").then(async () => {
+    throw new Error(`${name} ended: ${await said}`);
+  });
+  return { child, endedEarly };
 }
 
 /** Bytes in memory that a process shares with no other. */
@@ -227,14 +233,17 @@ test.skipIf(process.platform !== "linux")(
     const added = partners.map(({ name, port }) => `add ${name} ${port}\n`).join("");
     const line = blockWith(page, "sh", "add() {").replace(/^add \w.*\n/gm, "") + added;
     expect((await runCommand(line, { cwd: folder }).ended).code).toBe(0);
-    const units = partners.map((partner) => ({ ...partner, child: startUnit(partner.name, folder) }));
+    const units = partners.map((partner) => ({ ...partner, ...startUnit(partner.name, folder) }));
     const seen = await Promise.all(
-      units.map(async ({ port, name }) => {
+      units.map(async ({ port, name, endedEarly }) => {
         const url = `http://127.0.0.1:${port}`;
         const file = join(folder, "state/svc-sandbox", name, "partner.env");
         const written = () => (existsSync(file) ? readFileSync(file, "utf8") : "");
         // The last of its lines; it is written once the server listens.
-        await expect.poll(written, { timeout: 200_000 }).toMatch(/^SVC_SANDBOX_CONTROL_TOKEN=.*\n/m);
+        const isWritten = expect
+          .poll(written, { timeout: 200_000 })
+          .toMatch(/^SVC_SANDBOX_CONTROL_TOKEN=.*\n/m);
+        await Promise.race([isWritten, endedEarly]);
         expect(statSync(file).mode & 0o777).toBe(0o600);
         const given = parseEnv(written()) as Record<string, string>;
         expect(given.SVC_BASE_URL).toBe(`https://sandbox.example/${name}`);
