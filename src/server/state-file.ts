@@ -113,6 +113,8 @@ export class StateFile {
   #timer: NodeJS.Timeout | undefined;
   /** From when the timer may save again (milliseconds of the stopwatch). */
   #nextTimedSaveAt = 0;
+  /** The request number that uses half of the reserved ones. */
+  #halfUsedAt = 0;
   /** The progress of the sandbox that the file has. */
   #savedProgress = "";
   /** Whether the last save failed. */
@@ -149,9 +151,10 @@ export class StateFile {
     }, saveIntervalMs);
     this.#timer.unref();
 
-    // A scenario that starts has request ids of its own, which the file must reserve.
     this.sandbox.journal.subscribe((event) => {
+      // A scenario that starts has request ids of its own, which the file must reserve.
       if (event.type === "sandbox.started") this.#saveInBackground();
+      if (event.type === "request" && event.exchange.number >= this.#halfUsedAt) this.#saveInBackground();
     });
 
     // The next start of this program must not use the request ids of this one.
@@ -188,13 +191,10 @@ export class StateFile {
     }
   }
 
-  /** Returns the last request number that a save marks as used, and plans the next save for when half of them are used. */
+  /** Reserves request numbers; returns the last of them, which a save marks as used. */
   #reserveNumbers(): number {
-    const { requestIds } = this.sandbox;
-    const latest = requestIds.latestNumber();
-    // In the next tick, the request is in the sandbox.
-    const saveSoon = () => timers.nextTick(() => this.#saveInBackground());
-    requestIds.planAt(latest + reservedNumbers / 2, saveSoon);
+    const latest = this.sandbox.requestIds.latestNumber();
+    this.#halfUsedAt = latest + reservedNumbers / 2;
     return latest + reservedNumbers;
   }
 

@@ -22,13 +22,14 @@ import { readSettings } from "../../scenario/keys/key-settings.js";
 import { deriveSecret } from "../../scenario/keys/secrets.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
 import type { ChangeMade } from "../journal/events.js";
-import { type KeyEntry, type OrganizationEntry, workingKeysOf } from "../registry.js";
+import type { KeyEntry, OrganizationEntry } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";
 import type { Initiator } from "../step-results.js";
 import { requireDuration } from "../time-input.js";
 import { startUsage, type Usage, usageAt } from "../usage.js";
 import type { KeyView } from "../view-shapes.js";
 import { viewKey } from "../views.js";
+import { freeKeyRef } from "./free-key-ref.js";
 
 export function requireAdministrator({ actor }: Initiator): void {
   if (actor !== "member") return;
@@ -56,7 +57,7 @@ export function createKey(
   requireScopes(sandbox, scopes);
   requireRoomForKey(sandbox, input, now);
 
-  const ref = input.ref ?? sandbox.registry.freeKeyRef(refOfName(name));
+  const ref = input.ref ?? freeKeyRef(sandbox.registry, refOfName(name));
   requireNewRef(sandbox, "ref", ref);
   const { secret, sha256 } = makeNewSecret(sandbox, ref, environment, by);
 
@@ -96,7 +97,7 @@ export function rotateKey(
     requireRoomForKey(sandbox, entry.key, now);
   }
 
-  const newRef = input.as ?? sandbox.registry.freeKeyRef(ref);
+  const newRef = input.as ?? freeKeyRef(sandbox.registry, ref);
   requireNewRef(sandbox, "as", newRef);
   const { secret, sha256 } = makeNewSecret(sandbox, newRef, environment, by);
 
@@ -252,7 +253,7 @@ export function activeKeysIn(
   now: number,
 ): number {
   let active = 0;
-  for (const { key } of workingKeysOf(owner, now)) {
+  for (const { key } of owner.keys) {
     if (key.environment !== environment) continue;
     if (countsAsActive(keyStateAt(key, now), assumptions)) active += 1;
   }
