@@ -23,17 +23,17 @@ export function initialState(start: Start, idsBefore?: RequestIds): ScenarioStat
   const { name, scenario, text, platform, run } = start;
   // Read first, so that the clock never lags behind the real time, however long the rest takes.
   const readAt = platform.steadyTime();
-  const { seed = defaultSeed, requests_responded: responded = 0 } = scenario;
+  const { seed = defaultSeed, requests_responded: requestsBefore = 0 } = scenario;
   const startedAt = startOfClock(scenario, platform, run);
   const farmers = new Farmers(scenario, { seed, start: startedAt, make: platform.farmers });
   const endpoints = platform.endpoints(scenario);
 
   // How the API behaves.
   const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
-  const choices = { seed, profile, ownAssumptions, run, endpoints };
-  const assumptions = assumptionsInEffect(choices);
+  const settings = { seed, profile, ownAssumptions, run, endpoints };
+  const assumptions = assumptionsInEffect(settings);
   const windows = windowsOf(assumptions);
-  const additions = recordAdditions(choices);
+  const additions = recordAdditions(settings);
 
   // The organizations and keys.
   const records = scenarioRecords(scenario, seed, platform.sha256);
@@ -69,7 +69,7 @@ export function initialState(start: Start, idsBefore?: RequestIds): ScenarioStat
       wasFrozen: undefined,
     },
     registry,
-    requestIds: idsBefore?.afterRestart(seed, responded) ?? new RequestIds(seed, responded),
+    requestIds: idsBefore?.afterRestart(seed, requestsBefore) ?? new RequestIds(seed, requestsBefore),
     unknownKeyHash: records.unknownKeyHash,
     behavior: new ClientBehavior(),
     changes: new UserChanges(),

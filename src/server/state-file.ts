@@ -201,7 +201,7 @@ export class StateFile {
   /** What has happened in the sandbox until now, as a text to compare. */
   #progress(): string {
     const { journal, counters } = this.sandbox;
-    return `${journal.latest()} ${counters.unread()}`;
+    return `${journal.latestNumber()} ${counters.unread()}`;
   }
 
   /** Writes the file. Throws `state_unwritable`, and reports it if the last save did not fail. */
