@@ -13,14 +13,8 @@ import { initialState, startOfClock } from "./initial-state.js";
 import { Counters } from "./journal/counts.js";
 import { Journal } from "./journal/journal.js";
 import { runDue } from "./operations/run-due.js";
-import {
-  type Invocation,
-  replaceState,
-  type SandboxState,
-  type Start,
-  type StartOptions,
-  type Surroundings,
-} from "./sandbox-state.js";
+import { type Invocation, replaceState, type SandboxState, type StartOptions } from "./sandbox-state.js";
+import type { Start, Surroundings } from "./start.js";
 import { requireInstant } from "./time-input.js";
 import { pastStepProblem } from "./timeline.js";
 
