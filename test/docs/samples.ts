@@ -106,7 +106,7 @@ async function reportOfServer(): Promise<string> {
   const { stdout } = await runCli(["report", server.url, "--format", "markdown"]);
   const text = stdout.replaceAll(server.url, "http://127.0.0.1:4747");
   return block(
-    excerpt(text, [[/^# /, /^\d+ requests/], [/^\| outcome/, /200\.legacy/], [/^With its variable/]]),
+    excerpt(text, [[/^# /, /^\d+ requests/], [/^\| outcome/, /200\.legacy/], [/^The command for/]]),
   );
 }
 
@@ -132,7 +132,7 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
       ...report,
       ranges: [
         [/^\d+ requests/, /SVC_KEY_LIVE$/],
-        [/With its variable/, /curl/],
+        [/^ {2}The command for/],
       ],
     }),
   },
