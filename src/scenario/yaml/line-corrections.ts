@@ -1,8 +1,8 @@
 import type { Repair } from "./repair.js";
 
-// Guesses at a mistake inside a single line.
+// Guesses at a mistake inside a single line. A pattern also fits lines without a mistake: only a correction that makes the whole
+// text YAML is named, and of several the first.
 
-/** A mistake inside a line. */
 interface Correction {
   /** Finds the mistake in a line; `before` is what stands in front of it. */
   readonly pattern: RegExp;
