@@ -41,15 +41,8 @@ const corrections: readonly Correction[] = [
   // name: Banks: two # note  →  name: "Banks: two" # note
   //       ^^^^^^^^^^
   { pattern: /^(?<before>[ -]*[\w-]+: +)(?<mistake>[^\s"'{[|>#].*?: .*?)(?: #.*)?$/gm, ...needsQuotes },
-  // secret: ${SECRET}        →  secret: "${SECRET}", and so with {{ env }}: the name of a variable is no secret
+  // secret: ${SECRET}        →  secret: "${SECRET}", and so with {{ SECRET }}
   //         ^^^^^^^^^
-  {
-    pattern: /(?<before>: +)(?<mistake>\$\{\w+\}|\{\{ *[\w.]+ *\}\})/g,
-    meant: JSON.stringify,
-    reason: needsQuotes.reason,
-  },
-  // secret: ${SECRET:-abc}   →  secret: "${SECRET:-abc}"
-  //         ^^^^^^^^^^^^^^
   { pattern: /(?<before>: +)(?<mistake>\$\{[^{}]*\}|\{\{[^{}]*\}\})/g, ...needsQuotes },
   // { path: /loans/{id} }    →  { path: "/loans/{id}" }
   //         ^^^^^^^^^^^
