@@ -130,10 +130,7 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
   "docs/exec.md": {
     report: printed("exec -- npm-test", {
       ...report,
-      ranges: [
-        [/^\d+ requests/, /SVC_KEY_LIVE$/],
-        [/^ {2}The command for/],
-      ],
+      ranges: [[/^\d+ requests/, /SVC_KEY_LIVE$/], [/^ {2}The command for/]],
     }),
   },
   "docs/certify.md": {
