@@ -51,7 +51,7 @@ function authorizeAndCount(sandbox: SandboxState, call: RoutedCall): ApiOutcomeI
   const { usage } = entry;
   usage.minuteCount += 1;
   usage.dayCount += 1;
-  if (windows.sliding) usage.recent.push(now);
+  if (windows.sliding) usage.countedAt.push(now);
 
   const isOverLimit = outcomeRow(outcome).status === 429;
   if (!isOverLimit) return outcome;

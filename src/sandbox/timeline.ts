@@ -2,7 +2,7 @@ import { isoTime, parseTime } from "../rules/time.js";
 import { timeFrom } from "../scenario/format/when.js";
 import type { FieldProblem } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { TimelineStep } from "./step-results.js";
+import type { TimelineStep } from "./steps.js";
 
 /** The timeline of a sandbox, and how far it is. */
 export interface Timeline {

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { startFrozen } from "../../../test/support/doors.js";
 import { restartSandbox } from "../../sandbox/start-sandbox.js";
-import type { ActionResult, StepAction, StoryResponse } from "../../sandbox/step-results.js";
+import type { ActionResult, StoryResponse } from "../../sandbox/step-results.js";
+import type { StepAction } from "../../sandbox/steps.js";
 import { ownFieldDifferences, responseDifferences } from "./expectation.js";
 import { narrateAction } from "./narrate.js";
 import { runNextStep } from "./run-story.js";

@@ -2,7 +2,8 @@ import { type ActionErrorCode, actionErrorCodes, SandboxError } from "../../rule
 import { type ActionName, actionRow } from "../../scenario/actions.js";
 import type { ChangeEvent, ChangeMade } from "../journal/events.js";
 import type { SandboxState } from "../sandbox-state.js";
-import type { ActionResult, Initiator, StepAction } from "../step-results.js";
+import type { ActionResult } from "../step-results.js";
+import type { Initiator, StepAction } from "../steps.js";
 import type { NamedValues } from "../user-changes.js";
 import { changeAssumptions } from "./assumption-operations.js";
 import { assumptionValues, faultValues, keyValues, organizationValues } from "./compared-values.js";

@@ -2,6 +2,7 @@ import { validationError } from "../../rules/validation.js";
 import { faultProblems } from "../../scenario/checks/fault-rules.js";
 import { activateFaults, type Fault } from "../active-faults.js";
 import type { ChangeMade } from "../journal/events.js";
+import type { Registry } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";
 
 /** Replaces the faults; their durations count from now. Throws `validation_failed` with every contradiction, without changes. */
@@ -11,22 +12,26 @@ export function changeFaults(
   now: number,
 ): ChangeMade<undefined> {
   const { registry, seed } = sandbox;
-  // A fault on requests with a legacy key needs an organization that has one.
-  const legacyOwners = new Set<string>();
-  for (const { key } of registry.keys.values()) {
-    if (key.legacy) legacyOwners.add(key.organization);
-  }
-
-  // `faultProblems` reports an unknown key by `refs`. As `any_key`, it gets no second problem there.
-  const keyOf = (ref: string) => registry.keys.get(ref)?.key ?? "any_key";
   const problems = faultProblems(faults, {
     refs: { key: registry.keys, organization: registry.organizations },
     endpoints: sandbox.scenario.endpoints,
     now,
-    keys: { keyOf, legacyOwners },
+    keys: {
+      // A ref that no key has is a problem by `refs` already: as `any_key`, it gets no second one.
+      keyOf: (ref) => registry.keys.get(ref)?.key ?? "any_key",
+      legacyOwners: organizationsWithLegacyKey(registry),
+    },
   });
   if (problems.length > 0) throw validationError("Failed to change the faults", problems);
 
   sandbox.faults = activateFaults(faults, seed, now);
   return { result: undefined, event: { type: "faults.changed" } };
+}
+
+function organizationsWithLegacyKey(registry: Registry): Set<string> {
+  const refs = new Set<string>();
+  for (const { key } of registry.keys.values()) {
+    if (key.legacy) refs.add(key.organization);
+  }
+  return refs;
 }
