@@ -96,7 +96,7 @@ function writeRequestsOf(
   // If the client's own code starts a sandbox with another seed, that code is on the stack only now.
   const isPinnedByCode = startedBy === "code" && hasOtherSeed(sandbox, seedOfRun);
   const place = isPinnedByCode ? callerOutside(process) : undefined;
-  sandbox.counters.passOnTo({
+  sandbox.counters.alsoCountWith({
     count(exchange, trace) {
       // Asked for each request, because a reset may set another seed.
       const pinned = hasOtherSeed(sandbox, seedOfRun) ? { seed: sandbox.seed, place } : undefined;
@@ -117,6 +117,6 @@ function runOfAnotherVersion(writer: LineWriter): SandboxRun {
     scenario: undefined,
     conditionedRun: undefined,
     optionsFor: (ownOptions) => ownOptions,
-    follow: ({ counters }) => counters.passOnTo({ count, countUnread() {} }),
+    follow: ({ counters }) => counters.alsoCountWith({ count, countUnread() {} }),
   };
 }

@@ -71,7 +71,7 @@ export function pastStepProblem(
     return {
       code: "timeline_order",
       field: ["timeline", index, "at"],
-      message: `the step is earlier (${at}) than the start of the clock, which is the real time`,
+      message: `the step is earlier (${at}) than the start of the clock, which the scenario does not set`,
       hint: "write a later time, or set clock.now",
     };
   }

@@ -73,7 +73,7 @@ export const execCommand = declareCommand({
 
     const counts = new Counters();
     const triedPaths = new TriedPaths();
-    counts.passOnTo(triedPaths);
+    counts.alsoCountWith(triedPaths);
     const note = (text: string) => {
       if (!flags.quiet) io.stderr.say(`${text}\n`);
     };

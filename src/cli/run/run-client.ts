@@ -66,7 +66,7 @@ export async function runClient(
   const run = conditions && { ...conditionedRun(conditions, folder.claim), clockStart };
   const context = { platform: nodePlatform, run, invocation: invocationOf(call, client.certifyLine) };
   const sandbox = startSandbox(checkedStart(loaded, startOptions, context));
-  sandbox.counters.passOnTo(client.counts);
+  sandbox.counters.alsoCountWith(client.counts);
   client.onStart?.(sandbox);
 
   // Keys that the command prints are advice in the report.

@@ -8,7 +8,8 @@ import { mePath } from "../../rules/known-paths.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { announcedKeys, defaultSecret, firstKeys, secretsByRef } from "../../sandbox/secrets.js";
+import { defaultSecret, secretsByRef } from "../../sandbox/secrets.js";
+import { announcedKeys, firstKeys } from "../../sandbox/shown-keys.js";
 import { listed } from "../../schema/words.js";
 import { isWildcard } from "../../server/listening-address.js";
 import type { RunningServer } from "../../server/serve.js";
@@ -29,9 +30,6 @@ export interface AnnouncedFlags extends ServeFlags {
 }
 
 type AnnouncedCall = Pick<CommandCall<AnnouncedFlags>, "flags" | "io">;
-
-/** The most keys that are announced to people. */
-const maxShownKeys = 40;
 
 /** Whether the announcement is a line of JSON, for the program that starts the server. */
 export function printsJson(flags: AnnouncedFlags): boolean {
@@ -112,7 +110,7 @@ function banner(
 ): string {
   const { palette, width } = style;
   const { controlUrl } = server;
-  const { keys, leftOut } = firstKeys(sandbox, maxShownKeys);
+  const { keys, leftOut } = firstKeys(sandbox);
   const rows = [...keyRows(sandbox, secretsByRef(sandbox, keys)), ...rejectedRows(sandbox)];
 
   // First the address of this machine. The public one is below, as the base URL.
