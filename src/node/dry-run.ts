@@ -23,7 +23,8 @@ export function dryRunProblems(
 ): FieldProblem[] {
   const hasSteps = scenario.timeline !== undefined || scenario.story !== undefined;
   if (!hasSteps) return [];
-  if (options.now === undefined) {
+  const isClockSet = options.now !== undefined || scenario.clock?.now !== undefined;
+  if (!isClockSet) {
     const past = pastStepProblem(scenario, nodePlatform.time());
     if (past !== undefined) return [past];
   }

@@ -59,12 +59,8 @@ export function remainingSteps({ steps, next }: Timeline): TimelineStep[] {
   return steps.slice(next).map(({ step, at }) => ({ ...step, at: isoTime(at) }));
 }
 
-/** The problem of the first step that is before the start of the clock, if the scenario does not set this start. */
-export function pastStepProblem(
-  { clock, timeline = [] }: Scenario,
-  startOfClock: number,
-): FieldProblem | undefined {
-  if (clock?.now !== undefined) return undefined;
+/** The problem of the first step that is before the start of the clock, which neither the scenario nor an option sets. */
+export function pastStepProblem({ timeline = [] }: Scenario, startOfClock: number): FieldProblem | undefined {
   for (const [index, { at }] of timeline.entries()) {
     const time = parseTime(at);
     if (time === undefined || time >= startOfClock) continue;
