@@ -48,14 +48,6 @@ export const execCommand = declareCommand({
   args: shared.scenarioArgument,
   takesClientCommand: true,
   flags: execFlags,
-  modes: [
-    {
-      name: "exec --no-control",
-      when: ({ flags }) => flags.control === false,
-      flags: flag.flagNamesOf(execFlags, ["controlToken"]),
-    },
-    { name: "exec", flags: flag.flagNamesOf(execFlags, ["control"]) },
-  ],
   usualFlags: ["report", "format", "fault", "minCoverage", "failOn", "port"],
   examples: {
     "svc-sandbox exec -- npm test": "any command that reads SVC_BASE_URL",

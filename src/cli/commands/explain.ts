@@ -3,7 +3,7 @@ import { ControlClient } from "../../node/clients/control-client.js";
 import { findListener, longestSearch } from "../../node/clients/find-listener.js";
 import { shellWord } from "../../report/shell-words.js";
 import { redactPlainKeys } from "../../rules/redact.js";
-import { type CallOf, declareCommand } from "../command.js";
+import { type CommandCall, declareCommand } from "../command.js";
 import { controlAddress, runningUrlText, standardHost } from "../control-address.js";
 import { usageError } from "../exit-codes.js";
 import { explainKey } from "../explain/explain-key.js";
@@ -23,7 +23,7 @@ const explainFlags = {
   json: shared.json,
   ...shared.sandboxFlags,
 };
-type ExplainCall = CallOf<typeof explainFlags>;
+type ExplainCall = CommandCall<flag.FlagValues<typeof explainFlags>>;
 
 const runningFlagNames = flag.flagNamesOf(runningFlags);
 const sandboxFlagNames = flag.flagNamesOf(shared.sandboxFlags);
@@ -46,10 +46,10 @@ export const explainCommand = declareCommand({
       flags: ["json", ...runningFlagNames],
     },
     {
-      // A call about a key, with a scenario or one of these flags, starts a sandbox and does not ask the one that runs.
+      // A line about a key, with a scenario or one of these flags, starts a sandbox and does not ask the one that runs.
       name: "explain <key> [scenario]",
-      when: ({ args, flagsOnLine }) =>
-        args.length > 1 || sandboxFlagNames.some((name) => flagsOnLine[name] !== undefined),
+      when: ({ args, flags }) =>
+        args.length > 1 || sandboxFlagNames.some((name) => flags[name] !== undefined),
       flags: ["endpoint", "json", ...sandboxFlagNames],
     },
     {
