@@ -35,8 +35,6 @@ export interface NextResult extends RejectionReason {
   readonly outcome: ApiOutcomeId;
   /** The faults that may hit this request, each once. */
   readonly faultOutcomes: readonly FaultOutcomeId[];
-  /** Whether no fault hits this request, but one may hit a later one like it: `every: 2` hits the second. */
-  readonly isFaultLater: boolean;
   /** All this for people: `429 until 09:01:00, or a fault`, `200, later a fault`. */
   readonly sentence: string;
 }
@@ -58,17 +56,19 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   const facts = faultFacts(call, endpoint.method, () => outcome);
   const effects = possibleEffects(sandbox.faults, facts);
   const faultOutcomes = [...new Set(effects.map(faultOutcomeId))];
-  const isFaultAhead = sandbox.faults.some((fault) => effectAhead(fault, facts) !== undefined);
-  const isFaultLater = isFaultAhead && faultOutcomes.length === 0;
 
   const { why, until } = entry === undefined ? noReason : reasonOf(sandbox, outcome, call, entry);
 
   // Only a 403 has one of several codes. Each 401 has the same code as any other 401, and each 429 as any other 429.
   let sentence = status === 403 ? `${status} ${code}:` : String(status);
   if (why !== null) sentence += ` ${why}`;
-  if (faultOutcomes.length > 0) sentence += ", or a fault";
-  if (isFaultLater) sentence += ", later a fault";
-  return { status, code, outcome, why, faultOutcomes, isFaultLater, sentence, until };
+  if (faultOutcomes.length > 0) {
+    sentence += ", or a fault";
+  } else if (sandbox.faults.some((fault) => effectAhead(fault, facts) !== undefined)) {
+    // No fault hits this request, but one may hit a later one like it: `every: 2` hits the second.
+    sentence += ", later a fault";
+  }
+  return { status, code, outcome, why, faultOutcomes, sentence, until };
 }
 
 function presentedByRef(ref: string): PresentedKind {

@@ -85,7 +85,7 @@ const certifyFlags = {
 };
 type CertifyCall = CommandCall<flag.FlagValues<typeof certifyFlags>>;
 
-const reportFile = { name: "--report", what: "the certificate", formats: certificateFormats };
+const reportFile = { name: "--report", contents: "the certificate", formats: certificateFormats };
 
 /** The exit codes of verdicts. */
 const verdictCodes: Readonly<Record<CertifyResult["verdict"], number>> = {

@@ -59,9 +59,7 @@ export const keysCommand = declareCommand({
 
     const rows = keyRows(sandbox, undefined, endpointNamed(sandbox, flags.endpoint));
     if (format === "json") {
-      // `isFaultLater` adds words to the table, and is no member of the JSON.
-      const jsonRows = rows.map(({ isFaultLater: _, ...row }) => row);
-      io.stdout.write(`${JSON.stringify(jsonRows, null, 2)}\n`);
+      io.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
       return;
     }
 
