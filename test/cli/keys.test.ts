@@ -58,6 +58,22 @@ describe("svc-sandbox keys", () => {
     expect(spared.stdout).not.toContain("Faults");
   });
 
+  it("shows a fault that does not hit the next request, but later ones", async () => {
+    const cwd = temporaryFolder({
+      "a.yaml": `version: 1
+organizations:
+  a-bank: { type: bank, keys: { main: { environment: test }, other: { environment: test } } }
+faults:
+  - { when: { key: main, every: 2 }, then: { status: 503 } }
+`,
+    });
+    const { stdout } = await runCli(["keys", "a.yaml"], { cwd });
+    expect(stdout).toMatch(/^main +\S+ +200 or a fault +200\.test or fault\.status$/m);
+    expect(stdout).toMatch(/^other +\S+ +200 +200\.test$/m);
+    const { stdout: json } = await runCli(["keys", "a.yaml", "--json"], { cwd });
+    expect(JSON.parse(json)[0]).toMatchObject({ ref: "main", status: 200, fault_outcomes: ["fault.status"] });
+  });
+
   it("lists below the table the keys that the timeline and the story will create", async () => {
     const cwd = temporaryFolder({
       "a.yaml": `version: 1

@@ -16,7 +16,7 @@ interface ListedKey {
   readonly status: number;
   readonly code: string | null;
   readonly outcome: OutcomeId;
-  /** The fault outcomes in which it may end instead. */
+  /** The fault outcomes in which it, or a later one like it, may end instead. */
   readonly fault_outcomes: readonly OutcomeId[];
 }
 
