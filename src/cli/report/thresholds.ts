@@ -69,15 +69,15 @@ function noRequests(report: Report, thresholds: Thresholds): UnmetThreshold {
   else if (failOn !== undefined) title = `--fail-on ${failOn}`;
 
   let sentence = "No request reached the sandbox.";
-  if (report.requests > 0) sentence = `No request reached an endpoint.${triedPaths(report)}`;
+  if (report.requests > 0) sentence = `No request reached an endpoint.${triedRequests(report)}`;
   sentence += " If that is right, allow it with --min-coverage 0.";
   return { kind: "requests", title, sentence };
 }
 
 /** The first requests that missed all endpoints, as a sentence: ` Your client tried GET /me.` */
-function triedPaths({ advice }: Report): string {
+function triedRequests({ advice }: Report): string {
   const misses = advice.find(({ id }) => id === "wrong-method-or-path");
   if (misses === undefined) return "";
-  const paths = new Set(misses.examples.map(({ method, path }) => `${method} ${path}`));
-  return ` Your client tried ${[...paths].join(", ")}.`;
+  const tried = new Set(misses.examples.map(({ method, path }) => `${method} ${path}`));
+  return ` Your client tried ${[...tried].join(", ")}.`;
 }
