@@ -22,7 +22,7 @@ interface RenderOptions extends TextStyle {
   /** Why no request may have come, as a sentence. */
   readonly hint?: string | undefined;
   /** The command of `certify` for a client that covers everything. */
-  readonly next?: string | undefined;
+  readonly certifyCommand?: string | undefined;
 }
 
 export function renderReport(report: Report, format: ReportFormat, options: RenderOptions = {}): string {
@@ -68,7 +68,7 @@ function countOfLevel(report: Report, level: AdviceLevel): number {
 
 function reportLayout(report: Report, options: RenderOptions): ReportLayout {
   const { requests, unread, coverage } = report;
-  const { failures = [], hint, next } = options;
+  const { failures = [], hint, certifyCommand } = options;
 
   const notes: string[] = [];
   if (unread > 0) {
@@ -78,7 +78,7 @@ function reportLayout(report: Report, options: RenderOptions): ReportLayout {
   }
   if (coverage.percent === 100) {
     const whole = "Every promised outcome is covered.";
-    notes.push(next ? `${whole} Next: ${next}` : whole);
+    notes.push(certifyCommand === undefined ? whole : `${whole} Next: ${certifyCommand}`);
   }
 
   const text = conclusion(report);

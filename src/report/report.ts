@@ -11,7 +11,7 @@ import { profileInEffect } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { listed } from "../schema/words.js";
 import { howToCoverEach } from "./how-to-cover.js";
-import { outcomeRowsOf } from "./possible-outcomes.js";
+import { allOutcomesOf } from "./possible-outcomes.js";
 import type {
   Report,
   ReportedAdvice,
@@ -63,7 +63,7 @@ export function clientReport(
 
 /** All outcomes, with the requests that ended on each. */
 function reportedOutcomes(counted: Counts, sandbox: SandboxState, underExec: boolean): ReportedOutcome[] {
-  const rows = [...outcomeRowsOf(sandbox.endpoints)];
+  const rows = [...allOutcomesOf(sandbox.endpoints)];
   // A client may have covered an endpoint that only an earlier scenario had.
   const knownIds = new Set<string>(rows.map(({ id }) => id));
   for (const id of Object.keys(counted.outcomes) as OutcomeId[]) {

@@ -75,8 +75,11 @@ function neighborLine(
   neighbor: RequestDetails["around"][number],
   explained: Pick<RequestDetails, "id" | "at">,
 ): string {
-  const seconds = (Date.parse(neighbor.at) - Date.parse(explained.at)) / 1000;
-  const sign = seconds < 0 ? "" : "+";
-  const when = neighbor.id === explained.id ? "this one" : `${sign}${seconds.toFixed(1)} s`;
+  const milliseconds = Date.parse(neighbor.at) - Date.parse(explained.at);
+  // `-0.0 s` is none: a request up to 50 ms before has `+0.0 s`, as one after it.
+  const tenths = Math.round(milliseconds / 100);
+  const sign = tenths < 0 ? "-" : "+";
+  const seconds = `${sign}${(Math.abs(tenths) / 10).toFixed(1)} s`;
+  const when = neighbor.id === explained.id ? "this one" : seconds;
   return `  ${when.padStart(9)}  ${neighbor.outcome}  ${neighbor.id}`;
 }

@@ -79,7 +79,7 @@ export class ExecReport {
     return renderReport(report, format, {
       failures: unmet.map(({ sentence }) => sentence),
       hint: `The command has sent no request. ${this.#whyMissing}`,
-      next: rerunCommand("certify", args, clientCommand, io.program),
+      certifyCommand: rerunCommand("certify", args, clientCommand, io.program),
       ...style,
     });
   }
