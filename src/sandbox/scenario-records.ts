@@ -1,7 +1,7 @@
 import type { KeyLimits, KeyRecord } from "../rules/key-record.js";
 import { type Organization, readAccess } from "../rules/organization.js";
 import type { Writable } from "../rules/writable.js";
-import { type EndsBeforeStart, endsFrom, readEnds } from "../scenario/keys/key-ends.js";
+import { type EndsBeforeStart, endsFrom, endsOf } from "../scenario/keys/key-ends.js";
 import { readSettings } from "../scenario/keys/key-settings.js";
 import {
   positionsInRotations,
@@ -116,7 +116,7 @@ function buildKey(key: ScenarioKey, position: RotationPosition, seed: number, sh
   if (fields.created_at !== undefined) record.createdAt = requireInstant(fields.created_at);
   if (fields.replaced_by !== undefined) record.replacedBy = fields.replaced_by;
   if (replaces !== undefined) record.replaces = replaces;
-  return { record, fields, ends: readEnds(fields), rotation };
+  return { record, fields, ends: endsOf(fields), rotation };
 }
 
 /** Adds a scenario's key, as it is at the start of the clock (epoch milliseconds), from where its durations count. */
