@@ -10,7 +10,7 @@ import type { ReleasedEndpoint } from "./endpoints/released-endpoint.js";
 import { jsonBody, textBody } from "./http-messages.js";
 
 /** How many endpoints a text of advice names. */
-const mostNamed = 3;
+const mostEndpointsNamed = 3;
 
 /** The endpoints that the API has released. */
 export const builtIn: readonly ReleasedEndpoint[] = [me];
@@ -64,8 +64,8 @@ export function fillPlaceholders(
   endpoints: readonly Endpoint[],
   { certify, command }: Pick<Invocation, "certify" | "command">,
 ): string {
-  const endpointNames = endpoints.slice(0, mostNamed).map(({ method, path }) => `${method} ${path}`);
-  if (endpoints.length > mostNamed) endpointNames.push("another endpoint of the scenario");
+  const endpointNames = endpoints.slice(0, mostEndpointsNamed).map(({ method, path }) => `${method} ${path}`);
+  if (endpoints.length > mostEndpointsNamed) endpointNames.push("another endpoint of the scenario");
 
   const values: Readonly<Record<string, string>> = {
     certify,

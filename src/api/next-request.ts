@@ -120,10 +120,10 @@ function reasonOfLimit(
 
 /** `until 09:01:00`, with the date if it is another day. Rounded up: a request before the limit resets would be rejected again. */
 function untilInWords(instant: number, now: number): string {
-  const shown = shortIso(Math.ceil(instant / 1000) * 1000);
+  const end = shortIso(Math.ceil(instant / 1000) * 1000);
   const startOfToday = shortIso(now).slice(0, "2026-03-01T".length);
-  if (shown.startsWith(startOfToday)) return `until ${shown.slice(startOfToday.length, -1)}`;
-  return `until ${shown}`;
+  if (end.startsWith(startOfToday)) return `until ${end.slice(startOfToday.length, -1)}`;
+  return `until ${end}`;
 }
 
 /** ISO 8601 without milliseconds. */

@@ -199,8 +199,8 @@ function reportTitle(report: Report): string {
 type SandboxOfRun = Pick<Report, "scenario" | "seed" | "profile" | "pinned">;
 
 function sandboxText({ scenario, seed, profile, pinned }: SandboxOfRun): string {
-  const own = pinned.length === 0 ? "" : ` with its own ${listed(pinned, "and")}`;
-  return `${scenario} (seed ${seed}, profile ${profile}${own})`;
+  const exceptions = pinned.length === 0 ? "" : ` with its own ${listed(pinned, "and")}`;
+  return `${scenario} (seed ${seed}, profile ${profile}${exceptions})`;
 }
 
 function adviceSection(title: string, advice: readonly ReportedAdvice[]): Section {

@@ -1,4 +1,4 @@
-import { builtIn, fillPlaceholders } from "../api/endpoints.js";
+import { endpointsIn, fillPlaceholders } from "../api/endpoints.js";
 import { ownAssumptionNames } from "../api/variation/own-assumptions.js";
 import { adviceTable } from "../rules/advice.js";
 import { isFault } from "../rules/fault-effects.js";
@@ -94,15 +94,16 @@ function reportedEndpoints(
     if (covered) coveredIds.add(outcome);
   }
 
+  // A scenario without endpoints has only the released ones.
+  const released = endpointsIn({});
   const endpoints: ReportedEndpoint[] = [];
   for (const endpoint of served) {
     const { method, path, operationId } = endpoint;
-    const isReleased = (builtIn as readonly Endpoint[]).includes(endpoint);
     endpoints.push({
       method,
       path,
       operationId,
-      release: isReleased ? "released" : "announced",
+      release: released.includes(endpoint) ? "released" : "announced",
       requests: requestsTo(counted, operationId),
       covered: successOutcomesOf(endpoint).some((id) => coveredIds.has(id)),
     });

@@ -1,8 +1,4 @@
-import {
-  type DetailsWithoutTexts,
-  detailsWithoutTexts,
-  type RequestDetails,
-} from "../api/request-details.js";
+import { detailsWithoutTexts, type RequestDetails } from "../api/request-details.js";
 import { mePath } from "../rules/known-paths.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { curlLine } from "./curl-line.js";
@@ -24,7 +20,7 @@ export function explainRequest(sandbox: SandboxState, id: string): RequestDetail
 }
 
 /** A request as text, for a terminal and for support: its checks, the cause and what to do. */
-function requestText(details: DetailsWithoutTexts): string {
+function requestText(details: Omit<RequestDetails, "curl" | "text">): string {
   const { fault, sent, around } = details;
 
   // What was sent, and what came of it.

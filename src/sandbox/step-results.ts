@@ -161,11 +161,11 @@ export function shownDifferences(
 
 /** The differences of a step, and of the timeline steps that ran during it. */
 export function allDifferences({ differences, timeline }: PlayedStep): ShownDifference[] {
-  const shown = shownDifferences(differences);
+  const ofAllSteps = shownDifferences(differences);
   for (const { index, differences: ofTimeline } of timeline) {
-    shown.push(...shownDifferences(ofTimeline, ["timeline", index]));
+    ofAllSteps.push(...shownDifferences(ofTimeline, ["timeline", index]));
   }
-  return shown;
+  return ofAllSteps;
 }
 
 export function isAsExpected(step: PlayedStep): boolean {

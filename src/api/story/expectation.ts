@@ -116,30 +116,25 @@ function errorCodeIn(body: unknown): unknown {
   return body.error.code;
 }
 
-/** The differences of a step and of the timeline steps that ran during it, each with its field. */
-export function allFieldDifferences(result: PlayedStep): FieldDifference[] {
-  const fieldDifferences = ownFieldDifferences(result);
-  for (const { index, differences } of result.timeline) {
-    const step = ["timeline", index];
-    for (const difference of differences) {
-      const at = pathText([...step, ...difference.path]);
-      fieldDifferences.push(fieldDifference(difference, at, step));
-    }
-  }
-  return fieldDifferences;
-}
-
-/** The differences of a step without those of timeline steps. If it could not run, the step itself is their field. */
-export function ownFieldDifferences({ number, failure, differences }: PlayedStep): FieldDifference[] {
-  const step = ["story", number - 1];
-  const fieldDifferences: FieldDifference[] = [];
+/** The differences of a step, then those of the timeline steps that ran during it. If it could not run, the step itself is a field. */
+export function fieldDifferences({ number, failure, differences, timeline }: PlayedStep): FieldDifference[] {
+  const storyStep = ["story", number - 1];
+  const withFields: FieldDifference[] = [];
   if (failure !== null) {
-    fieldDifferences.push({ at: null, expected: null, found: null, message: failure.message, field: step });
+    withFields.push({ at: null, expected: null, found: null, message: failure.message, field: storyStep });
   }
   for (const difference of differences) {
-    fieldDifferences.push(fieldDifference(difference, pathText(difference.path), step));
+    withFields.push(fieldDifference(difference, pathText(difference.path), storyStep));
   }
-  return fieldDifferences;
+
+  for (const { index, differences: ofTimeline } of timeline) {
+    const timelineStep = ["timeline", index];
+    for (const difference of ofTimeline) {
+      const at = pathText([...timelineStep, ...difference.path]);
+      withFields.push(fieldDifference(difference, at, timelineStep));
+    }
+  }
+  return withFields;
 }
 
 function fieldDifference(difference: StepDifference, at: string, step: FieldPath): FieldDifference {

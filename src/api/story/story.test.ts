@@ -7,7 +7,7 @@ import {
   type StoryResponse,
   shownDifferences,
 } from "../../sandbox/step-results.js";
-import { ownFieldDifferences, responseDifferences } from "./expectation.js";
+import { fieldDifferences, responseDifferences } from "./expectation.js";
 import { narrateAction } from "./narrate.js";
 import { runNextStep } from "./run-story.js";
 import { storyRequest } from "./send.js";
@@ -81,7 +81,7 @@ test("the field of a difference is a member also if its name is a number or has 
   });
   const played = runNextStep(sandbox);
   if (played === undefined) throw new Error("the story has no step");
-  const fields = ownFieldDifferences(played).map(({ field }) => field);
+  const fields = fieldDifferences(played).map(({ field }) => field);
   expect(fields).toEqual([
     ["story", 0, "expect", "body", "data", "2024"],
     ["story", 0, "expect", "body", "data", "a.b"],
