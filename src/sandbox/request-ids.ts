@@ -1,8 +1,8 @@
 import { hexOf, mix32, randomStream } from "../rules/seed.js";
 
 // Requests have numbers, and each number has an id. After a restart, a sandbox counts its requests from 1 again, but no id may
-// come again. So the numbers are in series of 2 ** 32, and a restart begins the next series: the first requests of a sandbox
-// are 1, 2, 3; those after its first restart are 2 ** 32 + 1, 2 ** 32 + 2, 2 ** 32 + 3.
+// come again. So the numbers are in series of 2 ** 32, and a restart begins the next series, as does a continuation from a file: the
+// first requests of a sandbox are 1, 2, 3; those after its first restart are 2 ** 32 + 1, 2 ** 32 + 2, 2 ** 32 + 3.
 
 /** As many numbers as the mixing of 32 bits keeps apart. */
 const seriesLength = 2 ** 32;
@@ -27,7 +27,6 @@ export class RequestIds {
   #latestNumber: number;
   /** The series of the id that was made last. */
   #series: IdSeries;
-  #planned: { readonly number: number; readonly act: () => void } | undefined;
 
   constructor(seed: number, latestNumber = 0) {
     this.#seed = seed;
@@ -38,7 +37,6 @@ export class RequestIds {
   /** Takes the number of the next request, and its id. */
   next(): { readonly number: number; readonly id: string } {
     this.#latestNumber += 1;
-    if (this.#latestNumber === this.#planned?.number) this.#planned.act();
     return { number: this.#latestNumber, id: this.idOf(this.#latestNumber) };
   }
 
@@ -65,15 +63,10 @@ export class RequestIds {
     return this.#latestNumber % seriesLength;
   }
 
-  /** The ids of a sandbox after a restart: of the next series, in which so many requests have come already. */
+  /** The ids of a sandbox after a restart, or from its file: of the next series, in which so many requests have come already. */
   afterRestart(seed: number, countInSeries: number): RequestIds {
     const series = (this.seriesOf(this.#latestNumber) + 1) % seriesCount;
     return new RequestIds(seed, series * seriesLength + (countInSeries % seriesLength));
-  }
-
-  /** Calls a function when the request with this number comes, such as one that saves the sandbox. A second plan replaces the first. */
-  planAt(number: number, act: () => void): void {
-    this.#planned = { number, act };
   }
 }
 
