@@ -1,8 +1,9 @@
 import { fileFailure, resolveLinks } from "../node/files/write-file.js";
 import { nodePlatform, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
-import type { SandboxState, Start } from "../sandbox/sandbox-state.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { restoreSandbox } from "../sandbox/saved-sandbox.js";
+import type { Start } from "../sandbox/start.js";
 import { startSandbox } from "../sandbox/start-sandbox.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
 import { quoteFile } from "../schema/words.js";
@@ -194,7 +195,7 @@ export class StateFile {
   /** What has happened in the sandbox until now, as a text to compare. */
   #progress(): string {
     const { journal, counters } = this.sandbox;
-    return `${journal.latest()} ${counters.unread()}`;
+    return `${journal.latestNumber()} ${counters.unread()}`;
   }
 
   /** Writes the file. Throws an error of the file system. */

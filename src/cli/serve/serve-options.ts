@@ -15,7 +15,7 @@ export interface ServeFlags extends flag.FlagValues<typeof shared.serverFlags>, 
 
 /** The options of a server that the flags set. */
 export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Promise<ServeOptions> {
-  const { port = 4747, host, publicUrl, allowHosts, explain, control, controlToken } = flags;
+  const { port = 4747, host, publicUrl, allowHosts, explain, noControl, controlToken } = flags;
   const tls = await readTls(flags, io);
   return {
     port,
@@ -23,7 +23,7 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Prom
     ...(publicUrl !== undefined && { publicUrl }),
     ...(allowHosts !== undefined && { allowHosts }),
     ...(explain !== undefined && { explain }),
-    ...(control !== undefined && { control }),
+    ...(noControl && { control: false }),
     ...(controlToken !== undefined && { controlToken }),
     ...(tls !== undefined && { tls }),
     stop: io.stopProcess,
