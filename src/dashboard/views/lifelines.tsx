@@ -5,17 +5,10 @@ import { now } from "../control/now.js";
 import type { ListedKey, UpcomingEvent } from "../control/responses.js";
 import { useShared } from "../control/shared.js";
 import { Button, RejectionText, useActions } from "../elements/action.js";
-import {
-  chooseKeys,
-  type Dot,
-  groupIntoDots,
-  keyEnd,
-  type LifelineData,
-  lifePhases,
-  lifeSentence,
-  type Phase,
-  selectLifelineData,
-} from "../elements/lifeline.js";
+import { type Dot, groupIntoDots } from "../elements/dots.js";
+import { keyEnd, lifeSentence } from "../elements/key-life.js";
+import { lifePhases, type Phase } from "../elements/life-phases.js";
+import { chooseKeys, type LifelineData, selectLifelineData } from "../elements/lifeline-data.js";
 import { toneOf } from "../elements/request-parts.js";
 import { counted, instantParts, instantText } from "../elements/text.js";
 import { setClock } from "./clock.js";
