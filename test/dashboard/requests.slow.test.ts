@@ -188,6 +188,7 @@ organizations:
 `);
     const { page, send } = await openDashboard({ scenario, view: "/requests" });
     await send("one", "one");
+    await rows(page).nth(1).waitFor();
     await rows(page).first().click();
     const detail = page.locator(".detail");
     await detail.getByRole("button", { name: "Create a key like this one" }).click();

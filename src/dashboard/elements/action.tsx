@@ -103,7 +103,7 @@ export function QuestionDialog({ title, text, action, run, onClose }: QuestionPr
         <Button class="danger" run={runAndClose}>
           {action}
         </Button>
-        <Button isLocal class="quiet cancel" run={onClose}>
+        <Button worksOffline class="quiet cancel" run={onClose}>
           Cancel
         </Button>
       </footer>
@@ -118,8 +118,7 @@ interface ButtonProps {
   /** Default: `quiet`. */
   readonly class?: string | undefined;
   readonly isDisabled?: boolean;
-  /** Whether it also works while the server does not respond. */
-  readonly isLocal?: boolean;
+  readonly worksOffline?: boolean;
   readonly children: ComponentChildren;
 }
 
@@ -129,7 +128,7 @@ export function Button(props: ButtonProps) {
   const { problem, isRunning, enqueue } = useActions();
   const [isAsking, setAsking] = useState(false);
 
-  const isUnreachable = useOffline() && props.isLocal !== true;
+  const isUnreachable = useOffline() && props.worksOffline !== true;
   const isDisabled = props.isDisabled === true || isUnreachable;
   const press = () => {
     if (isDisabled) return;

@@ -1,97 +1,12 @@
-import { useEffect } from "preact/hooks";
-import { call } from "../control/call.js";
-import { useData } from "../control/data.js";
 import type { Effect, ShownFault } from "../control/responses.js";
-import { linkTo } from "../control/route.js";
-import { Shared, useShared } from "../control/shared.js";
 import { Button, ShowData } from "../elements/action.js";
+import { conditionWords, effectWords, ordinal } from "../elements/fault-words.js";
 import { Field, Form, type Option, RefField, Submit, textIn } from "../elements/form.js";
-import { capitalized, counted, instantText, percentText, shortened } from "../elements/text.js";
+import { capitalized, counted } from "../elements/text.js";
 import { DocsLink, Panel } from "../elements/words.js";
-import { useScenarioName } from "./scenario.js";
+import { addFault, faultText, turnOff } from "./active-faults.js";
 
-type Faults = readonly ShownFault[];
 type Effects = readonly Effect[];
-
-/** What a fault matches and does, as a text. The number of requests that it has matched is not part of it. */
-const faultText = ({ when, then }: ShownFault) => JSON.stringify([when, then]);
-
-const isSameFault = (one: ShownFault, other: ShownFault) => faultText(one) === faultText(other);
-
-const areSameFaults = (some: Faults, others: Faults) =>
-  `${some.map(faultText)}` === `${others.map(faultText)}`;
-
-/** The active faults before and after this page has turned some off: an undo brings back those before. */
-interface TurnedOff {
-  readonly before: Faults;
-  readonly after: Faults;
-}
-
-const lastTurnedOff = new Shared<TurnedOff | undefined>(undefined);
-
-const readFaults = () => call<Faults>("/faults");
-
-const replaceFaults = (faults: Faults) => call("/faults", { method: "PUT", body: { faults } });
-
-async function addFault(fault: ShownFault): Promise<void> {
-  const active = await readFaults();
-  await replaceFaults([...active, fault]);
-}
-
-async function turnOffAll(): Promise<void> {
-  const before = await readFaults();
-  await replaceFaults([]);
-  lastTurnedOff.value = { before, after: [] };
-}
-
-/** Turns off one fault: of equal ones, the first. */
-async function turnOff(fault: ShownFault): Promise<void> {
-  const before = await readFaults();
-  const place = before.findIndex((other) => isSameFault(other, fault));
-  const after = before.filter((_, index) => index !== place);
-  await replaceFaults(after);
-  lastTurnedOff.value = { before, after };
-}
-
-async function undo({ before }: TurnedOff): Promise<void> {
-  const active = await readFaults();
-  // One that is still active may have matched more requests since.
-  const faults = before.map((fault) => active.find((other) => isSameFault(other, fault)) ?? fault);
-  await replaceFaults(faults);
-}
-
-/** Faults change responses, so every view shows them and turns them off, or on again. */
-export function ActiveFaults() {
-  const scenario = useScenarioName();
-  // Another scenario has other keys, and its own faults.
-  useEffect(() => {
-    lastTurnedOff.value = undefined;
-  }, [scenario]);
-  const active = useData("/faults").data ?? [];
-  const last = useShared(lastTurnedOff);
-
-  const isOn = active.length > 0;
-  // Nothing is undone after somebody has changed the faults again.
-  const undoable = last !== undefined && areSameFaults(active, last.after) ? last : undefined;
-  if (!isOn && undoable === undefined) return null;
-  return (
-    <span class="bar active-faults">
-      <a href={linkTo("sandbox", ["faults"])}>
-        {isOn ? `${counted(active.length, "fault")} active` : "Faults are off"}
-      </a>
-      {isOn && (
-        <Button class="quiet small" run={turnOffAll}>
-          Turn off
-        </Button>
-      )}
-      {undoable && (
-        <Button class="quiet small" run={() => undo(undoable)}>
-          Undo
-        </Button>
-      )}
-    </span>
-  );
-}
 
 export function FaultPanel() {
   return (
@@ -115,7 +30,7 @@ export function FaultPanel() {
   );
 }
 
-function FaultList({ faults, effects }: Readonly<{ faults: Faults; effects: Effects }>) {
+function FaultList({ faults, effects }: Readonly<{ faults: readonly ShownFault[]; effects: Effects }>) {
   const rows = faults.map((fault) => <FaultRow key={faultText(fault)} fault={fault} effects={effects} />);
   return <ul class="list">{rows.length === 0 ? <li>No faults.</li> : rows}</ul>;
 }
@@ -170,41 +85,4 @@ function NewFault({ effects }: Readonly<{ effects: Effects }>) {
       <div class="bar">{buttons}</div>
     </Form>
   );
-}
-
-/** The requests that match a fault: `every 3rd request with the key flaky`. */
-function conditionWords(when: ShownFault["when"] = {}): string {
-  const { probability, every = 1, requests, key, organization, outcome, after, until } = when;
-  const words = [];
-  if (probability !== undefined) words.push(`with a probability of ${percentText(probability)},`);
-
-  if (requests !== undefined) words.push(`request ${shortened(requests.join(", "), 60)}`);
-  else if (every > 1) words.push(`every ${ordinal(every)} request`);
-  else words.push("every request");
-
-  if (key !== undefined) words.push(`with the key ${key}`);
-  if (organization !== undefined) words.push(`from ${organization}`);
-  if (outcome !== undefined) words.push(`that would result in ${outcome}`);
-  if (after !== undefined) words.push(`after ${instantText(after)}`);
-  if (until !== undefined) words.push(`until ${instantText(until)}`);
-  return words.join(" ");
-}
-
-/** `2nd`, `3rd`, `21st`. */
-function ordinal(nth: number): string {
-  // All from the 11th to the 19th end in `th`.
-  const last = /1\d$/.test(`${nth}`) ? 0 : nth % 10;
-  const ending = ["th", "st", "nd", "rd"][last];
-  return `${nth}${ending ?? "th"}`;
-}
-
-/** The effects of a fault: `2s late, status 503`. */
-function effectWords(then: ShownFault["then"], effects: Effects): string {
-  const words = Object.entries(then).map(([name, value]) => {
-    const label = effects.find(({ effect }) => effect === name)?.label ?? `${name} {}`;
-    // A range has a start and an end.
-    const valueText = typeof value === "object" ? Object.values(value).join(" to ") : value;
-    return label.replace("{}", String(valueText));
-  });
-  return words.join(", ");
 }

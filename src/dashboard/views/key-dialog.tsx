@@ -97,7 +97,7 @@ function KeyForm({ title, action, path, body, children }: KeyFormProps) {
       <Dialog title={`The secret of ${issued.key.ref}`} onClose={closeDialog}>
         <Secret issued={issued} />
         <footer>
-          <Button isLocal class="" run={closeDialog}>
+          <Button worksOffline class="" run={closeDialog}>
             Done
           </Button>
         </footer>
@@ -110,7 +110,7 @@ function KeyForm({ title, action, path, body, children }: KeyFormProps) {
         {children}
         <footer class="bar">
           <Submit>{action}</Submit>
-          <Button isLocal run={closeDialog}>
+          <Button worksOffline run={closeDialog}>
             Cancel
           </Button>
         </footer>

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useData } from "../control/data.js";
 import type { ShownRequest } from "../control/responses.js";
 import { linkWithin, route } from "../control/route.js";
@@ -14,17 +15,16 @@ export function RequestsView() {
   const opened = route.value.parts[0];
   useRowInSight(opened);
   const { data, problem } = useData("/requests");
-  const requests = data ?? [];
-  const total = requests.length;
+  const total = data?.length ?? 0;
   const words = filterInAddress().toLowerCase().split(/\s+/).filter(Boolean);
-  const matches = filterRequests(words, requests).toReversed();
-  const matching = matches.length;
+  const newestFirst = filterRequests(words, data ?? []).toReversed();
+  const matching = newestFirst.length;
 
   // The journal keeps no more than 1,000.
   const allWords = total === 1000 ? "the last 1,000" : counted(total, "request");
-  const listed = matches.slice(0, limitInAddress());
-  const rows = listed.map((request, index) => (
-    <Row key={request.id} request={request} above={listed[index - 1]} isOpen={request.id === opened} />
+  const shown = newestFirst.slice(0, limitInAddress());
+  const rows = shown.map((request, index) => (
+    <Row key={request.id} request={request} above={shown[index - 1]} isOpen={request.id === opened} />
   ));
   return (
     <div class={opened && "with-detail"}>
@@ -35,25 +35,30 @@ export function RequestsView() {
           placeholder="Key, outcome, status, advice or id"
         />
         <RejectionText problem={problem} />
-        {matching > 0 && (
-          <div class="panel rows-box">
-            <ol class="rows requests" aria-label="List of requests">
-              <li class="heads muted small" aria-hidden="true">
-                <span>Outcome</span>
-                <span>Key</span>
-                <span>Request</span>
-                <span />
-                <span>Duration</span>
-                <span>Time</span>
-              </li>
-              {rows}
-            </ol>
-          </div>
-        )}
+        {matching > 0 && <RequestList>{rows}</RequestList>}
         {data && matching === 0 && <NoRequests isFiltered={total > 0} />}
-        <MoreRows left={matching - limitInAddress()} />
+        <MoreRows left={matching - shown.length} />
       </div>
       {opened && <RequestDetail id={opened} />}
+    </div>
+  );
+}
+
+/** The rows below the heads of their columns. */
+function RequestList({ children }: { readonly children: ComponentChildren }) {
+  return (
+    <div class="panel rows-box">
+      <ol class="rows requests" aria-label="List of requests">
+        <li class="heads muted small" aria-hidden="true">
+          <span>Outcome</span>
+          <span>Key</span>
+          <span>Request</span>
+          <span />
+          <span>Duration</span>
+          <span>Time</span>
+        </li>
+        {children}
+      </ol>
     </div>
   );
 }

@@ -9,7 +9,7 @@ import { useShared } from "../control/shared.js";
 import { needsToken, storedToken, storeToken } from "../control/token.js";
 import { CopyButton } from "../elements/copy.js";
 import { DocsLink, InstantText } from "../elements/words.js";
-import { ActiveFaults } from "./faults.js";
+import { ActiveFaults } from "./active-faults.js";
 import { KeysView } from "./keys.js";
 import { OverviewView } from "./overview.js";
 import { RequestsView } from "./requests.js";
