@@ -86,6 +86,8 @@ test("an error has no full key, neither in its message nor in its details", () =
     () => createSandbox({ [key]: 1 } as object),
     () => createSandbox({ scenario: { version: 1, [key]: 1 } as never }),
     () => createHandlers(sandbox, { baseUrl: `https://${key}@api.example` }),
+    () => createHandlers(sandbox, { baseUrl: `api.example?key=${key}` }),
+    () => createHandlers(sandbox, { baseUrl: `https://*.example?key=${key}` }),
     () => createHandlers(given),
   ]) {
     let shown = "nothing was thrown";

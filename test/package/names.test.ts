@@ -88,7 +88,7 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/rules/known-paths.ts": "HTTP",
   "src/rules/redact-path.ts": "HTTP",
   "src/scenario/format/endpoint-shapes.ts": "HTTP",
-  "src/scenario/format/step-shapes.ts": "HTTP",
+  "src/scenario/format/request-shapes.ts": "HTTP",
   "src/schema/field-path.ts": "field",
   "src/server/control/access.ts": "HTTP",
   "src/server/sockets/http-server.ts": "HTTP",

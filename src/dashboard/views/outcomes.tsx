@@ -150,8 +150,8 @@ export function SendNow({ row, isQuiet }: Readonly<{ row: ReportOutcome; isQuiet
   const { outcome, how_to_cover: howToCover } = row;
   // Stays when the report has another request, because this one has covered its outcome.
   const [last, setLast] = useState<SentFor>();
-  // Nothing reaches it for certain, or only once the scenario has other scopes.
-  if (howToCover === null || howToCover.scopes !== undefined) return null;
+  // Nothing reaches it for certain.
+  if (howToCover === null) return null;
   const { ref, request, scenario, reset, curl } = howToCover;
   if (scenario !== null) {
     // No key of the running scenario gets it, but any scenario can have such a key.

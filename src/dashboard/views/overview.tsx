@@ -1,6 +1,6 @@
 import { fetchControl } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { ReportOutcome, ShownReport, ShownRequest } from "../control/responses.js";
+import type { ShownReport, ShownRequest } from "../control/responses.js";
 import { linkTo } from "../control/route.js";
 import { Button, ShowData } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
@@ -120,7 +120,7 @@ function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: 
         <a href={linkTo("overview", [next.outcome])}>
           <OutcomeBadge outcome={next.outcome} />
         </a>
-        : {requestText(next)}.
+        : {next.when}.
       </p>
       <SendNow row={next} isQuiet={isQuiet} />
     </Panel>
@@ -132,11 +132,6 @@ function nextOutcome({ outcomes, from_story = {} }: ShownReport) {
   const uncovered = outcomes.filter(({ covered, promised }) => promised && !covered);
   const unseen = uncovered.find(({ outcome }) => from_story[outcome] === undefined);
   return { next: unseen ?? uncovered[0], isSeen: unseen === undefined };
-}
-
-/** The request of an outcome. One that requires other scopes has no button: the text describes the change of the scenario. */
-function requestText({ how_to_cover, when }: ReportOutcome): string {
-  return how_to_cover?.scopes ? how_to_cover.text : when;
 }
 
 /** The share of promised outcomes that clients have covered, the other figures, and the report to save. */

@@ -5,7 +5,11 @@ import type { ChangeMade } from "../journal/events.js";
 import type { SandboxState } from "../sandbox-state.js";
 
 /** Replaces the faults; their durations count from now. Throws `validation_failed` with every contradiction, without changes. */
-export function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: number): ChangeMade<void> {
+export function changeFaults(
+  sandbox: SandboxState,
+  faults: readonly Fault[],
+  now: number,
+): ChangeMade<undefined> {
   const { registry, seed } = sandbox;
   // A fault on requests with a legacy key needs an organization that has one.
   const legacyOwners = new Set<string>();

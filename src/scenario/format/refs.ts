@@ -74,22 +74,14 @@ export function refOfName(name: string, prefix = "key"): string {
   return words === "" ? prefix : trimmed(`${prefix}-${words}`, maximumRefLength);
 }
 
-/**
- * The first of `ref`, `ref-2`, `ref-3` … that is free; a long one is shortened to stay a valid ref. `numbers` keeps where
- * the search for each ref has ended, so that many keys of one name do not search from the start.
- */
-export function freeRefIn(
-  isTaken: (ref: string) => boolean,
-  ref: string,
-  numbers: Map<string, number>,
-): string {
-  let number = numbers.get(ref) ?? 1;
+/** The first of `ref`, `ref-2`, `ref-3` … that is free; a long one is shortened to stay a valid ref. */
+export function freeRefIn(isTaken: (ref: string) => boolean, ref: string): string {
+  let number = 1;
   let free = numberedRef(ref, number);
   while (isTaken(free) || isReserved(free)) {
     number += 1;
     free = numberedRef(ref, number);
   }
-  numbers.set(ref, number);
   return free;
 }
 

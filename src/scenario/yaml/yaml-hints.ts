@@ -24,7 +24,7 @@ export const yamlNotation: Notation = {
 
 /**
  * `keys:` and below it `main:` with the same indent: for YAML, `keys` is empty, and `main` is a field next to it. The mistake
- * may be found at either of the two: `keys` has no value, or `main` is unknown.
+ * is at `keys`, which has no value, or at `main`, which is unknown there.
  */
 function hintForSameIndent({ kind, path, value }: Mistake, root: Shape, whole: unknown): string | undefined {
   const pathAround = path.slice(0, -1);
@@ -32,10 +32,10 @@ function hintForSameIndent({ kind, path, value }: Mistake, root: Shape, whole: u
   if (kind === "missing" || !isMapping(fields)) return undefined;
 
   const names = Object.keys(fields);
-  const position = names.indexOf(String(path.at(-1)));
-  // The mistake is at `keys`, or else at `main`.
-  let [empty, below] = names.slice(position, position + 2);
-  if (value !== null) [empty, below] = position === 0 ? [] : names.slice(position - 1, position + 1);
+  const indexOfMistake = names.indexOf(String(path.at(-1)));
+  const indexOfEmpty = value === null ? indexOfMistake : indexOfMistake - 1;
+  const empty = names[indexOfEmpty];
+  const below = names[indexOfEmpty + 1];
   if (empty === undefined || below === undefined || fields[empty] !== null) return undefined;
 
   const shape = shapeAt(root, [...pathAround, empty]);
