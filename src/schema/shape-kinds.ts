@@ -50,8 +50,6 @@ export interface TextKind extends Range {
   readonly code?: ShapeCode;
   /** The texts that an invalid one probably means, the likeliest first: `90` means `90s` or `90m`. */
   readonly meant?: (text: string) => readonly string[];
-  /** The kind of thing that the text is the ref of. Absent for a text that is no ref, or the ref of something new. */
-  readonly refersTo?: "key" | "organization";
   /** How to mend an invalid text, if nothing shows what it means. For a text that is the name of a member, `record` has all members. */
   readonly hint?: (text: string, record?: Readonly<Record<string, unknown>>) => string | undefined;
 }

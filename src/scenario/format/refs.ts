@@ -22,7 +22,7 @@ export const ref = (prefix = "key") =>
 
 /** The ref of something that exists, which is not its name. */
 export const refOf = (thing: "key" | "organization") =>
-  s.text({ ...ref(), refersTo: thing, hint: () => `write the ref of the ${thing}` });
+  s.text({ ...ref(), hint: () => `write the ref of the ${thing}` });
 
 /** Words for requests without a valid key in stories; not allowed as refs of keys. */
 export const reservedKeyRefs = ["none", "malformed", "unknown"] as const;
