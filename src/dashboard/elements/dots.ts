@@ -5,7 +5,7 @@ import type { TimeAxis } from "./axis.js";
 const maxDots = 40;
 
 /** Requests of one key that are alike, and too close to be told apart. */
-export interface Dot {
+interface Dot {
   readonly position: number;
   readonly outcome: string;
   readonly count: number;

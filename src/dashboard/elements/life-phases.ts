@@ -14,7 +14,7 @@ interface PhaseStart {
   readonly words: string;
 }
 
-export interface Phase extends PhaseStart {
+interface Phase extends PhaseStart {
   readonly to: number;
 }
 
