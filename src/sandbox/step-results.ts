@@ -149,13 +149,13 @@ export function shownValue(value: unknown): string {
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 }
 
-/** The differences of a step as results show them, with the path of the step if it is one of the timeline. */
+/** The differences of a step as results show them, `inStep` is the step if it is one of the timeline. */
 export function shownDifferences(
   differences: readonly StepDifference[],
-  stepPath: FieldPath = [],
+  inStep: FieldPath = [],
 ): ShownDifference[] {
   return differences.map(({ path, expected, found }) => {
-    return { at: pathText([...stepPath, ...path]), expected, found };
+    return { at: pathText([...inStep, ...path]), expected, found };
   });
 }
 
