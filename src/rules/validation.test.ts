@@ -22,5 +22,5 @@ test("the details of an error have each problem of a member whose name and value
 
 test("an item of a list that JavaScript left undefined is an empty value", () => {
   const fields = fieldsOf(() => checkValue(list(text()), ["a", undefined], "Failed", jsonNotation));
-  expect(fields["1"]).toContain("is empty: write a value");
+  expect(fields["1"]).toContain("is empty: write a string");
 });

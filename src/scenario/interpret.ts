@@ -65,16 +65,13 @@ export function interpretScenario(written: WrittenScenario, parents: ParentLooku
 
   const merged = mergeResult.scenario;
   const { fields } = merged;
-  const spelling = (field: FieldPath) => spellingOfField(merged, field);
-  const shapeCheck = checkShape(scenarioSchema, fields, notation, {
-    isExtension: isForAnchors,
-    sourceTextAt: spelling,
-  });
+  const shapeCheck = checkShape(scenarioSchema, fields, notation, isForAnchors);
   removeMembers(fields, shapeCheck.extensionFields);
   for (const problem of withRefsOfNames(shapeCheck.problems, fields)) {
     addProblem(withInheritedName(problem, ownScenario.fields, fields));
   }
 
+  const spelling = (field: FieldPath) => spellingOfField(merged, field);
   // The rules compare fields, so that they need a scenario of the right shape.
   const scenario = fields as unknown as Scenario;
   if (shapeCheck.problems.length === 0) {

@@ -1,7 +1,6 @@
 import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js";
 import { parseTime } from "../../rules/time.js";
 import type { FieldPath } from "../../schema/field-path.js";
-import type { SourceTextAt } from "../../schema/problem.js";
 import type { StartTime } from "../format/when.js";
 import { isPopulated, populatedNumbers } from "../keys/population.js";
 import {
@@ -12,14 +11,14 @@ import {
   type ScenarioKey,
   type ScenarioOrganization,
 } from "../keys/scenario-keys.js";
-import type { AddProblem } from "../problems.js";
+import type { AddProblem, ScenarioPlaces } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { writtenEndpoints } from "../written-endpoints.js";
 
 /** How the rules report problems, and what they need of the text for it. */
 interface Reporting {
   readonly addProblem: AddProblem;
-  readonly spelling: SourceTextAt;
+  readonly spelling: ScenarioPlaces["spelling"];
   /** Of the fields that contradict each other, the one to point at: the one that was written last. */
   readonly fieldToFix: (...fields: readonly [FieldPath, ...FieldPath[]]) => FieldPath;
 }

@@ -141,7 +141,10 @@ const method = s.text({
   noun: "a word in upper case",
   example: "GET",
   pattern: methods,
-  meant: (text) => [text.toUpperCase()].filter((word) => methods.test(word)),
+  hint(text) {
+    const upperCase = text.toUpperCase();
+    return methods.test(upperCase) ? `write ${upperCase}` : undefined;
+  },
 });
 
 /** As it is sent: visible ASCII, with any other character encoded. */
@@ -234,7 +237,7 @@ export const storySchema = s.list(
     stepKinds,
     s.mapping({
       after: s.optional(positiveDuration()),
-      say: s.optional(s.text({ min: 1, max: longestNarration })),
+      say: s.optional(s.text({ min: 1, max: longestNarration, code: "out_of_range" })),
       request: s.optional(storyRequestFields),
       ...actionFields,
       advance: s.optional(positiveDuration()),
