@@ -1,7 +1,7 @@
 import { clientReport } from "../report/report.js";
 import { SandboxError } from "../rules/errors.js";
 import { type Instant, isoTime } from "../rules/time.js";
-import { checkValue, requireKnownOptions, throwIfProblems } from "../rules/validation.js";
+import { checkedCopy, requireKnownOptions, throwIfProblems } from "../rules/validation.js";
 import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
 import { defaultFarmerPage } from "../sandbox/farmer-records/farmer-list.js";
 import { operations } from "../sandbox/operations/operations.js";
@@ -72,10 +72,10 @@ export function sandboxApi(state: () => SandboxState): Sandbox {
     requests: requestsApi(upToDate),
     expect(expectation = {}) {
       requireKnownOptions("expect requests", expectation, ["outcome", "key", "count", "faults"]);
-      const input = checkValue(
+      const input = checkedCopy(
         expectationQuery,
         membersToSnakeCase(expectation),
-        "Failed to expect requests",
+        "expect requests",
         libraryNotation,
       );
       return expectRequests(upToDate(), input);
@@ -104,18 +104,18 @@ function keysApi(state: () => SandboxState): Sandbox["keys"] {
     get: (ref) => viewKey(state().registry.key(ref), state()),
     create(creation, by) {
       const body = membersToSnakeCase(withExpiryAsText(creation));
-      const input = checkArgument(inputShapes.key_creation, body, "Failed to create a key");
+      const input = checkArgument(inputShapes.key_creation, body, "create a key");
       return operations.create_key(state(), input, checkedActor(by));
     },
     rotate(key, rotation = {}, by) {
-      const input = checkArgument(inputShapes.key_rotation, rotation, "Failed to rotate the key");
+      const input = checkArgument(inputShapes.key_rotation, rotation, "rotate the key");
       const { replacement, secret } = operations.rotate(state(), { ...input, key }, checkedActor(by));
       return { key: replacement, secret };
     },
     revoke: (key, by) => operations.revoke(state(), { key }, checkedActor(by)).key,
     expire(key, end, by) {
       const body = withExpiryAsText(end);
-      const input = checkArgument(inputShapes.key_expiry, body, "Failed to set the end of the key");
+      const input = checkArgument(inputShapes.key_expiry, body, "set the end of the key");
       return operations.expire(state(), { key, ...input }, checkedActor(by)).key;
     },
   };
@@ -127,7 +127,7 @@ function organizationsApi(state: () => SandboxState): Sandbox["organizations"] {
     get: (ref) => viewOrganization(state().registry.organization(ref).organization, state()),
     update(ref, change, by) {
       const body = membersToSnakeCase(change);
-      const input = checkArgument(inputShapes.organization_update, body, "Failed to change the organization");
+      const input = checkArgument(inputShapes.organization_update, body, "change the organization");
       return operations.organization(state(), { ...input, ref }, checkedActor(by)).organization;
     },
   };
@@ -156,12 +156,7 @@ function faultsApi(state: () => SandboxState): Sandbox["faults"] {
     set(faults) {
       // Faults are written as in scenarios, so that errors have those names.
       const change = { faults: faults ?? null };
-      const input = checkInput(
-        inputShapes.faults_change,
-        change,
-        "Failed to change the faults",
-        valueNotation,
-      );
+      const input = checkInput(inputShapes.faults_change, change, "change the faults", valueNotation);
       operations.faults(state(), input.faults as Fault[]);
       return list();
     },
@@ -172,10 +167,10 @@ function requestsApi(state: () => SandboxState): Sandbox["requests"] {
   return {
     list(query = {}) {
       requireKnownOptions("list the requests", query, ["limit", "outcome", "key", "probes", "faults"]);
-      const input = checkValue(
+      const input = checkedCopy(
         requestQuery,
         membersToSnakeCase(query),
-        "Failed to list the requests",
+        "list the requests",
         libraryNotation,
       );
       return listRequests(state(), input);
@@ -197,13 +192,13 @@ function rejectingArguments<Result>(
 }
 
 /** A copy of an argument, whose members have the names of the shape already. Throws `validation_failed` with the names of the library. */
-function checkArgument<Of extends Shape>(shape: Of, argument: unknown, failure: string): ValueOf<Of> {
-  return checkInput(shape, argument, failure, libraryNotation);
+function checkArgument<Of extends Shape>(shape: Of, argument: unknown, attempt: string): ValueOf<Of> {
+  return checkInput(shape, argument, attempt, libraryNotation);
 }
 
 /** Who acts, checked. Default: an administrator. */
 function checkedActor(by: ActingAs = {}) {
-  return checkArgument(actorQuery, by, "Failed to act");
+  return checkArgument(actorQuery, by, "act");
 }
 
 /** The fields of a key, whose end may be a `Date` or a number, with a text as in scenarios. Any other text, such as a duration, stays. */

@@ -21,7 +21,7 @@ export function changeFaults(sandbox: SandboxState, faults: readonly Fault[], no
     now,
     keys: { keyOf, legacyOwners },
   });
-  if (problems.length > 0) throw validationError("Failed to change the faults", problems);
+  if (problems.length > 0) throw validationError("change the faults", problems);
 
   sandbox.faults = activateFaults(faults, seed, now);
   return { result: undefined, event: { type: "faults.changed" } };
