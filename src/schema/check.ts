@@ -9,7 +9,7 @@ interface ShapeResult {
   /** What is wrong, in the words of the caller. */
   readonly problems: readonly ShapeProblem[];
   /** The members that are allowed besides those of their mapping. */
-  readonly extensionFields: readonly FieldPath[];
+  readonly extensionFields: Iterable<FieldPath>;
 }
 
 /** Checks a value, and finds the members that it has besides its shape. */

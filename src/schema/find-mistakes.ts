@@ -14,7 +14,7 @@ interface FoundMistakes {
   /** From the outside in: the mistake of a value comes before those of its parts. */
   readonly mistakes: readonly Mistake[];
   /** The members that are allowed besides those of their mapping. */
-  readonly extensionFields: readonly FieldPath[];
+  readonly extensionFields: Iterable<FieldPath>;
 }
 
 /** Finds what is wrong in a value. */

@@ -89,8 +89,8 @@ function wrongLength(field: FieldPath, part: string, { min = 0, max }: Range, le
 /** What is wrong with a value that the message shows. */
 function whatIsWrong(shape: Shape, value: unknown): string {
   if (value === null) return "is empty";
-  const isTooLarge = shape.kind === "number" && Number(value) > Number.MAX_SAFE_INTEGER;
-  if (isTooLarge) return `is too large: ${quote(value)}`;
+  const isNumber = shape.kind === "number" && typeof value === "number";
+  if (isNumber && value > Number.MAX_SAFE_INTEGER) return `is too large: ${quote(value)}`;
   return `must be ${allowedWords(shape)}, not ${quote(value)}`;
 }
 
