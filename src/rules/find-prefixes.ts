@@ -4,7 +4,7 @@ import { environments } from "./key-text.js";
 // regular expression runs on these texts: V8 keeps the last text that one has matched, as `RegExp.input` (R35).
 
 /** Where the prefix of a key is in a text, from `svc` on: `legacy` may be before it. */
-export interface PrefixPosition {
+interface PrefixPosition {
   readonly start: number;
   readonly end: number;
 }

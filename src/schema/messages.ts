@@ -91,10 +91,10 @@ function whatIsWrong(shape: Shape, value: unknown): string {
   if (value === null) return "is empty";
   const isNumber = shape.kind === "number" && typeof value === "number";
   if (isNumber && value > Number.MAX_SAFE_INTEGER) return `is too large: ${quote(value)}`;
-  return `must be ${allowedWords(shape)}, not ${quote(value)}`;
+  return `must be ${expectedWords(shape)}, not ${quote(value)}`;
 }
 
-function allowedWords(shape: Shape): string {
+function expectedWords(shape: Shape): string {
   if (shape.kind !== "choice") return describeShape(shape);
   if (shape.choices.length > maxChoicesShown) return "one of its choices";
   return listed(shape.choices.map(String), "or");

@@ -94,8 +94,9 @@ function leakedKeys(value: unknown, field: FieldPath, shownName: string): Leaked
       leaks.push({ field, message: `a name in ${shownName} must not contain an API key` });
       continue;
     }
-    const memberName = Array.isArray(value) ? `${shownName}[${name}]` : name;
-    leaks.push(...leakedKeys(member, [...field, name], memberName));
+    const isItem = Array.isArray(value);
+    const step = isItem ? Number(name) : name;
+    leaks.push(...leakedKeys(member, [...field, step], isItem ? `${shownName}[${name}]` : name));
   }
   return leaks;
 }
