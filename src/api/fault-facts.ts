@@ -1,6 +1,8 @@
+import { type FaultOutcomeId, faultOutcomeId } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess } from "../rules/outcomes.js";
 import type { RoutedCall } from "../sandbox/api-call.js";
-import type { FaultFacts } from "../sandbox/fire-faults.js";
+import { effectsAhead, type FaultFacts } from "../sandbox/fire-faults.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 
 /** The part of a call that faults can match. */
 type MatchedCall = Pick<RoutedCall, "entry" | "endpoint" | "now">;
@@ -30,4 +32,26 @@ export function faultFacts(
       return endpoint.hasBody || !isSuccess(expectedOutcome());
     },
   };
+}
+
+/** A fault that may hit requests that are still to come. */
+interface FaultAhead {
+  readonly outcome: FaultOutcomeId;
+  /** Whether it hits each of them that no fault before it hits. */
+  readonly isCertain: boolean;
+}
+
+/**
+ * The faults that may hit a request with this outcome, the next one or a later one like it: `every: 2` hits the second. The first
+ * that fires hits it, so that only the last can be certain.
+ */
+export function faultsAhead(
+  sandbox: SandboxState,
+  call: MatchedCall,
+  method: string | undefined,
+  outcome: ApiOutcomeId,
+): FaultAhead[] {
+  const facts = faultFacts(call, method, () => outcome);
+  const effects = effectsAhead(sandbox.faults, facts);
+  return effects.map(({ effect, isCertain }) => ({ outcome: faultOutcomeId(effect), isCertain }));
 }

@@ -1,11 +1,10 @@
-import { type FaultOutcomeId, faultOutcomeId } from "../rules/fault-effects.js";
+import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import { keyStateAt, keyStateTable } from "../rules/key-state.js";
 import type { PresentedKind } from "../rules/key-text.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import type { RoutedCall } from "../sandbox/api-call.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
-import { effectAhead, possibleEffects } from "../sandbox/fire-faults.js";
 import { profileInEffect } from "../sandbox/profile.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
@@ -13,7 +12,7 @@ import { isReserved } from "../scenario/format/refs.js";
 import { publicCause } from "./authorize.js";
 import { authorizationFacts } from "./decide.js";
 import { me } from "./endpoints/me.js";
-import { faultFacts } from "./fault-facts.js";
+import { faultsAhead } from "./fault-facts.js";
 import { codeOf } from "./http-messages.js";
 import { limitUses } from "./limits.js";
 import { predictOutcome } from "./predict.js";
@@ -33,11 +32,9 @@ export interface NextResult extends RejectionReason {
   /** Its error code; `null` on success, and if it varies between responses. */
   readonly code: string | null;
   readonly outcome: ApiOutcomeId;
-  /** The faults that may hit this request, each once. */
+  /** The faults that may hit this request or a later one like it, each once. */
   readonly faultOutcomes: readonly FaultOutcomeId[];
-  /** Whether no fault hits this request, but one may hit a later one like it: `every: 2` hits the second. */
-  readonly isFaultLater: boolean;
-  /** All this for people: `429 until 09:01:00, or a fault`, `200, later a fault`. */
+  /** All this for people: `429 until 09:01:00, or a fault`. */
   readonly sentence: string;
 }
 
@@ -55,20 +52,15 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   const { status } = outcomeRow(outcome);
   const code = expectedCode(sandbox, outcome);
 
-  const facts = faultFacts(call, endpoint.method, () => outcome);
-  const effects = possibleEffects(sandbox.faults, facts);
-  const faultOutcomes = [...new Set(effects.map(faultOutcomeId))];
-  const isFaultAhead = sandbox.faults.some((fault) => effectAhead(fault, facts) !== undefined);
-  const isFaultLater = isFaultAhead && faultOutcomes.length === 0;
-
+  const faults = faultsAhead(sandbox, call, endpoint.method, outcome);
+  const faultOutcomes = [...new Set(faults.map((fault) => fault.outcome))];
   const { why, until } = entry === undefined ? noReason : reasonOf(sandbox, outcome, call, entry);
 
   // Only a 403 has one of several codes. Each 401 has the same code as any other 401, and each 429 as any other 429.
   let sentence = status === 403 ? `${status} ${code}:` : String(status);
   if (why !== null) sentence += ` ${why}`;
   if (faultOutcomes.length > 0) sentence += ", or a fault";
-  if (isFaultLater) sentence += ", later a fault";
-  return { status, code, outcome, why, faultOutcomes, isFaultLater, sentence, until };
+  return { status, code, outcome, why, faultOutcomes, sentence, until };
 }
 
 function presentedByRef(ref: string): PresentedKind {

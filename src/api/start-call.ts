@@ -3,6 +3,7 @@ import type { ApiRequest } from "../rules/request.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import { runDue } from "../sandbox/operations/run-due.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { isStepDue } from "../sandbox/timeline.js";
 import { routeAt } from "./routes.js";
 
 /** Starts a call: runs what is due before it, looks up its key and its route, and assigns its number. */
@@ -12,7 +13,7 @@ export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
   const now = sandbox.clock.now();
 
   // Also runs a step that has become due since this instant: `runDue` reads the clock again.
-  if (sandbox.timeline.dueAt <= now) runDue(sandbox);
+  if (isStepDue(sandbox.timeline, now)) runDue(sandbox);
 
   const sha256 = apiKey === undefined ? "" : (keyHash ?? sandbox.platform.sha256(apiKey));
   const entry = sandbox.registry.find(sha256);

@@ -55,8 +55,7 @@ function howToCoverMore({ outcomes }: Report, missing: number): string {
 /** The key that covers an outcome which the client does not; `undefined` if it covers the outcome, or if no key does so by itself. */
 function keyThatCovers({ covered, howToCover }: Report["outcomes"][number]) {
   if (covered || !howToCover) return undefined;
-  // A key that needs scopes covers the outcome only after the scenario is changed.
-  if (howToCover.ref === "none" || howToCover.scopes !== undefined) return undefined;
+  if (howToCover.ref === "none") return undefined;
   return howToCover;
 }
 

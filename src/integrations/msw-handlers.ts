@@ -1,14 +1,11 @@
 import type { HttpHandler } from "msw";
-import type { CreateSandbox } from "../library/create-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
-import { requireSandbox, sandboxApi, stateOf } from "../library/sandbox-api.js";
-import type { OrganizationRef, ScenarioKeyRef } from "../library/scenario-refs.js";
+import { requireSandbox, stateOf } from "../library/sandbox-api.js";
 import { usersPackage } from "../library/users-package.js";
 import { respondToWebRequest } from "../library/web-request.js";
 import { readBaseUrl } from "../rules/base-url.js";
 import { SandboxError } from "../rules/errors.js";
 import { requireKnownOptions } from "../rules/validation.js";
-import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { quote } from "../schema/words.js";
 
 // The handlers must be those of the msw that the user's tests import.
@@ -29,7 +26,7 @@ interface ApiAddress {
   readonly base: string;
 }
 
-/** In any letter case, to respond 404 to a misspelled path. */
+/** In any letter case, to respond 404 to a misspelled path; behind any path, such as that of a proxy. */
 const anyHost: ApiAddress = { urls: /\/v1\/relying-party(?:\/|$)/i, base: "" };
 
 /** The API's address for the client under test. */
@@ -37,7 +34,7 @@ export interface HandlerOptions {
   /**
    * The API's base URL, such as `https://api.example`; the handlers respond to every path under it.
    *
-   * Default: `*`, any host, but only paths under `/v1/relying-party`.
+   * Default: `*`, any host, but only paths with `/v1/relying-party`.
    */
   readonly baseUrl?: string | URL;
 }
@@ -55,7 +52,7 @@ export interface HandlerOptions {
 export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): HttpHandler[] {
   requireSandbox(sandbox);
   requireKnownOptions("make handlers", options, ["baseUrl"]);
-  return [makeHandler(readAddress(options.baseUrl), () => stateOf(sandbox))];
+  return [makeHandler(sandbox, readAddress(options.baseUrl))];
 }
 
 /** Reads the option of a base URL. Throws `usage`. */
@@ -66,8 +63,7 @@ function readAddress(option: string | URL | undefined): ApiAddress {
   if (hasPattern(baseUrl)) throw invalidBaseUrl(baseUrl, "It has no patterns");
   const checkedUrl = readBaseUrl(absoluteUrl(baseUrl));
   if (checkedUrl === undefined) {
-    // Hidden, because a query may have a secret.
-    throw invalidBaseUrl(undefined, "It is a URL of http or https without a user, a query and a fragment");
+    throw invalidBaseUrl(baseUrl, "It is a URL of http or https without a user, a query and a fragment");
   }
 
   const { origin, pathname } = new URL(checkedUrl);
@@ -108,20 +104,20 @@ function absoluteUrl(baseUrl: string): string {
   return new URL(withSlash, location.href).href;
 }
 
-/** The error of a base URL that cannot be used; `undefined` hides it. */
+/** The error of a base URL that cannot be used. */
 function invalidBaseUrl(baseUrl: unknown, why: string): SandboxError {
-  // In front of an @, a URL may have a password.
-  const hasUser = typeof baseUrl === "string" && baseUrl.includes("@");
-  const quotedBaseUrl = baseUrl === undefined || hasUser ? "" : `: ${quote(baseUrl)}`;
+  // In front of an @, a URL may have a password, and in a query or a fragment a key.
+  const mayHaveSecret = typeof baseUrl === "string" && /[@?#]/.test(baseUrl);
+  const quotedBaseUrl = mayHaveSecret ? "" : `: ${quote(baseUrl)}`;
   const use = "Use the whole address, such as https://api.example, or leave it out for any host";
   return new SandboxError("usage", `Invalid base URL${quotedBaseUrl}. ${why}. ${use}.`);
 }
 
-/** A handler that responds to all methods at an address, from the state of a sandbox. */
-function makeHandler({ urls, base }: ApiAddress, state: () => SandboxState): HttpHandler {
+/** A handler that responds to all methods at an address. Its first request may start the sandbox. */
+function makeHandler(sandbox: Sandbox, { urls, base }: ApiAddress): HttpHandler {
   const handler = http.all(urls, async ({ request }) => {
     try {
-      return await respondToWebRequest(state, request, base);
+      return await respondToWebRequest(() => stateOf(sandbox), request, base);
     } catch (error) {
       // The client of an aborted request already has its error; msw would treat this error as a failed handler.
       if (request.signal.aborted) return Response.error();
@@ -132,21 +128,4 @@ function makeHandler({ urls, base }: ApiAddress, state: () => SandboxState): Htt
     if (!(name in handler)) Object.assign(handler, { [name]: member });
   }
   return handler;
-}
-
-/** A sandbox of `key-states` that its first use starts, with its handlers for any host. */
-interface ReadyPair {
-  readonly sandbox: Sandbox<ScenarioKeyRef<"key-states">, OrganizationRef<"key-states">>;
-  readonly handlers: HttpHandler[];
-}
-
-/** Makes the ready pair of an entry point. */
-export function readyPair(createSandbox: CreateSandbox): ReadyPair {
-  let started: SandboxState | undefined;
-  const state = () => {
-    started ??= stateOf(createSandbox({ scenario: "key-states" }));
-    return started;
-  };
-  const sandbox = sandboxApi(state) as ReadyPair["sandbox"]; // only types have the refs
-  return { sandbox, handlers: [makeHandler(anyHost, state)] };
 }

@@ -1,4 +1,4 @@
-import type { Platform } from "../sandbox/sandbox-state.js";
+import type { Platform } from "../sandbox/platform.js";
 
 // The functions of this runtime, saved when this module loads: a test runner's fake timers should move a sandbox's clock, but not
 // delay anything. What the steady time follows:

@@ -38,8 +38,8 @@ import type { ActingAs, Sandbox } from "./sandbox.js";
 const stateKey = Symbol.for("svc-sandbox.state");
 
 /**
- * The members that users call. `state` returns the state of the sandbox; the first call may start it. Each member runs what is due
- * first; the report and a reset do not need that.
+ * The members that users call. `state` returns the state of the sandbox; the first call may start it. All members but the report and
+ * a reset run what is due first.
  */
 export function sandboxApi(state: () => SandboxState): Sandbox {
   const upToDate = () => {
@@ -71,14 +71,9 @@ export function sandboxApi(state: () => SandboxState): Sandbox {
     faults: faultsApi(upToDate),
     requests: requestsApi(upToDate),
     expect(expectation = {}) {
-      requireKnownOptions("expect requests", expectation, ["outcome", "key", "count", "faults"]);
-      const input = checkedCopy(
-        expectationQuery,
-        membersToSnakeCase(expectation),
-        "expect requests",
-        libraryNotation,
-      );
-      return expectRequests(upToDate(), input);
+      const names = ["outcome", "key", "count", "faults"];
+      const query = checkQuery(expectationQuery, expectation, names, "expect requests");
+      return expectRequests(upToDate(), query);
     },
     report: rejectingArguments("report", () => clientReport(state())),
     snapshot: rejectingArguments("snapshot", () => snapshotSandbox(upToDate())),
@@ -87,96 +82,91 @@ export function sandboxApi(state: () => SandboxState): Sandbox {
   return Object.defineProperty(sandbox, stateKey, { get: state });
 }
 
-function clockApi(state: () => SandboxState): Sandbox["clock"] {
+function clockApi(upToDate: () => SandboxState): Sandbox["clock"] {
   return {
-    now: rejectingArguments("clock.now", () => viewClock(state().clock).now),
-    isFrozen: rejectingArguments("clock.isFrozen", () => state().clock.isFrozen()),
-    advance: (by) => operations.advance(state(), { by }).now,
-    set: (to) => operations.clock(state(), { now: requireInstant(to) }).now,
-    freeze: rejectingArguments("clock.freeze", () => void operations.clock(state(), { frozen: true })),
-    resume: rejectingArguments("clock.resume", () => void operations.clock(state(), { frozen: false })),
+    now: rejectingArguments("clock.now", () => viewClock(upToDate().clock).now),
+    isFrozen: rejectingArguments("clock.isFrozen", () => upToDate().clock.isFrozen()),
+    advance: (by) => operations.advance(upToDate(), { by }).now,
+    set: (to) => operations.clock(upToDate(), { now: requireInstant(to) }).now,
+    freeze: rejectingArguments("clock.freeze", () => void operations.clock(upToDate(), { frozen: true })),
+    resume: rejectingArguments("clock.resume", () => void operations.clock(upToDate(), { frozen: false })),
   };
 }
 
-function keysApi(state: () => SandboxState): Sandbox["keys"] {
+function keysApi(upToDate: () => SandboxState): Sandbox["keys"] {
   return {
-    list: rejectingArguments("keys.list", () => viewKeys(state())),
-    get: (ref) => viewKey(state().registry.key(ref), state()),
+    list: rejectingArguments("keys.list", () => viewKeys(upToDate())),
+    get: (ref) => viewKey(upToDate().registry.key(ref), upToDate()),
     create(creation, by) {
       const body = membersToSnakeCase(withExpiryAsText(creation));
       const input = checkArgument(inputShapes.key_creation, body, "create a key");
-      return operations.create_key(state(), input, checkedActor(by));
+      return operations.create_key(upToDate(), input, checkedActor(by));
     },
     rotate(key, rotation = {}, by) {
       const input = checkArgument(inputShapes.key_rotation, rotation, "rotate the key");
-      const { replacement, secret } = operations.rotate(state(), { ...input, key }, checkedActor(by));
+      const { replacement, secret } = operations.rotate(upToDate(), { ...input, key }, checkedActor(by));
       return { key: replacement, secret };
     },
-    revoke: (key, by) => operations.revoke(state(), { key }, checkedActor(by)).key,
+    revoke: (key, by) => operations.revoke(upToDate(), { key }, checkedActor(by)).key,
     expire(key, end, by) {
       const body = withExpiryAsText(end);
       const input = checkArgument(inputShapes.key_expiry, body, "set the end of the key");
-      return operations.expire(state(), { key, ...input }, checkedActor(by)).key;
+      return operations.expire(upToDate(), { key, ...input }, checkedActor(by)).key;
     },
   };
 }
 
-function organizationsApi(state: () => SandboxState): Sandbox["organizations"] {
+function organizationsApi(upToDate: () => SandboxState): Sandbox["organizations"] {
   return {
-    list: rejectingArguments("organizations.list", () => viewOrganizations(state())),
-    get: (ref) => viewOrganization(state().registry.organization(ref).organization, state()),
+    list: rejectingArguments("organizations.list", () => viewOrganizations(upToDate())),
+    get: (ref) => viewOrganization(upToDate().registry.organization(ref).organization, upToDate()),
     update(ref, change, by) {
       const body = membersToSnakeCase(change);
       const input = checkArgument(inputShapes.organization_update, body, "change the organization");
-      return operations.organization(state(), { ...input, ref }, checkedActor(by)).organization;
+      return operations.organization(upToDate(), { ...input, ref }, checkedActor(by)).organization;
     },
   };
 }
 
-function farmersApi(state: () => SandboxState): Sandbox["farmers"] {
+function farmersApi(upToDate: () => SandboxState): Sandbox["farmers"] {
   return {
     get count() {
-      return state().farmers.count;
+      return upToDate().farmers.count;
     },
-    at: (index) => state().farmers.at(index),
-    get: (id) => state().farmers.get(id),
+    at: (index) => upToDate().farmers.at(index),
+    get: (id) => upToDate().farmers.get(id),
     list(page = {}) {
       requireKnownOptions("list farmers", page, ["offset", "limit"]);
       const { offset = 0, limit = defaultFarmerPage } = page;
       throwIfProblems("list farmers", { offset: countProblem(offset), limit: countProblem(limit) });
-      return state().farmers.list({ offset, limit });
+      return upToDate().farmers.list({ offset, limit });
     },
   };
 }
 
-function faultsApi(state: () => SandboxState): Sandbox["faults"] {
-  const list = rejectingArguments("faults.list", () => writtenFaults(state().faults));
+function faultsApi(upToDate: () => SandboxState): Sandbox["faults"] {
+  const list = rejectingArguments("faults.list", () => writtenFaults(upToDate().faults));
   return {
     list,
     set(faults) {
       // Faults are written as in scenarios, so that errors have those names.
       const change = { faults: faults ?? null };
       const input = checkInput(inputShapes.faults_change, change, "change the faults", valueNotation);
-      operations.faults(state(), input.faults as Fault[]);
+      operations.faults(upToDate(), input.faults as Fault[]);
       return list();
     },
   };
 }
 
-function requestsApi(state: () => SandboxState): Sandbox["requests"] {
+function requestsApi(upToDate: () => SandboxState): Sandbox["requests"] {
   return {
-    list(query = {}) {
-      requireKnownOptions("list the requests", query, ["limit", "outcome", "key", "probes", "faults"]);
-      const input = checkedCopy(
-        requestQuery,
-        membersToSnakeCase(query),
-        "list the requests",
-        libraryNotation,
-      );
-      return listRequests(state(), input);
+    list(options = {}) {
+      const names = ["limit", "outcome", "key", "probes", "faults"];
+      const query = checkQuery(requestQuery, options, names, "list the requests");
+      return listRequests(upToDate(), query);
     },
-    total: rejectingArguments("requests.total", () => state().journal.total()),
-    clear: rejectingArguments("requests.clear", () => operations.clear_requests(state())),
+    total: rejectingArguments("requests.total", () => upToDate().journal.total()),
+    clear: rejectingArguments("requests.clear", () => operations.clear_requests(upToDate())),
   };
 }
 
@@ -194,6 +184,17 @@ function rejectingArguments<Result>(
 /** A copy of an argument, whose members have the names of the shape already. Throws `validation_failed` with the names of the library. */
 function checkArgument<Of extends Shape>(shape: Of, argument: unknown, attempt: string): ValueOf<Of> {
   return checkInput(shape, argument, attempt, libraryNotation);
+}
+
+/** A copy of options as a query of the journal, whose members have these names. Throws `validation_failed`. */
+function checkQuery<Of extends Shape>(
+  shape: Of,
+  options: object,
+  names: readonly string[],
+  attempt: string,
+): ValueOf<Of> {
+  requireKnownOptions(attempt, options, names);
+  return checkedCopy(shape, membersToSnakeCase(options), attempt, libraryNotation);
 }
 
 /** Who acts, checked. Default: an administrator. */

@@ -1,6 +1,7 @@
 import { ownFieldDifferences } from "../api/story/expectation.js";
 import { runStory } from "../api/story/run-story.js";
 import { advanceClock } from "../sandbox/operations/clock-operations.js";
+import { runDue } from "../sandbox/operations/run-due.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import type { ActionResult, StoryStep, TimelineResult } from "../sandbox/step-results.js";
 import { pastStepProblem } from "../sandbox/timeline.js";
@@ -57,13 +58,14 @@ export function dryRunScenario(start: () => SandboxState): FieldProblem[] {
 
 /** The results of a timeline's steps in one run, from the start of its sandbox on. */
 class FollowedTimeline {
-  readonly results: TimelineResult[];
+  readonly results: TimelineResult[] = [];
 
-  constructor({ timeline, journal }: SandboxState) {
-    this.results = [...timeline.ranAtStart];
-    journal.subscribe((event) => {
+  constructor(sandbox: SandboxState) {
+    sandbox.journal.subscribe((event) => {
       if (event.type === "timeline.step") this.results.push(event.result);
     });
+    // What is due at the start.
+    runDue(sandbox);
   }
 
   /** Whether the step of this index has run without a problem. */

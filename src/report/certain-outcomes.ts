@@ -1,15 +1,14 @@
-import { faultFacts } from "../api/fault-facts.js";
-import { type FaultOutcomeId, faultKindRow, faultOutcomeId } from "../rules/fault-effects.js";
+import { faultsAhead } from "../api/fault-facts.js";
+import { faultKindRow } from "../rules/fault-effects.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
-import { effectAhead } from "../sandbox/fire-faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { RequestToSend } from "./curl-line.js";
 
 /** A request that a user can send, and the outcome that it has without faults. */
 export interface ExpectedRequest {
-  readonly sent: RequestToSend;
+  readonly request: RequestToSend;
   readonly outcome: ApiOutcomeId;
   /** Its key. Default: none of the sandbox. */
   readonly entry?: KeyEntry;
@@ -17,41 +16,25 @@ export interface ExpectedRequest {
   readonly endpoint?: Endpoint;
 }
 
-/** The outcomes that a request covers for certain, whatever the active faults do. */
+/**
+ * The outcomes that a request covers for certain, whatever the active faults do: those that each response covers which it may get.
+ * With a latency on every second request, it gets 200 or 200 late, and so covers 200; with a reset on every second one, nothing.
+ */
 export function certainOutcomes(sandbox: SandboxState, expected: ExpectedRequest): OutcomeId[] {
-  const { outcome } = expected;
-  const { mayFireFirst, certain } = faultsAhead(sandbox, expected);
-
-  // If a fault may replace the response, the outcome depends on chance or on a count.
-  if (mayFireFirst.some((fault) => !faultKindRow(fault).onlyDelays)) return [];
-  // If no fault is certain to fire, the response has its outcome: a fault that may fire only delays the response.
-  if (certain === undefined) return [outcome];
-
-  const isCertainFaultFirst = mayFireFirst.length === 0;
-  if (faultKindRow(certain).onlyDelays) return isCertainFaultFirst ? [outcome, certain] : [outcome];
-  // The certain fault replaces the response, but a delay may fire in its place.
-  return isCertainFaultFirst ? [certain] : [];
-}
-
-/** The faults that can hit a request. Of several, the first that fires hits it. */
-interface FaultsAhead {
-  /** The first fault that is certain to fire, if there is one. */
-  readonly certain: FaultOutcomeId | undefined;
-  /** The faults in front of the certain one: each may fire, and then hits the request in place of the certain one. */
-  readonly mayFireFirst: readonly FaultOutcomeId[];
-}
-
-function faultsAhead(sandbox: SandboxState, { outcome, entry, endpoint }: ExpectedRequest): FaultsAhead {
+  const { outcome, entry, endpoint } = expected;
   const call = { entry, endpoint, now: sandbox.clock.now() };
-  const facts = faultFacts(call, endpoint?.method, () => outcome);
+  const faults = faultsAhead(sandbox, call, endpoint?.method, outcome);
 
-  const mayFireFirst: FaultOutcomeId[] = [];
-  for (const fault of sandbox.faults) {
-    const ahead = effectAhead(fault, facts);
-    if (ahead === undefined) continue;
-    const faultOutcome = faultOutcomeId(ahead.effect);
-    if (ahead.isCertain) return { certain: faultOutcome, mayFireFirst };
-    mayFireFirst.push(faultOutcome);
+  // What each response covers that the request may get.
+  const possible: OutcomeId[][] = [];
+  for (const fault of faults) {
+    // A delayed response keeps its outcome; any other fault replaces the response.
+    const { onlyDelays } = faultKindRow(fault.outcome);
+    possible.push(onlyDelays ? [outcome, fault.outcome] : [fault.outcome]);
   }
-  return { certain: undefined, mayFireFirst };
+  const isFaultCertain = faults.some((fault) => fault.isCertain);
+  if (!isFaultCertain) possible.push([outcome]);
+
+  const [first = [], ...others] = possible;
+  return first.filter((covered) => others.every((outcomes) => outcomes.includes(covered)));
 }

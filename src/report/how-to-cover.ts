@@ -1,14 +1,13 @@
-import { requiredScope } from "../api/decide.js";
 import { nextRequest } from "../api/next-request.js";
 import { routeAt } from "../api/routes.js";
 import { keyVariable } from "../rules/key-text.js";
 import { mePath } from "../rules/known-paths.js";
 import type { OutcomeId } from "../rules/outcomes.js";
-import { type Endpoint, ownSuccessOf } from "../sandbox/endpoint.js";
+import type { Endpoint } from "../sandbox/endpoint.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
-import { bundledScenarios, isScenarioName, type ScenarioName } from "../scenario/bundled.js";
+import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
 import { certainOutcomes, type ExpectedRequest } from "./certain-outcomes.js";
 import { curlLine, type RequestToSend } from "./curl-line.js";
 import type { HowToCover } from "./report-shape.js";
@@ -23,13 +22,11 @@ type RequestsByOutcome = ReadonlyMap<OutcomeId, RequestToSend>;
 type Preparation =
   | { readonly kind: "none" }
   | { readonly kind: "reset" }
-  | { readonly kind: "start" | "run_exec"; readonly scenario: ScenarioName }
-  /** In the scenario, the key of the request gets these scopes. */
-  | { readonly kind: "write_scopes"; readonly scopes: string[] };
+  | { readonly kind: "start" | "run_exec"; readonly scenario: ScenarioName };
 
 interface PreparedRequest {
   readonly preparation: Preparation;
-  readonly sent: RequestToSend;
+  readonly request: RequestToSend;
 }
 
 interface HowToCoverOptions {
@@ -52,47 +49,47 @@ export function howToCoverEach(
   return instructions;
 }
 
-/** A request that covers an outcome: now, after a start or a reset, or once its key has another scope. */
+/** A request that covers an outcome: now, or after a start or a reset. */
 function findRequest(
   sandbox: SandboxState,
   outcome: OutcomeId,
   requests: RequestsByOutcome,
   { underExec }: HowToCoverOptions,
 ): PreparedRequest | undefined {
-  const sentNow = requests.get(outcome);
-  if (sentNow !== undefined) return { preparation: { kind: "none" }, sent: sentNow };
+  const requestNow = requests.get(outcome);
+  if (requestNow !== undefined) return { preparation: { kind: "none" }, request: requestNow };
 
   for (const scenario of fallbackScenarios) {
-    const sent = requestsToBundled(scenario, sandbox.platform).get(outcome);
-    if (sent === undefined) continue;
-    if (underExec) return { preparation: { kind: "run_exec", scenario }, sent };
+    const request = requestsOfBundled(scenario, sandbox.platform).get(outcome);
+    if (request === undefined) continue;
+    if (underExec) return { preparation: { kind: "run_exec", scenario }, request };
     // A reset starts the scenario of the sandbox again.
-    if (scenario === sandbox.name) return { preparation: { kind: "reset" }, sent };
-    return { preparation: { kind: "start", scenario }, sent };
+    if (scenario === sandbox.name) return { preparation: { kind: "reset" }, request };
+    return { preparation: { kind: "start", scenario }, request };
   }
-  return requestWithScope(sandbox, outcome);
+  return undefined;
 }
 
 function requestsByOutcome(sandbox: SandboxState): RequestsByOutcome {
   const byOutcome = new Map<OutcomeId, RequestToSend>();
   for (const expected of [...requestsWithKeys(sandbox), ...requestsWithoutKeys(sandbox)]) {
     for (const outcome of certainOutcomes(sandbox, expected)) {
-      if (!byOutcome.has(outcome)) byOutcome.set(outcome, expected.sent);
+      if (!byOutcome.has(outcome)) byOutcome.set(outcome, expected.request);
     }
   }
   return byOutcome;
 }
 
-/** The requests to bundled scenarios, which never change: to start one takes longer than the rest of a report. */
-const requestsOfBundled = new Map<ScenarioName, RequestsByOutcome>();
+/** Kept, because bundled scenarios never change: to start one takes longer than the rest of a report. */
+const keptRequests = new Map<ScenarioName, RequestsByOutcome>();
 
-/** The requests to a bundled scenario, each made once. */
-function requestsToBundled(name: ScenarioName, platform: SandboxState["platform"]): RequestsByOutcome {
-  let requests = requestsOfBundled.get(name);
+/** The requests to a bundled scenario. */
+function requestsOfBundled(name: ScenarioName, platform: SandboxState["platform"]): RequestsByOutcome {
+  let requests = keptRequests.get(name);
   if (requests === undefined) {
     const start = checkedStart({ scenario: bundledScenarios[name], name }, {}, { platform });
     requests = requestsByOutcome(startSandbox(start));
-    requestsOfBundled.set(name, requests);
+    keptRequests.set(name, requests);
   }
   return requests;
 }
@@ -106,7 +103,7 @@ function requestsWithKeys(sandbox: SandboxState): ExpectedRequest[] {
     for (const { ref } of keys) {
       const entry = sandbox.registry.key(ref);
       const { outcome } = nextRequest(sandbox, ref, endpoint);
-      requests.push({ sent: { ref, ...target }, outcome, entry, endpoint });
+      requests.push({ request: { ref, ...target }, outcome, entry, endpoint });
     }
   }
   return requests;
@@ -115,14 +112,14 @@ function requestsWithKeys(sandbox: SandboxState): ExpectedRequest[] {
 /** The requests without a key of the sandbox. */
 function requestsWithoutKeys({ endpoints }: SandboxState): ExpectedRequest[] {
   const requests: ExpectedRequest[] = [
-    { sent: { ref: "none", path: mePath }, outcome: "401.missing" },
-    { sent: { ref: "malformed", path: mePath }, outcome: "401.malformed" },
-    { sent: { ref: "unknown", path: mePath }, outcome: "401.unknown" },
-    { sent: { ref: "none", path: unknownPathOf(endpoints) }, outcome: "404.unknown_path" },
+    { request: { ref: "none", path: mePath }, outcome: "401.missing" },
+    { request: { ref: "malformed", path: mePath }, outcome: "401.malformed" },
+    { request: { ref: "unknown", path: mePath }, outcome: "401.unknown" },
+    { request: { ref: "none", path: unknownPathOf(endpoints) }, outcome: "404.unknown_path" },
   ];
   const method = unusedMethodOfMe(endpoints);
   if (method !== undefined) {
-    requests.push({ sent: { ref: "none", method, path: mePath }, outcome: "405.method" });
+    requests.push({ request: { ref: "none", method, path: mePath }, outcome: "405.method" });
   }
   return requests;
 }
@@ -152,53 +149,27 @@ function requestTo(endpoint: Endpoint, { endpoints }: SandboxState): Pick<Reques
   return { ...(method !== "GET" && { method }), path: reaching ?? endpoint.path };
 }
 
-/** If the outcome is a success of an announced endpoint: a request with the first key that lacks nothing but its scope. */
-function requestWithScope(sandbox: SandboxState, outcome: OutcomeId): PreparedRequest | undefined {
-  const endpoint = sandbox.endpoints.find((served) => !served.isMe && ownSuccessOf(served) === outcome);
-  if (endpoint === undefined) return undefined;
-  const scope = requiredScope(endpoint, sandbox);
-  if (!scope) return undefined;
-
-  for (const { ref } of announcedKeys(sandbox).keys) {
-    const entry = sandbox.registry.key(ref);
-    const { scopes, limits, replaces, replacedBy } = entry.key;
-    // The keys of a rotation have the same scopes.
-    if (replaces !== undefined || replacedBy !== undefined) continue;
-    if (nextRequest(sandbox, ref, endpoint).outcome !== "403.insufficient_scope") continue;
-
-    // With the scope, the next checks would be the limits and the faults.
-    if (limits.perMinute === 0 || limits.perDay === 0) continue;
-    const sent = { ...requestTo(endpoint, sandbox), ref };
-    const success = ownSuccessOf(endpoint);
-    if (!certainOutcomes(sandbox, { sent, outcome: success, entry, endpoint }).includes(success)) continue;
-    return { preparation: { kind: "write_scopes", scopes: [...scopes, scope] }, sent };
-  }
-  return undefined;
-}
-
 function instruction(sandbox: SandboxState, outcome: OutcomeId, prepared: PreparedRequest): HowToCover {
-  const { preparation, sent } = prepared;
-  const { ref, method = "GET", path } = sent;
+  const { preparation } = prepared;
+  const { ref, method = "GET", path } = prepared.request;
   const send = sendingInWords(ref, method, path);
-  const toDoFirst = preparationInWords(sandbox, prepared);
+  const toDoFirst = preparationInWords(preparation, sandbox.invocation.curlOptions);
   return {
     ref,
     request: { method, path },
     scenario: preparation.kind === "start" || preparation.kind === "run_exec" ? preparation.scenario : null,
     reset: preparation.kind === "reset",
-    ...(preparation.kind === "write_scopes" && { scopes: preparation.scopes }),
     text: toDoFirst === "" ? send : `${toDoFirst}, then ${send}`,
-    curl: curlLine(sent, sandbox.invocation.curlOptions, outcome),
+    curl: curlLine(prepared.request, sandbox.invocation.curlOptions, outcome),
   };
 }
 
 /** What to do before a request is sent, in words; empty if nothing is to do. */
-function preparationInWords(sandbox: SandboxState, { preparation, sent }: PreparedRequest): string {
+function preparationInWords(preparation: Preparation, curlOptions: string): string {
   switch (preparation.kind) {
     case "none":
       return "";
     case "reset": {
-      const { curlOptions } = sandbox.invocation;
       const words = ["curl"];
       if (curlOptions !== "") words.push(curlOptions);
       words.push("-X POST -H content-type:application/json $SVC_CONTROL_URL/reset");
@@ -208,13 +179,6 @@ function preparationInWords(sandbox: SandboxState, { preparation, sent }: Prepar
       return `start the scenario ${preparation.scenario}`;
     case "run_exec":
       return `run exec with the scenario ${preparation.scenario}`;
-    case "write_scopes": {
-      const { name, registry } = sandbox;
-      const { organization } = registry.key(sent.ref).key;
-      const where = isScenarioName(name) ? `in a scenario with extends: ${name}` : "in the scenario";
-      const scopes = preparation.scopes.join(", ");
-      return `${where}, write scopes: [${scopes}] for organizations.${organization}.keys.${sent.ref}`;
-    }
   }
 }
 

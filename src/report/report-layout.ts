@@ -1,5 +1,4 @@
 import type { AdviceLevel } from "../rules/advice.js";
-import { keyVariable } from "../rules/key-text.js";
 import { isSuccess } from "../rules/outcomes.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
 import { listed } from "../schema/words.js";
@@ -8,7 +7,6 @@ import type { ReportFormat, ReportLayout, Section, TableRow, Tone } from "./rend
 import { render } from "./render/render.js";
 import type { TextStyle } from "./render/render-text.js";
 import type {
-  HowToCover,
   Report,
   ReportedAdvice,
   ReportedEndpoint,
@@ -128,16 +126,11 @@ function outcomesSection(report: Report): Section {
   const listedRows = report.outcomes.filter((row) => {
     return row.promised || row.covered || isAnnounced(row, announced);
   });
-  const sharedInstruction = findSharedInstruction(listedRows);
   return {
     title: "Outcomes",
     columns: ["outcome", "requests", "when, and how to cover it"],
-    rows: listedRows.map((row) => outcomeTableRow(row, announced, sharedInstruction)),
-    // Once for all rows that it covers with another key.
-    note: sharedInstruction && {
-      text: `With its variable instead of ${keyVariable(sharedInstruction.ref)}:`,
-      code: sharedInstruction.curl,
-    },
+    rows: listedRows.map((row) => outcomeTableRow(row, announced)),
+    command: firstCommand(listedRows),
   };
 }
 
@@ -146,11 +139,16 @@ function isAnnounced({ outcome }: ReportedOutcome, announced: readonly ReportedE
   return isSuccess(outcome) && announced.some(({ operationId }) => outcome.endsWith(`.${operationId}`));
 }
 
-function outcomeTableRow(
-  row: ReportedOutcome,
-  announced: readonly ReportedEndpoint[],
-  sharedInstruction: HowToCover | undefined,
-): TableRow {
+/** The command of the first outcome to cover, as an example: the other ones differ only in the key, or in the method and path. */
+function firstCommand(outcomes: readonly ReportedOutcome[]): Section["command"] {
+  for (const { outcome, howToCover } of outcomes) {
+    if (howToCover === null) continue;
+    return { purpose: `The command for ${outcome}:`, line: howToCover.curl };
+  }
+  return undefined;
+}
+
+function outcomeTableRow(row: ReportedOutcome, announced: readonly ReportedEndpoint[]): TableRow {
   const { outcome, promised, covered, count, howToCover } = row;
 
   // A covered outcome that is not promised shows nothing good or bad.
@@ -160,27 +158,8 @@ function outcomeTableRow(
 
   let when = row.when;
   if (!promised) when += isAnnounced(row, announced) ? " (announced)" : " (not promised)";
-  if (howToCover === null) return { cells: [outcome, requests, when] };
-
-  const text = `${when}: ${howToCover.text}`;
-  // The note below the table shows the command that many rows share.
-  const isInNote = sharedInstruction !== undefined && sendSameRequest(howToCover, sharedInstruction);
-  if (isInNote) return { cells: [outcome, requests, text] };
-  return { cells: [outcome, requests, { text: `${text}:`, code: howToCover.curl }] };
-}
-
-/** The first row's instruction whose request covers the outcome of another row, too, with another key; `undefined` if there is none. */
-function findSharedInstruction(outcomes: readonly ReportedOutcome[]): HowToCover | undefined {
-  const instructions = outcomes.map((row) => row.howToCover).filter((howToCover) => howToCover !== null);
-  return instructions.find((howToCover) => {
-    return instructions.some((other) => other !== howToCover && sendSameRequest(howToCover, other));
-  });
-}
-
-/** Whether two instructions send the same request, no matter with which keys. A request without a key is never the same: its command has no header. */
-function sendSameRequest(first: HowToCover, second: HowToCover): boolean {
-  if (first.ref === "none" || second.ref === "none") return false;
-  return first.request.method === second.request.method && first.request.path === second.request.path;
+  if (howToCover !== null) when += `: ${howToCover.text}`;
+  return { cells: [outcome, requests, when] };
 }
 
 function endpointsSection({ endpoints }: Report): Section {
@@ -220,8 +199,8 @@ function reportTitle(report: Report): string {
 type SandboxOfRun = Pick<Report, "scenario" | "seed" | "profile" | "pinned">;
 
 function sandboxText({ scenario, seed, profile, pinned }: SandboxOfRun): string {
-  const exceptions = pinned.length === 0 ? "" : ` except ${listed(pinned, "and")}`;
-  return `${scenario} (seed ${seed}, profile ${profile}${exceptions})`;
+  const own = pinned.length === 0 ? "" : ` with its own ${listed(pinned, "and")}`;
+  return `${scenario} (seed ${seed}, profile ${profile}${own})`;
 }
 
 function adviceSection(title: string, advice: readonly ReportedAdvice[]): Section {

@@ -16,7 +16,7 @@ const sandboxFields = {
   profile: s.described(s.choice(profiles), "The profile."),
   pinned: s.described(
     s.list(s.text()),
-    "The assumptions that the scenario or a call sets, other than the profile would.",
+    "The assumptions that the scenario or a call sets, apart from the profile.",
   ),
 };
 
@@ -48,12 +48,6 @@ const coverInstruction = s.mapping({
   request: s.described(sending, "The request, without its key."),
   scenario: s.described(s.orNull(s.text()), "The bundled scenario to start first."),
   reset: s.described(s.flag(), "Whether to reset the sandbox first."),
-  scopes: s.optional(
-    s.described(
-      s.list(s.text()),
-      "The scopes to give the key in the scenario first, if no key has the one that the endpoint needs.",
-    ),
-  ),
   text: s.described(s.text(), "The steps as text."),
   curl: s.described(s.text(), "The request as a command for a shell with the environment of clients."),
 });

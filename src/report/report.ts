@@ -1,5 +1,5 @@
 import { builtIn, fillPlaceholders } from "../api/endpoints.js";
-import { pinnedAssumptions } from "../api/variation/own-assumptions.js";
+import { ownAssumptionNames } from "../api/variation/own-assumptions.js";
 import { adviceTable } from "../rules/advice.js";
 import { isFault } from "../rules/fault-effects.js";
 import { type OutcomeId, outcomeRow } from "../rules/outcomes.js";
@@ -50,7 +50,7 @@ export function clientReport(
     scenario: sandbox.name,
     seed: sandbox.seed,
     profile: profileInEffect(sandbox),
-    pinned: pinnedAssumptions(sandbox),
+    pinned: ownAssumptionNames(sandbox),
     requests: counted.requests,
     unread: counted.unread,
     ...sharesOf(outcomes, endpoints),

@@ -132,7 +132,7 @@ export const faultKinds = Object.keys(faultKindTable) as FaultKind[];
 
 /** What one fault does: a member for each of its kinds, and two that belong to `status`. */
 export interface FaultEffects {
-  /** The delay in milliseconds of real time: a range with equal chances, or a lognormal distribution. */
+  /** The delay in milliseconds of real time: a range with equal chances, or a distribution with a long tail. */
   readonly latency?:
     | { readonly min: number; readonly max: number }
     | { readonly median: number; readonly p99: number };

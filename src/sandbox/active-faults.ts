@@ -34,8 +34,8 @@ export interface ActiveFault {
   readonly definition: Fault;
   readonly when: FaultCondition;
   readonly effect: FaultEffects;
-  /** They make its random numbers differ from each other: for whether it fires, and two for how long its latency is. */
-  readonly salts: { readonly chance: number; readonly latency: number; readonly secondLatency: number };
+  /** They make its random numbers differ from each other: for whether it fires, and for how long its latency is. */
+  readonly salts: { readonly chance: number; readonly latency: number };
   /** The number of matching requests so far: `every` and `requests` choose by it. */
   matched: number;
 }
@@ -49,7 +49,7 @@ export function activateFaults(faults: readonly Fault[], seed: number, start: nu
       definition,
       when: readCondition(definition.when ?? {}, start),
       effect: readEffect(definition.then),
-      salts: { chance: random(), latency: random(), secondLatency: random() },
+      salts: { chance: random(), latency: random() },
       matched: definition.requests_matched ?? 0,
     });
   }

@@ -4,7 +4,7 @@ import { runs } from "../../test/support/property-seed.js";
 import { nodePlatform } from "../node/platform.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import { VirtualClock } from "./clock.js";
-import type { Platform } from "./sandbox-state.js";
+import type { Platform } from "./platform.js";
 import { checkedStart, startSandbox } from "./start-sandbox.js";
 
 test("a clock never runs backwards: it continues from a time that moved back", () => {

@@ -1,9 +1,6 @@
 import { mix32 } from "../rules/seed.js";
 import type { ActiveFault } from "./active-faults.js";
 
-/** In the standard normal distribution, with a deviation of 1, 99% of the values are below this one. */
-const normalP99 = 2.326;
-
 /** No delay is longer than this many times its `p99`, so that no test waits for one in a billion. */
 const maxTimesP99 = 10;
 
@@ -16,20 +13,19 @@ export function drawLatency({ effect, salts }: ActiveFault, requestNumber: numbe
     const choices = latency.max - latency.min + 1;
     return latency.min + Math.floor(chance * choices);
   }
-  return lognormalDelay(latency, chance, chanceFrom(salts.secondLatency, requestNumber));
+  return longTailedDelay(latency, chance);
 }
 
-/** A delay in milliseconds from a lognormal distribution, as delays of services have, by two chances. */
-function lognormalDelay(
+/** A delay in milliseconds, by a chance from 0 to less than 1: half of the delays are below `median`, 99% below `p99`, some far above. */
+function longTailedDelay(
   { median, p99 }: { readonly median: number; readonly p99: number },
   chance: number,
-  secondChance: number,
 ): number {
   if (median === 0) return 0;
-  // By the method of Box and Muller, two chances make a value of the standard normal distribution: 0 in the middle.
-  const normal = Math.sqrt(-2 * Math.log(1 - chance)) * Math.cos(2 * Math.PI * secondChance);
-  // 0 becomes the median, and `normalP99` becomes `p99`.
-  const delay = median * (p99 / median) ** (normal / normalP99);
+  // A log-logistic distribution. The odds are 1 in the middle, where the delay is `median`, and 99 where it is `p99`.
+  const odds = chance / (1 - chance);
+  const exponent = Math.log(p99 / median) / Math.log(99);
+  const delay = median * odds ** exponent;
   return Math.min(Math.round(delay), maxTimesP99 * p99);
 }
 

@@ -8,7 +8,7 @@ import { chanceFrom, drawLatency } from "./fault-chances.js";
 // What a fault does to a request depends on its own count, on the number of the request and on its position in the list, never on
 // what another fault does. So a fault also counts the requests on which an earlier fault fires, and its chances come from salts of
 // its position: a fault that is added or removed behind it does not change them. A question about the next request
-// (`possibleEffects`) counts nothing.
+// (`effectsAhead`) counts nothing.
 
 /** What a fault does to one request. */
 export interface FiredFault {
@@ -60,29 +60,20 @@ export function fireFault(
   return fired;
 }
 
-/** The effects that the next request with these facts may get: chance decides which one, if there are several. */
-export function possibleEffects(active: readonly ActiveFault[], facts: FaultFacts): FaultEffects[] {
-  const possible: FaultEffects[] = [];
+/** The effects that a request with these facts may get, the next one or a later one. None comes after a certain one. */
+export function effectsAhead(active: readonly ActiveFault[], facts: FaultFacts): EffectAhead[] {
+  const ahead: EffectAhead[] = [];
   for (const fault of active) {
+    if (isUsedUp(fault)) continue;
     const effect = matchingEffect(fault, facts);
     if (effect === undefined) continue;
-    const probability = probabilityOn(fault.when, fault.matched + 1);
-    if (probability > 0) possible.push(effect);
-    // The request gets no later fault if this one is certain to fire.
-    if (probability === 1) break;
+
+    const { every = 1, requests, probability = 1 } = fault.when;
+    const isCertain = every === 1 && requests === undefined && probability === 1;
+    ahead.push({ effect, isCertain });
+    if (isCertain) break;
   }
-  return possible;
-}
-
-/** What a fault does to the next request with these facts, or to a later one; `undefined` if it fires on none of them. */
-export function effectAhead(fault: ActiveFault, facts: FaultFacts): EffectAhead | undefined {
-  if (isUsedUp(fault)) return undefined;
-  const effect = matchingEffect(fault, facts);
-  if (effect === undefined) return undefined;
-
-  const { every = 1, requests, probability = 1 } = fault.when;
-  const isCertain = every === 1 && requests === undefined && probability === 1;
-  return { effect, isCertain };
+  return ahead;
 }
 
 /**

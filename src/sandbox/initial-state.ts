@@ -4,11 +4,13 @@ import { activateFaults } from "./active-faults.js";
 import { VirtualClock } from "./clock.js";
 import { Farmers } from "./farmer-records/farmer-list.js";
 import { ClientBehavior } from "./journal/client-behavior.js";
+import type { Platform } from "./platform.js";
 import { assumptionsInEffect } from "./profile.js";
 import { Registry } from "./registry.js";
 import { RequestIds } from "./request-ids.js";
-import type { ConditionedRun, Platform, ScenarioState, Start } from "./sandbox-state.js";
+import type { ConditionedRun, ScenarioState } from "./sandbox-state.js";
 import { scenarioRecords, startKey } from "./scenario-records.js";
+import type { Start } from "./start.js";
 import { requireInstant } from "./time-input.js";
 import { createTimeline } from "./timeline.js";
 import { windowsOf } from "./usage.js";
@@ -23,17 +25,17 @@ export function initialState(start: Start, idsBefore?: RequestIds): ScenarioStat
   const { name, scenario, text, platform, run } = start;
   // Read first, so that the clock never lags behind the real time, however long the rest takes.
   const readAt = platform.steadyTime();
-  const { seed = defaultSeed, requests_responded: responded = 0 } = scenario;
+  const { seed = defaultSeed, requests_responded: requestsBefore = 0 } = scenario;
   const startedAt = startOfClock(scenario, platform, run);
   const farmers = new Farmers(scenario, { seed, start: startedAt, make: platform.farmers });
   const endpoints = platform.endpoints(scenario);
 
   // How the API behaves.
   const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
-  const choices = { seed, profile, ownAssumptions, run, endpoints };
-  const assumptions = assumptionsInEffect(choices);
+  const settings = { seed, profile, ownAssumptions, run, endpoints };
+  const assumptions = assumptionsInEffect(settings);
   const windows = windowsOf(assumptions);
-  const additions = recordAdditions(choices);
+  const additions = recordAdditions(settings);
 
   // The organizations and keys.
   const records = scenarioRecords(scenario, seed, platform.sha256);
@@ -69,7 +71,7 @@ export function initialState(start: Start, idsBefore?: RequestIds): ScenarioStat
       wasFrozen: undefined,
     },
     registry,
-    requestIds: idsBefore?.afterRestart(seed, responded) ?? new RequestIds(seed, responded),
+    requestIds: idsBefore?.afterRestart(seed, requestsBefore) ?? new RequestIds(seed, requestsBefore),
     unknownKeyHash: records.unknownKeyHash,
     behavior: new ClientBehavior(),
     changes: new UserChanges(),

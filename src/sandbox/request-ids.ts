@@ -1,13 +1,11 @@
 import { hexOf, mix32, randomStream } from "../rules/seed.js";
 
-// Requests have numbers, and each number has an id. After a restart, a sandbox counts its requests from 1 again, but no id may
-// come again. So the numbers are in series of 2 ** 32, and a restart begins the next series: the first requests of a sandbox
+// Requests have numbers, and each number has an id. After a restart, a sandbox counts its requests from 1 again, but no id comes
+// again. So the numbers are in series of 2 ** 32, and a restart begins the next series: the first requests of a sandbox
 // are 1, 2, 3; those after its first restart are 2 ** 32 + 1, 2 ** 32 + 2, 2 ** 32 + 3.
 
 /** As many numbers as the mixing of 32 bits keeps apart. */
 const seriesLength = 2 ** 32;
-/** As many series as safe integers can number. After the last one, the first comes again, with the same ids. */
-const seriesCount = 2 ** 21;
 
 /** What the ids of a series have in common. */
 interface IdSeries {
@@ -27,7 +25,6 @@ export class RequestIds {
   #latestNumber: number;
   /** The series of the id that was made last. */
   #series: IdSeries;
-  #planned: { readonly number: number; readonly act: () => void } | undefined;
 
   constructor(seed: number, latestNumber = 0) {
     this.#seed = seed;
@@ -38,7 +35,6 @@ export class RequestIds {
   /** Takes the number of the next request, and its id. */
   next(): { readonly number: number; readonly id: string } {
     this.#latestNumber += 1;
-    if (this.#latestNumber === this.#planned?.number) this.#planned.act();
     return { number: this.#latestNumber, id: this.idOf(this.#latestNumber) };
   }
 
@@ -67,13 +63,8 @@ export class RequestIds {
 
   /** The ids of a sandbox after a restart: of the next series, in which so many requests have come already. */
   afterRestart(seed: number, countInSeries: number): RequestIds {
-    const series = (this.seriesOf(this.#latestNumber) + 1) % seriesCount;
-    return new RequestIds(seed, series * seriesLength + (countInSeries % seriesLength));
-  }
-
-  /** Calls a function when the request with this number comes, such as one that saves the sandbox. A second plan replaces the first. */
-  planAt(number: number, act: () => void): void {
-    this.#planned = { number, act };
+    const series = this.seriesOf(this.#latestNumber) + 1;
+    return new RequestIds(seed, series * seriesLength + countInSeries);
   }
 }
 

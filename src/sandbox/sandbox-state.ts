@@ -1,17 +1,17 @@
 import type { Assumptions, Profile } from "../rules/assumptions.js";
 import type { Instant } from "../rules/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { NamedScenario } from "../scenario/scenario-source.js";
 import type { ActiveFault } from "./active-faults.js";
 import type { ApiCall } from "./api-call.js";
 import type { VirtualClock } from "./clock.js";
 import type { Endpoint } from "./endpoint.js";
-import type { FarmerMaker, Farmers } from "./farmer-records/farmer-list.js";
+import type { Farmers } from "./farmer-records/farmer-list.js";
 import type { FaultFacts, FiredFault } from "./fire-faults.js";
 import type { ClientBehavior } from "./journal/client-behavior.js";
 import type { Counters } from "./journal/counts.js";
 import type { CallResult } from "./journal/exchange.js";
 import type { Journal } from "./journal/journal.js";
+import type { Platform } from "./platform.js";
 import type { RecordAdditions } from "./record-additions.js";
 import type { Registry } from "./registry.js";
 import type { RequestIds } from "./request-ids.js";
@@ -20,27 +20,6 @@ import type { Timeline } from "./timeline.js";
 import type { Windows } from "./usage.js";
 import type { UserChanges } from "./user-changes.js";
 import type { VariantRules } from "./variants.js";
-
-/** Time, randomness, hashing, endpoints and farmers, passed in so that a sandbox runs in Node and in browsers. */
-export interface Platform {
-  /** SHA-256 of a text's UTF-8 bytes, as 64 lowercase hex digits. */
-  readonly sha256: (text: string) => string;
-  /** The wall clock, in epoch milliseconds. */
-  readonly time: () => number;
-  /**
-   * The time that drives clocks, in epoch milliseconds. It follows the wall clock forward, also over a sleep of the machine,
-   * but not a step back; a fake `Date` moves it in both directions.
-   */
-  readonly steadyTime: () => number;
-  /** A clock for durations, in fractional milliseconds. */
-  readonly stopwatch: () => number;
-  /** Unpredictable unsigned 32-bit integers, used only for keys that are created at run time. */
-  readonly random: () => number;
-  /** Creates farmers; called when the first one is read. Default: there are none. */
-  readonly farmers?: FarmerMaker;
-  /** Returns the endpoints of a sandbox that starts this scenario. */
-  readonly endpoints: (scenario: Scenario) => readonly Endpoint[];
-}
 
 /**
  * The state of a running sandbox. Sandboxes share nothing that changes: a process can run many. A restart keeps these members,
@@ -132,7 +111,7 @@ export interface Invocation {
   readonly command: string;
 }
 
-/** What a start sets in place of its scenario, as a caller wrote it. */
+/** What a start sets in place of its scenario, as a caller wrote it. `Start` has the rest. */
 export interface StartOptions {
   /** Default: the scenario's, or 1. */
   readonly seed?: number | undefined;
@@ -144,39 +123,21 @@ export interface StartOptions {
   readonly profile?: Profile | undefined;
 }
 
-/** Where a sandbox runs. */
-export interface Surroundings {
-  readonly platform: Platform;
-  /** The client's run that it belongs to, whose conditions come before the rest of the state. Default: none. */
-  readonly run?: ConditionedRun | undefined;
-  /** Default: that of a server without HTTPS, by the name of the program. */
-  readonly invocation?: Invocation | undefined;
-}
-
-/** All that a sandbox starts with, as `checkedStart` has checked it: a scenario with the options applied, and where it runs. */
-export interface Start extends NamedScenario, Surroundings {
-  /** The options: those of a first start are kept for other scenarios that start later. */
-  readonly startOptions: StartOptions;
-}
-
-// A client's run of `exec` or `certify` may have conditions, which come before the state of its sandboxes. They are applied in
-// `src/runs`; this is all that a sandbox knows of them:
-// 1. A start reads `profile` and `start`.
-// 2. `handle` gives each call to `intercept`, with what it would get without a run.
-// 3. A response in the profile `varied` is varied by `rows` and `nextVariantShift`.
-// 4. `appendExchange` gives advice unless `hidesOutcomes`.
-
-/** The conditions of a client's run at work in its sandboxes. */
+/**
+ * The conditions of a client's run of `exec` or `certify`, which come before the state of its sandboxes. They are applied in
+ * `src/runs`; this is all that a sandbox knows of them.
+ */
 export interface ConditionedRun {
   /** The profile of all sandboxes. Default: each one's own. */
   readonly profile?: Profile | undefined;
   /** The start of clocks that neither their options nor their scenario set (epoch milliseconds). Default: the wall clock. */
   readonly clockStart?: number | undefined;
-  /** The only rows that vary. Default: all. */
+  /** The only rows that vary in the profile `varied`. Default: all. */
   readonly rows?: VariantRules["rows"];
   /**
-   * How many variants after that of the seed a response has in each row. Of the variants a, b and c, where the seed chooses b, 1
-   * makes it c. Each call of this function counts a response with the status, so that the next one may have other variants.
+   * How many variants after that of the seed the next response with a status has in each row. Of the variants a, b and c, where the
+   * seed chooses b, 1 makes it c. Always 0, unless the run gives each response other variants than the one before it: then each call
+   * of this function counts a response, except that to a story.
    */
   readonly nextVariantShift: (call: ApiCall, status: number) => number;
   /** Whether its responses hide where a request ended: there is no advice on them. */

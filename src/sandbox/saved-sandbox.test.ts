@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { startFrozen } from "../../test/support/doors.js";
-import type { Platform } from "./sandbox-state.js";
+import type { Platform } from "./platform.js";
 import { restoreSandbox, type SavedSandbox, saveSandbox } from "./saved-sandbox.js";
 import { snapshotSandbox } from "./snapshot.js";
 import { checkedStart, startSandbox } from "./start-sandbox.js";

@@ -7,11 +7,12 @@ import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import { jsonWithParts } from "./json-with-parts.js";
 import { RequestIds } from "./request-ids.js";
-import { replaceState, type SandboxState, type Start } from "./sandbox-state.js";
+import { replaceState, type SandboxState } from "./sandbox-state.js";
 import { snapshotInParts } from "./snapshot.js";
+import type { Start } from "./start.js";
 import { createState } from "./start-sandbox.js";
 import type { PlayedStep, StoryProgress } from "./step-results.js";
-import { type Timeline, timelineFrom } from "./timeline.js";
+import type { Timeline } from "./timeline.js";
 import { UserChanges } from "./user-changes.js";
 
 /** How many of the latest requests of the journal are saved. */
@@ -36,7 +37,7 @@ export interface SavedSandbox {
   /** The number of the last request, of any series of ids. */
   readonly lastNumber: number;
   /** Includes the steps that ran, so that the others keep their numbers. */
-  readonly timeline: Pick<Timeline, "steps" | "next">;
+  readonly timeline: Timeline;
   readonly story: SavedStory;
   /** What users have changed since the start. */
   readonly changes: readonly (readonly [value: string, withoutUsers: string])[];
@@ -90,7 +91,7 @@ function besidesSnapshot(sandbox: SandboxState): Omit<SavedSandbox, "at" | "last
     text: sandbox.text,
     scenario: sandbox.scenario,
     startedAt: sandbox.startedAt,
-    timeline: { steps: timeline.steps, next: timeline.next },
+    timeline,
     story: {
       next: story.next,
       results: [...story.results],
@@ -128,7 +129,7 @@ export function restoreSandbox(saved: SavedSandbox, start: Start): SandboxState 
     requestIds: new RequestIds(sandbox.seed, saved.lastNumber),
     story: restoredStory(saved),
     changes: new UserChanges(saved.changes),
-    timeline: timelineFrom(saved.timeline.steps, saved.timeline.next),
+    timeline: { ...saved.timeline },
   });
   sandbox.registry.sort(saved.keys);
   restoreBehavior(sandbox.behavior, saved.behavior);

@@ -4,7 +4,7 @@ import type { KeyRecord } from "../rules/key-record.js";
 import type { Organization } from "../rules/organization.js";
 import type { KeyFields } from "../scenario/keys/scenario-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { Registry, workingKeysOf } from "./registry.js";
+import { Registry } from "./registry.js";
 import { scenarioRecords, startKey } from "./scenario-records.js";
 import { startUsage } from "./usage.js";
 
@@ -26,26 +26,6 @@ test("R11 a key is found only by its hash, and an unknown key never, with or wit
   expect(registry.find(hashOf("a"))).toBe(registry.key("key-0"));
   expect(registry.find(hashOf("b"))).toBe(registry.key("key-1"));
   expect(registry.find(`${hashOf("a").slice(1)}b`)).toBeUndefined();
-});
-
-test("a key that a change ends no longer counts, and one that a change makes work again does", () => {
-  const registry = registryOf(hashOf("a"), hashOf("b"));
-  const [first, second] = [registry.key("key-0"), registry.key("key-1")];
-  const working = () => [...workingKeysOf(first.owner, 5)];
-  expect(working()).toEqual([first, second]);
-  registry.change(first, { expiresAt: 4 });
-  expect(working()).toEqual([second]);
-  registry.change(first, { expiresAt: 6 });
-  expect(working()).toEqual([second, first]);
-});
-
-test.each(["expiresAt", "overlapEndsAt"])("a key with %s is among those that end, until then", (end) => {
-  const registry = registryOf(hashOf("a"));
-  const entry = registry.key("key-0");
-  const ends = (now: number) => registry.keysThatEnd(now).has(entry);
-  expect(ends(5)).toBe(false);
-  registry.change(entry, { [end]: 6 });
-  expect([ends(5), ends(6)]).toEqual([true, false]);
 });
 
 const start = Date.parse("2026-03-02T09:00:00Z");

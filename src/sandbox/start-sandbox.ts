@@ -12,28 +12,21 @@ import { requireClockTime } from "./clock.js";
 import { initialState, startOfClock } from "./initial-state.js";
 import { Counters } from "./journal/counts.js";
 import { Journal } from "./journal/journal.js";
-import { runStepsUntil } from "./operations/run-due.js";
-import {
-  type Invocation,
-  replaceState,
-  type SandboxState,
-  type Start,
-  type StartOptions,
-  type Surroundings,
-} from "./sandbox-state.js";
+import { runDue } from "./operations/run-due.js";
+import { type Invocation, replaceState, type SandboxState, type StartOptions } from "./sandbox-state.js";
+import type { Start, Surroundings } from "./start.js";
 import { requireInstant } from "./time-input.js";
 import { pastStepProblem } from "./timeline.js";
 
 // How each start differs from the others:
 //
-// |                  | a step before the start of the clock | ids of requests  | steps due at the start |
-// |------------------|--------------------------------------|------------------|------------------------|
-// | `startSandbox`   | is an error, except with a set clock | of a new sandbox | run                    |
-// | `startAnother`   | is an error, except with a set clock | the next series  | run                    |
-// | `restartSandbox` | runs, since it may be over by now    | the next series  | run                    |
-// | `createState`    | belongs to a saved sandbox           | of its scenario  | have run already       |
+// |                  | a step before the start of the clock | ids of requests  |
+// |------------------|--------------------------------------|------------------|
+// | `startSandbox`   | is an error, except with a set clock | of a new sandbox |
+// | `anotherStart`   | is an error, except with a set clock | the next series  |
+// | `restartSandbox` | runs, since it may be over by now    | the next series  |
 //
-// A clock is set by the option `now` or by the scenario. The steps before a set clock's start run at the start.
+// A clock is set by the option `now` or by the scenario. The steps before a set clock's start are due at the start.
 
 const startOptionsShape = s.mapping({
   seed: s.optional(s.integer()),
@@ -68,17 +61,15 @@ export function checkedStart(
 }
 
 /**
- * Starts a sandbox, and runs what is due then. The same scenario, seed and start result in the same ids, names, secrets and
- * request ids. Throws as `requireStepsAhead` does.
+ * Starts a sandbox. What is due at the start runs with the first `runDue`, so that listeners hear of it. The same scenario, seed and
+ * start result in the same ids, names, secrets and request ids. Throws as `requireStepsAhead` does.
  */
 export function startSandbox(start: Start): SandboxState {
   requireStepsAhead(start);
-  const sandbox = createState(start);
-  runStepsUntil(sandbox, sandbox.startedAt);
-  return sandbox;
+  return createState(start);
 }
 
-/** The state of a new sandbox, of which no step has run, not even what is due. */
+/** The state of a new sandbox, of which no step has run. The steps of a saved sandbox may be before the start of its clock. */
 export function createState(start: Start): SandboxState {
   const { platform, run, startOptions, invocation = invocationOfServer() } = start;
   return {
@@ -104,16 +95,14 @@ export function restartSandbox(sandbox: SandboxState, options: StartOptions = {}
 }
 
 /**
- * Starts another scenario in place of a sandbox's, and runs what is due then. An option that is left out is as in the sandbox's
- * first start. Throws if it cannot start, and changes nothing then. `onReady` is called once it can, before a
- * listener hears of it.
+ * The start of another scenario in place of a sandbox's, for `replaceScenario`. An option that is left out is as in the sandbox's
+ * first start. Throws if the scenario cannot start.
  */
-export function startAnother(
+export function anotherStart(
   sandbox: SandboxState,
   another: NamedScenario,
   options: StartOptions = {},
-  onReady?: () => void,
-): void {
+): Start {
   const first = sandbox.startOptions;
   const completed: StartOptions = {
     seed: options.seed ?? first.seed,
@@ -123,7 +112,7 @@ export function startAnother(
   };
   const start = checkedStart(another, completed, surroundingsOf(sandbox));
   requireStepsAhead(start);
-  replaceScenario(sandbox, start, onReady);
+  return start;
 }
 
 /** Where a sandbox runs: another start has the same. */
@@ -131,20 +120,16 @@ function surroundingsOf({ platform, run, invocation }: SandboxState): Surroundin
   return { platform, run, invocation };
 }
 
-/** Replaces what follows from the scenario, and runs what is due. Requests are counted from 1 again, with new ids. */
-function replaceScenario(sandbox: SandboxState, start: Start, onReady?: () => void): void {
+/** Starts a checked scenario in place of a sandbox's, and runs what is due. Requests are counted from 1 again, with new ids. */
+export function replaceScenario(sandbox: SandboxState, start: Start): void {
   const initial = initialState(start, sandbox.requestIds);
-  onReady?.();
 
   // Everything is replaced before any listener can read it.
   replaceState(sandbox, initial);
   sandbox.journal.replaceWith();
-  const { name, seed, startedAt } = initial;
+  const { name, seed } = initial;
   sandbox.journal.emit({ type: "sandbox.started", scenario: name, seed });
-
-  // A listener may have started another scenario, whose due steps have run then.
-  const isReplaced = sandbox.timeline !== initial.timeline;
-  if (!isReplaced) runStepsUntil(sandbox, startedAt);
+  runDue(sandbox);
 }
 
 /**

@@ -2,45 +2,43 @@ import { isoTime, parseTime } from "../rules/time.js";
 import { timeFrom } from "../scenario/format/when.js";
 import type { FieldProblem } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { TimelineResult, TimelineStep } from "./step-results.js";
+import type { TimelineStep } from "./step-results.js";
 
 /** The timeline of a sandbox, and how far it is. */
 export interface Timeline {
-  /** Each with the time when it is due (epoch milliseconds). */
-  readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
-  /** The index of the next step. */
+  readonly steps: readonly TimedStep[];
+  /** The index of the next step; the number of steps at the end of the timeline. */
   next: number;
-  /** When the next step is due; `Infinity` if none is left. */
-  dueAt: number;
-  /** The results of the steps that were due when the sandbox started: nobody could listen to their events. */
-  readonly ranAtStart: TimelineResult[];
+}
+
+/** A step with the time when it is due (epoch milliseconds). */
+interface TimedStep {
+  readonly at: number;
+  readonly step: TimelineStep;
 }
 
 /**
  * A timeline of which no step has run. Its durations count from `start` (epoch milliseconds).
  *
- * Steps run in the order in which they are written. A start that the scenario does not set may put a step after `2h` before it,
- * such as one at `2030-01-01T00:30:00Z` if the clock starts at midnight. It is then due together with the step before it.
+ * Steps run in the order in which they are written: no step is due earlier than the step before it. An example with the steps
+ * `2h` and `2030-01-01T00:30:00Z`, and a clock that starts on that day at 00:00: the first is due at 02:00. The second would be due
+ * at 00:30, and is due at 02:00, too.
  */
 export function createTimeline(written: readonly TimelineStep[], start: number): Timeline {
-  const steps: { readonly at: number; readonly step: TimelineStep }[] = [];
+  const steps: TimedStep[] = [];
   let dueBefore = Number.NEGATIVE_INFINITY;
   for (const step of written) {
     const at = Math.max(dueBefore, timeFrom(start, step.at));
     steps.push({ step, at });
     dueBefore = at;
   }
-  return timelineFrom(steps, 0);
+  return { steps, next: 0 };
 }
 
-/** A timeline of which the steps before `next` have run. */
-export function timelineFrom(steps: Timeline["steps"], next: number): Timeline {
-  return { steps, next, dueAt: dueTime(steps, next), ranAtStart: [] };
-}
-
-/** When the step with an index is due; `Infinity` if there is none. */
-function dueTime(steps: Timeline["steps"], index: number): number {
-  return steps[index]?.at ?? Number.POSITIVE_INFINITY;
+/** Whether the next step is due at `now`. */
+export function isStepDue({ steps, next }: Timeline, now: number): boolean {
+  const step = steps[next];
+  return step !== undefined && step.at <= now;
 }
 
 /** Takes the next step out of those that are left, with its index, if it is due at `now`. */
@@ -53,7 +51,6 @@ export function takeDueStep(
   if (next === undefined || next.at > now) return undefined;
 
   timeline.next = index + 1;
-  timeline.dueAt = dueTime(timeline.steps, timeline.next);
   return { index, at: next.at, step: next.step };
 }
 

@@ -3,18 +3,17 @@ export type NamedValues = Readonly<Record<string, string>>;
 
 /**
  * What users have changed in a sandbox since its start: of each such value, what it would be without them. The first change by a
- * user notes the value before it. The note goes when a user sets this value again, or a step sets any value.
+ * user notes the value before it. The note is forgotten when a user sets the value back to the noted one, or when a step sets it to
+ * whatever.
  *
- * An example, in the order of the changes:
+ * An example, in the order of the changes of a value:
  *
- * | who sets a value | from | to | noted after it                                   |
- * |------------------|------|----|--------------------------------------------------|
- * | a user           | A    | B  | A                                                |
- * | a user           | B    | A  | nothing: it is A without users, too              |
- * | a user           | A    | B  | A                                                |
- * | a step           | B    | C  | nothing: the step would set it to C, in any case |
- * | a user           | C    | D  | C                                                |
- * | a step           | D    | D  | nothing: the step would set it to D, in any case |
+ * | who sets it | from | to | noted after it                                   |
+ * |-------------|------|----|--------------------------------------------------|
+ * | a user      | A    | B  | A                                                |
+ * | a user      | B    | A  | nothing: it is A without users, too              |
+ * | a user      | A    | C  | A                                                |
+ * | a step      | C    | D  | nothing: the step would set it to D, in any case |
  */
 export class UserChanges {
   readonly #valuesWithoutUsers: Map<string, string>;
@@ -32,7 +31,7 @@ export class UserChanges {
   }
 
   /** Notes the values that a user has set: as they were before, and as they are after. */
-  noteUser(before: NamedValues, after: NamedValues): void {
+  noteSetByUser(before: NamedValues, after: NamedValues): void {
     for (const [name, value] of Object.entries(after)) {
       const valueBefore = before[name] ?? "";
       if (value === valueBefore) continue;
@@ -49,7 +48,7 @@ export class UserChanges {
   }
 
   /** Forgets the values that a step of the scenario has set. */
-  noteStep(names: Iterable<string>): void {
+  forgetSetByStep(names: Iterable<string>): void {
     for (const name of names) this.#valuesWithoutUsers.delete(name);
   }
 }

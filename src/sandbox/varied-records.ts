@@ -1,5 +1,5 @@
 import type { KeyLimits } from "../rules/key-record.js";
-import { type BehaviorChoices, profileInEffect } from "./profile.js";
+import { type BehaviorSettings, profileInEffect } from "./profile.js";
 import type { RecordAdditions } from "./record-additions.js";
 import type { VariedPoint } from "./run-trace.js";
 import { type RowOfVariants, variantOn } from "./variants.js";
@@ -52,19 +52,19 @@ function recordRow<Added>(
 }
 
 /** What a sandbox adds to its records: each row has one variant in all of them. */
-export function recordAdditions(choices: BehaviorChoices): RecordAdditions {
-  if (profileInEffect(choices) !== "varied") return nothingAdded;
-  const rules = { seed: choices.seed, rows: choices.run?.rows };
+export function recordAdditions(settings: BehaviorSettings): RecordAdditions {
+  if (profileInEffect(settings) !== "varied") return nothingAdded;
+  const rules = { seed: settings.seed, rows: settings.run?.rows };
   const limits = variantOn(200, limitsRow, rules);
   const ending = variantOn(200, endingsRow, rules);
   const additions = { nameEnding: ending.added, limits: limits.added };
   const variants = [pointOf(limitsRow, limits), pointOf(endingsRow, ending)];
 
   // A sandbox that sets the scopes leaves none open.
-  if (choices.ownAssumptions.scopes !== undefined) return { ...additions, scopes: [], variants };
+  if (settings.ownAssumptions.scopes !== undefined) return { ...additions, scopes: [], variants };
 
   const granted = variantOn(200, scopesRow, rules);
-  const neededScopes = choices.endpoints.map(({ scope }) => scope);
+  const neededScopes = settings.endpoints.map(({ scope }) => scope);
   const scopes = granted.added.filter((scope) => !neededScopes.includes(scope));
   return { ...additions, scopes, variants: [...variants, pointOf(scopesRow, granted)] };
 }

@@ -72,7 +72,6 @@ export function viewOrganization(
 /** The sandbox's own profile and assumptions; the conditions of a run are not among them. */
 export function viewAssumptions(sandbox: SandboxState): Assumptions & { readonly profile: Profile } {
   const { profile, ownAssumptions, endpoints } = sandbox;
-  if (sandbox.run === undefined) return { profile, ...sandbox.assumptions };
   return { profile, ...resolveAssumptions(profile, ownAssumptions, endpoints) };
 }
 

@@ -95,15 +95,18 @@ export interface FieldProblem extends Problem<ScenarioProblemCode> {
   readonly place?: SourcePlace | undefined;
 }
 
-/** How a rule reports a problem. `hintOf` makes a hint that takes time; it is called only for a problem that is kept. */
-export type AddProblem = (problem: FieldProblem, hintOf?: () => string) => void;
+/** Problems as they are found. A text may be full of them: only the first `maximumProblems` are kept. */
+export class ProblemList {
+  readonly found: FieldProblem[] = [];
 
-/** Adds problems to a list, until it has `maximumProblems`. */
-export function addingTo(problems: FieldProblem[]): AddProblem {
-  return (problem, hintOf) => {
-    if (problems.length >= maximumProblems) return;
-    problems.push(hintOf === undefined ? problem : { ...problem, hint: hintOf() });
-  };
+  /** Whether no more problems are kept. */
+  get isFull(): boolean {
+    return this.found.length >= maximumProblems;
+  }
+
+  add(problem: FieldProblem): void {
+    if (!this.isFull) this.found.push(problem);
+  }
 }
 
 /** A problem as it is shown: at its place, or only in its file. */

@@ -48,8 +48,6 @@ export interface TextKind extends Range {
   readonly isSecret?: true;
   /** The code of an invalid text. Default: `bad_format`. */
   readonly code?: ShapeCode;
-  /** The kind of thing that the text is the ref of. Absent for a text that is no ref, or the ref of something new. */
-  readonly refersTo?: "key" | "organization";
   /** How to mend an invalid text: `write 90s or 90m` for `90`. */
   readonly hint?: (text: string) => string | undefined;
 }

@@ -1,8 +1,9 @@
 import { fileFailure, resolveLinks } from "../node/files/write-file.js";
 import { nodePlatform, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
-import type { SandboxState, Start } from "../sandbox/sandbox-state.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { restoreSandbox } from "../sandbox/saved-sandbox.js";
+import type { Start } from "../sandbox/start.js";
 import { startSandbox } from "../sandbox/start-sandbox.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
 import { quoteFile } from "../schema/words.js";
@@ -113,6 +114,8 @@ export class StateFile {
   #timer: NodeJS.Timeout | undefined;
   /** From when the timer may save again (milliseconds of the stopwatch). */
   #nextTimedSaveAt = 0;
+  /** The request number that uses half of the reserved ones. */
+  #halfUsedAt = 0;
   /** The progress of the sandbox that the file has. */
   #savedProgress = "";
   /** Whether the last save failed. */
@@ -149,9 +152,10 @@ export class StateFile {
     }, saveIntervalMs);
     this.#timer.unref();
 
-    // A scenario that starts has request ids of its own, which the file must reserve.
     this.sandbox.journal.subscribe((event) => {
+      // A scenario that starts has request ids of its own, which the file must reserve.
       if (event.type === "sandbox.started") this.#saveInBackground();
+      if (event.type === "request" && event.exchange.number >= this.#halfUsedAt) this.#saveInBackground();
     });
 
     // The next start of this program must not use the request ids of this one.
@@ -188,20 +192,17 @@ export class StateFile {
     }
   }
 
-  /** Returns the last request number that a save marks as used, and plans the next save for when half of them are used. */
+  /** Reserves request numbers; returns the last of them, which a save marks as used. */
   #reserveNumbers(): number {
-    const { requestIds } = this.sandbox;
-    const latest = requestIds.latestNumber();
-    // In the next tick, the request is in the sandbox.
-    const saveSoon = () => timers.nextTick(() => this.#saveInBackground());
-    requestIds.planAt(latest + reservedNumbers / 2, saveSoon);
+    const latest = this.sandbox.requestIds.latestNumber();
+    this.#halfUsedAt = latest + reservedNumbers / 2;
     return latest + reservedNumbers;
   }
 
   /** What has happened in the sandbox until now, as a text to compare. */
   #progress(): string {
     const { journal, counters } = this.sandbox;
-    return `${journal.latest()} ${counters.unread()}`;
+    return `${journal.latestNumber()} ${counters.unread()}`;
   }
 
   /** Writes the file. Throws `state_unwritable`, and reports it if the last save did not fail. */

@@ -12,16 +12,20 @@ test.each([
   [
     "typical",
     "{ retry_after: none, error_details: true, www_authenticate: false }",
-    ["retry_after", "www_authenticate"],
+    ["retry_after", "error_details", "www_authenticate"],
   ],
   [
     "varied",
     "{ retry_after: none, rate_limit_code: rate_limited, day_resets_at: 06:00, me_scope: attestations:read }",
-    ["retry_after", "rate_limit_code", "day_resets_at"],
+    ["retry_after", "rate_limit_code", "day_resets_at", "me_scope"],
   ],
-  ["minimal", "{ profile: typical, retry_after: seconds, error_details: false }", ["retry_after"]],
+  [
+    "minimal",
+    "{ profile: typical, retry_after: seconds, error_details: false }",
+    ["retry_after", "error_details"],
+  ],
 ] as const)(
-  "the report names what a scenario sets against the profile %s",
+  "the report names what a scenario sets apart from the profile %s",
   (profile, assumptions, pinned) => {
     const sandbox = createSandbox({ scenario: parseScenario(scenario(assumptions)), profile });
     expect(sandbox.report()).toMatchObject({ profile, pinned });
@@ -38,9 +42,9 @@ test("start, exec and the report name what a given --profile does not change", a
     runCli(["exec", file, ...flags, "--", process.execPath, "-e", ""], { cwd });
   const { stderr } = await exec("pinned.yaml", "--profile", "typical");
   expect(stderr).toMatch(says);
-  expect(stderr).toMatch(/ to pinned\.yaml \(seed 1, profile typical except retry_after\)/);
-  expect((await exec("pinned.yaml")).stderr).not.toMatch(/set by|except/);
-  expect((await exec("free.yaml", "--profile", "typical")).stderr).not.toMatch(/set by|except/);
+  expect(stderr).toMatch(/ to pinned\.yaml \(seed 1, profile typical with its own retry_after\)/);
+  expect((await exec("pinned.yaml")).stderr).not.toMatch(/set by/);
+  expect((await exec("free.yaml", "--profile", "typical")).stderr).not.toMatch(/set by|its own/);
 
   const running = startCli(["start", "pinned.yaml", "--port", "0", "--profile", "typical"], { cwd });
   await running.stderr.shows(says);

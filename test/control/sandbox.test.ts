@@ -64,8 +64,8 @@ test("the directory has each organization with its keys, up to a limit, and find
   const whole = await read();
   expect(keysOn(whole)).toEqual(all);
   expect(whole.sections[0]).toMatchObject({ organization: { ref: "empty" }, keys: [] });
-  const part = await read("?limit=6");
-  expect([keysOn(part), part.matching, part.total]).toEqual([all.slice(0, 6), 120, 120]);
+  const part = await read("?limit=7");
+  expect([keysOn(part), part.matching, part.total, part.left]).toEqual([all.slice(0, 6), 120, 120, 114]);
   expect(part.sections.at(-1)).toMatchObject({ active: { test: 2, live: 2 } });
   const filtered = await read("?filter=ORGANIZATION-7+live+active");
   expect(keysOn(filtered)).toEqual(
@@ -80,6 +80,15 @@ test("the directory has each organization with its keys, up to a limit, and find
     sections: [{ organization: { ref: "empty" }, keys: [] }],
     matching: 0,
   });
+});
+
+test("the directory says how many organizations without keys its limit leaves out", async () => {
+  const population = { organizations: 30, keys_per_organization: 0 };
+  const { ask } = await serveControl({ scenario: { version: 1, organizations: {}, population } });
+  const read = async (query: string) => (await ask(`/directory?${query}`)).body.data;
+  expect(await read("limit=20")).toMatchObject({ sections: { length: 20 }, left: 10 });
+  expect(await read("limit=30")).toMatchObject({ sections: { length: 30 }, left: 0 });
+  expect(await read("limit=5&filter=organization-1")).toMatchObject({ sections: { length: 5 }, left: 6 });
 });
 
 test.each([true, false])(

@@ -200,7 +200,7 @@ describe("the life of a key", () => {
   });
 
   test("names a fault that hits only a later request once, with its share", () => {
-    const next_request = { status: 200, outcome: "200.test", sentence: "200, later a fault", until: null };
+    const next_request = { status: 200, outcome: "200.test", sentence: "200, or a fault", until: null };
     const faults = [{ when: { every: 2 }, then: {} }];
     const [, open] = phases(keyWith({ next_request }), { faults });
     expect(open).toEqual(["unknown", 0, 1440, "200 (50%\u00A0get\u00A0a\u00A0fault)"]);

@@ -106,7 +106,7 @@ async function reportOfServer(): Promise<string> {
   const { stdout } = await runCli(["report", server.url, "--format", "markdown"]);
   const text = stdout.replaceAll(server.url, "http://127.0.0.1:4747");
   return block(
-    excerpt(text, [[/^# /, /^\d+ requests/], [/^\| outcome/, /200\.legacy/], [/^With its variable/]]),
+    excerpt(text, [[/^# /, /^\d+ requests/], [/^\| outcome/, /200\.legacy/], [/^The command for/]]),
   );
 }
 
@@ -130,10 +130,7 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
   "docs/exec.md": {
     report: printed("exec -- npm-test", {
       ...report,
-      ranges: [
-        [/^\d+ requests/, /SVC_KEY_LIVE$/],
-        [/With its variable/, /curl/],
-      ],
+      ranges: [[/^\d+ requests/, /SVC_KEY_LIVE$/], [/^ {2}The command for/]],
     }),
   },
   "docs/certify.md": {

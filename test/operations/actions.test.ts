@@ -3,7 +3,8 @@ import { narrateAction } from "../../src/api/story/narrate.js";
 import { summarizeAction } from "../../src/api/story/summarize.js";
 import { createSandbox, type Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
-import { actionOperations, performAction } from "../../src/sandbox/operations/actions.js";
+import { performAction } from "../../src/sandbox/operations/actions.js";
+import { operations } from "../../src/sandbox/operations/operations.js";
 import type { StepAction } from "../../src/sandbox/step-results.js";
 import { type ActionName, actionNames } from "../../src/scenario/actions.js";
 import { routes } from "../../src/server/control/routes/routes.js";
@@ -87,7 +88,7 @@ test("the error of a listener is not the rejection of the step whose event it he
     if (type === "key.revoked") performAgain();
   });
   // Revokes the key that is revoked already, as a user does.
-  const performAgain = () => actionOperations.revoke(state, revoke.revoke);
+  const performAgain = () => operations.revoke(state, revoke.revoke);
   expect(() => performAction(state, revoke)).toThrow(expect.objectContaining({ code: "key_not_active" }));
   unsubscribe();
   expect(performAction(state, revoke).error).toMatchObject({ code: "key_not_active" });

@@ -15,7 +15,7 @@ import { advanceClock } from "../../src/sandbox/operations/clock-operations.js";
 import { clearRequests } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretsByRef } from "../../src/sandbox/secrets.js";
-import { restartSandbox, startAnother } from "../../src/sandbox/start-sandbox.js";
+import { anotherStart, replaceScenario, restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { resolveSource } from "../../src/scenario/scenario-source.js";
 import { coverage, coverageText } from "../support/coverage.js";
@@ -91,7 +91,8 @@ function play(happenings: readonly Happening[]): number {
     else if (one.what === "reset") restartSandbox(sandbox);
     else if (one.what === "advance") advanceClock(sandbox, one.times * 60_000);
     else if (one.what === "exchange") {
-      startAnother(sandbox, resolveSource(one.odd < 5 ? "rotation" : "bad-day"));
+      const another = resolveSource(one.odd < 5 ? "rotation" : "bad-day");
+      replaceScenario(sandbox, anotherStart(sandbox, another));
     } else {
       clearRequests(sandbox);
       heard = [];

@@ -10,7 +10,6 @@ import { type OutcomeId, outcomes } from "../../src/rules/outcomes.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { requested } from "../support/requested.js";
-import { withEndpoints } from "../support/scenario-endpoints.js";
 import { served } from "../support/servers.js";
 
 const keyStates = bundledScenarios["key-states"] as Scenario;
@@ -150,37 +149,6 @@ test("a fault with a probability of 1, or on every request, is as certain as one
   const [unconditional, ...others] = instructions;
   expect(unconditional?.scenario).toBeNull();
   expect(others).toEqual([unconditional, unconditional]);
-});
-
-test("a success whose scope no key has is covered once a key has it in the scenario", async () => {
-  const withScopes = (scopes: readonly string[]): Scenario => ({
-    ...withEndpoints,
-    organizations: { bank: { type: "bank", keys: { main: { environment: "test", scopes: [...scopes] } } } },
-  });
-  const { sandbox } = await serve(withScopes(["attestations:read"]));
-  const { scopes = [], curl, ...hint } = hintFor(sandbox, "201.createConsent");
-  expect([hint.text, hint.scenario, hint.reset]).toEqual([
-    "in the scenario, write scopes: [attestations:read, consents:write] for organizations.bank.keys.main, then send POST /v1/relying-party/consents with SVC_KEY_MAIN",
-    null,
-    false,
-  ]);
-  const other = await serve(withScopes(scopes));
-  await follow(curl, other.sandbox, other.environment());
-  expect(
-    other.sandbox.report().outcomes.find(({ outcome }) => outcome === "201.createConsent")?.covered,
-  ).toBe(true);
-  expect(hintFor(sandbox, "200.test").scopes).toBeUndefined();
-});
-
-test.each<[why: string, members: Partial<Scenario>, settings: object]>([
-  ["a fault replaces each response", { faults: [{ then: { reset: true } }] }, {}],
-  ["the key may send nothing", {}, { limits: { per_minute: 0, per_day: 1 } }],
-])("a scope that a key gets is no way to a success if %s", async (_why, members, settings) => {
-  const main = { environment: "test", scopes: ["attestations:read"], ...settings };
-  const organizations = { bank: { type: "bank", keys: { main } } };
-  const { sandbox } = await serve({ ...withEndpoints, ...members, organizations } as Scenario);
-  const row = sandbox.report().outcomes.find(({ outcome }) => outcome === "201.createConsent");
-  expect(row?.howToCover).toBeNull();
 });
 
 test("under exec, whose sandbox has stopped, an outcome of the start comes back with another run", async () => {

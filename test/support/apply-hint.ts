@@ -104,6 +104,12 @@ export const hintRows: readonly HintRow[] = [
     apply: withValue,
   },
   {
+    hint: /^put double quotes around it$/,
+    mistake: "a variable in braces as a secret",
+    habit: "other tools fill in variables before they read YAML",
+    apply: ({ text, offset }) => text.slice(0, offset) + text.slice(offset).replace(/^\$\{.*?\}/, '"$&"'),
+  },
+  {
     hint: /^put quotes around a text: (".*")$/,
     mistake: "a text that starts with *",
     habit: "Markdown emphasizes with *, and patterns start with it",

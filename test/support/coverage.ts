@@ -1,5 +1,4 @@
 import { builtIn, endpointsIn } from "../../src/api/endpoints.js";
-import { createSandbox } from "../../src/index.js";
 import { outcomeRowsOf } from "../../src/report/possible-outcomes.js";
 
 /** The endpoints without the announced ones, and those that follow the first. */
@@ -16,11 +15,6 @@ export const ofFirst = outcomeRowsOf(released.slice(0, 1)).flatMap(({ id, promis
 export const ofOthers = outcomeRowsOf(released).flatMap(({ id, promised }) =>
   promised && !ofFirst.includes(id) ? [id] : [],
 );
-
-/** The promised outcomes that no key of `key-states` covers, because none has the scope. */
-export const withoutScope = createSandbox()
-  .report()
-  .outcomes.flatMap(({ promised, outcome, howToCover }) => (promised && howToCover?.scopes ? [outcome] : []));
 
 /** The coverage of a client that has covered this many of the promised outcomes. */
 export const coverage = (covered: number) => ({

@@ -70,9 +70,8 @@ export function runNextStep(sandbox: SandboxState): PlayedStep | undefined {
   // Read before the step, because a listener may start another scenario, with its own story.
   const { story, journal } = sandbox;
 
-  // A step that moves the clock also runs what is due in the timeline. The first one has what was due at the start.
+  // A step that moves the clock also runs what is due in the timeline.
   const timeline: TimelineResult[] = [];
-  if (story.next === 0) timeline.push(...sandbox.timeline.ranAtStart);
   const unsubscribe = journal.subscribe((event) => {
     if (event.type === "timeline.step") timeline.push(event.result);
   });

@@ -78,7 +78,7 @@ export function row({ id, statuses, minimal, others }: RowParts): VariationRow {
 /** A variant of an assumption's row: the value that it assumes, and what it changes besides. */
 type AssumingVariant<Value> = VariantMembers & { readonly value: Value };
 
-/** The row of an assumption, with its variants by their ids. The first one is what `minimal` does. */
+/** The row of an assumption, with its variants by their ids. The first one is what `minimal` does, and the first with a value its usual form. */
 export function assumptionRow<Name extends keyof Assumptions>(
   name: Name,
   statuses: readonly number[],

@@ -4,6 +4,7 @@ import { startInNode } from "../../node/platform.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { shortTime } from "../../rules/time.js";
 import type { StepEvent } from "../../sandbox/journal/events.js";
+import { runDue } from "../../sandbox/operations/run-due.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { secretToSend } from "../../sandbox/secrets.js";
 import { actionRefs } from "../../scenario/actions.js";
@@ -51,6 +52,7 @@ export const keysCommand = declareCommand({
   async run({ args, flags, io }) {
     const loaded = await loadScenarioArgument(args[0], io);
     const sandbox = startInNode(loaded, flags);
+    runDue(sandbox);
     const format = flags.json ? "json" : (flags.format ?? "table");
     if (format === "env" || format === "powershell") {
       io.stdout.write(variableLines(sandbox, format));
@@ -59,9 +61,7 @@ export const keysCommand = declareCommand({
 
     const rows = keyRows(sandbox, undefined, endpointNamed(sandbox, flags.endpoint));
     if (format === "json") {
-      // `isFaultLater` adds words to the table, and is no member of the JSON.
-      const jsonRows = rows.map(({ isFaultLater: _, ...row }) => row);
-      io.stdout.write(`${JSON.stringify(jsonRows, null, 2)}\n`);
+      io.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
       return;
     }
 
@@ -92,6 +92,8 @@ function keysToCome(startSandbox: () => SandboxState): string[][] {
   // The dry run starts sandboxes, whose steps create the keys.
   dryRunScenario(() => {
     const sandbox = startSandbox();
+    // Keys that are created at the start exist already.
+    runDue(sandbox);
     sandbox.journal.subscribe((event) => {
       if (event.type !== "timeline.step" && event.type !== "story.step") return;
       const ref = createdRefOf(event);

@@ -1,6 +1,6 @@
 import { finished } from "node:stream";
 import type { SandboxRun } from "../../runs/current-run.js";
-import { type CallOf, declareCommand } from "../command.js";
+import { type CommandCall, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
 import * as flag from "../flags/flag.js";
 import { readFileName, readPort } from "../flags/readers.js";
@@ -58,7 +58,7 @@ const startFlags = {
   quiet: shared.quiet("no notes and no request log"),
 };
 
-type StartCall = CallOf<typeof startFlags>;
+type StartCall = CommandCall<flag.FlagValues<typeof startFlags>>;
 
 export const startCommand = declareCommand({
   summary: "serve a scenario until you stop it (the default command)",
@@ -66,15 +66,6 @@ export const startCommand = declareCommand({
     "Serves a scenario until SIGINT, SIGTERM or SIGHUP. Once it accepts requests, it prints the addresses, the keys and what each key gets. Then it logs requests on stderr.",
   args: shared.scenarioArgument,
   flags: startFlags,
-  modes: [
-    {
-      // Only the control plane has a token and a dashboard, and lets the command stop end a process in the background.
-      name: "start --no-control",
-      when: ({ flags }) => flags.control === false,
-      flags: flag.flagNamesOf(startFlags, ["controlToken", "detach", "open"]),
-    },
-    { name: "start", flags: flag.flagNamesOf(startFlags, ["control"]) },
-  ],
   usualFlags: [
     "port",
     "host",

@@ -7,6 +7,7 @@ import { fingerprintOf } from "../../rules/key-text.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
 import { isoTime } from "../../rules/time.js";
 import type { Endpoint } from "../../sandbox/endpoint.js";
+import { runDue } from "../../sandbox/operations/run-due.js";
 import { fingerprintOfRef } from "../../sandbox/secrets.js";
 import type { SandboxFlags } from "../flags/shared-flags.js";
 import type { Io } from "../io.js";
@@ -73,6 +74,7 @@ export async function keysOfNewSandbox(
 ): Promise<KeySource> {
   const loaded = await loadScenarioArgument(scenario, io);
   const sandbox = startInNode(loaded, flags);
+  runDue(sandbox);
   const endpoint = endpointNamed(sandbox, flags.endpoint);
   return {
     scenario: loaded.name,

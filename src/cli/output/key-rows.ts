@@ -16,10 +16,8 @@ interface ListedKey {
   readonly status: number;
   readonly code: string | null;
   readonly outcome: OutcomeId;
-  /** The fault outcomes in which it may end instead. */
+  /** The fault outcomes in which it, or a later one like it, may end instead. */
   readonly fault_outcomes: readonly OutcomeId[];
-  /** Whether only a later request may end in a fault. */
-  readonly isFaultLater: boolean;
 }
 
 /** A key as the table shows it. */
@@ -54,8 +52,8 @@ export function rejectedRows(sandbox: SandboxState): ListedKey[] {
 }
 
 function nextResult(sandbox: SandboxState, ref: string, endpoint?: Endpoint) {
-  const { status, code, outcome, faultOutcomes, isFaultLater } = nextRequest(sandbox, ref, endpoint);
-  return { status, code, outcome, fault_outcomes: faultOutcomes, isFaultLater };
+  const { status, code, outcome, faultOutcomes } = nextRequest(sandbox, ref, endpoint);
+  return { status, code, outcome, fault_outcomes: faultOutcomes };
 }
 
 /** The titles of columns. */
@@ -98,6 +96,5 @@ function cellText(row: ListedKey, column: Column, palette: Palette): string {
   // The specification promises the status, and leaves its code open.
   if (column === "response" && status === 429) cell += " (code not promised)";
   if (faults.length > 0) cell += " or a fault";
-  if (row.isFaultLater) cell += ", later a fault";
   return cell;
 }

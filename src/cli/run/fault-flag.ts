@@ -4,13 +4,11 @@ import type { FaultOutcomeId } from "../../rules/fault-effects.js";
 import { type ApiOutcomeId, faultOutcomeIds, type OutcomeId } from "../../rules/outcomes.js";
 import { randomStream } from "../../rules/seed.js";
 import type { Fault } from "../../sandbox/active-faults.js";
-import { whyNeverMatches } from "../../scenario/checks/unmatched-faults.js";
+import { successesOf } from "../../scenario/checks/outcome-rules.js";
+import { whyNoBodyBreaks } from "../../scenario/checks/unmatched-faults.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { didYouMean, quote } from "../../schema/words.js";
 import { usageError } from "../exit-codes.js";
-
-/** The keys that a fault may be about: other sandboxes of the command may have any. */
-const keysOfAnySandbox = { keyOf: () => "any_key" as const, legacyOwners: "any_organization" as const };
 
 /** The faults that `--fault` names, as in `fault.hang@401.revoked`. */
 export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] {
@@ -35,11 +33,12 @@ export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] 
     throw usageError(`${invalid} does not name a promised outcome.${hint}`);
   }
 
-  // The faults that a request can get.
+  // The faults that a response can have.
+  const successes = successesOf(scenario);
   const possible: Fault[] = [];
-  let firstReason: ReturnType<typeof whyNeverMatches>;
+  let firstReason: ReturnType<typeof whyNoBodyBreaks>;
   for (const candidate of faultsOn(outcomes, fault)) {
-    const whyNot = whyNeverMatches(candidate, keysOfAnySandbox, scenario.endpoints);
+    const whyNot = whyNoBodyBreaks(candidate, successes);
     if (whyNot === undefined) possible.push(candidate);
     firstReason ??= whyNot;
   }

@@ -1,4 +1,4 @@
-import { pinnedAssumptions } from "../../api/variation/own-assumptions.js";
+import { ownAssumptionNames } from "../../api/variation/own-assumptions.js";
 import type { Logger } from "../../node/logger.js";
 import { isoTime, minute } from "../../rules/time.js";
 import type { SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
@@ -8,7 +8,7 @@ import { listed } from "../../schema/words.js";
 export function warnOfPinned(sandbox: SandboxState, { profile }: StartOptions, log: Logger): void {
   // A state file overrides the flag.
   if (profile !== sandbox.profile) return;
-  const pinned = pinnedAssumptions(sandbox);
+  const pinned = ownAssumptionNames(sandbox);
   if (pinned.length === 0) return;
   const are = pinned.length === 1 ? "is" : "are";
   log.note(`${listed(pinned, "and")} ${are} set by ${sandbox.name}, not by --profile ${profile}.`);

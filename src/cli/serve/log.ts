@@ -39,11 +39,10 @@ export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
   return { ...logger, note() {}, controlCall() {} };
 }
 
-/** Logs the steps that ran when a sandbox started, and its requests and steps from now on. */
-export function logEvents({ journal, timeline }: SandboxState, flags: LogFlags, logger: Logger): void {
+/** Logs the requests and steps of a sandbox from now on. */
+export function logEvents({ journal }: SandboxState, flags: LogFlags, logger: Logger): void {
   // As long as nobody subscribes, no event is created.
   if (flags.log === "off" || flags.quiet) return;
-  for (const result of timeline.ranAtStart) logger.event({ type: "timeline.step", result });
   journal.subscribe((event) => {
     if (event.type === "timeline.step" || event.type === "story.step" || event.type === "request") {
       logger.event(event);

@@ -19,7 +19,7 @@ export async function serveOptions(
   io: Io,
   log: Logger,
 ): Promise<ServeOptions & ProgramOptions> {
-  const { port = 4747, host, publicUrl, allowHosts, explain, control, controlToken } = flags;
+  const { port = 4747, host, publicUrl, allowHosts, explain, noControl, controlToken } = flags;
   const tls = await readTls(flags, io);
   return {
     port,
@@ -27,7 +27,7 @@ export async function serveOptions(
     ...(publicUrl !== undefined && { publicUrl }),
     ...(allowHosts !== undefined && { allowHosts }),
     ...(explain !== undefined && { explain }),
-    ...(control !== undefined && { control }),
+    ...(noControl && { control: false }),
     ...(controlToken !== undefined && { controlToken }),
     ...(tls !== undefined && { tls }),
     stop: io.stopProcess,

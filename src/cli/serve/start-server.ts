@@ -103,7 +103,7 @@ async function openServedSandbox(
     onProblem,
   });
   // The requests of the sandbox are reported in the folder of the run.
-  run?.follow(opened.sandbox, "command");
+  run?.follow(opened.sandbox);
 
   const { stateFile } = opened;
   if (stateFile !== undefined) {

@@ -2,7 +2,7 @@ import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import type { Logger } from "../../node/logger.js";
 import { nodePlatform } from "../../node/platform.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { startAnother } from "../../sandbox/start-sandbox.js";
+import { anotherStart, replaceScenario } from "../../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
@@ -98,10 +98,10 @@ class ReloadOnChange {
       if (wasBroken) logger.note(`${this.#name} is valid again, unchanged.`);
       return;
     }
-    const sameOptions = {};
-    startAnother(sandbox, opened.loaded, sameOptions, () => {
-      scenario.loaded = opened.loaded;
-    });
+    const start = anotherStart(sandbox, opened.loaded);
+    // Before anyone hears of it: a state file saves the sandbox then, with this scenario.
+    scenario.loaded = opened.loaded;
+    replaceScenario(sandbox, start);
     await onReload(opened);
     logger.note(`Loaded ${this.#name} again, in a new sandbox.`);
   }

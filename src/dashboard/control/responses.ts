@@ -56,6 +56,8 @@ type Directory = {
   readonly sections: readonly DirectoryPart[];
   readonly matching: number;
   readonly total: number;
+  /** How many keys, and organizations without keys, the limit leaves out. */
+  readonly left: number;
 };
 type ShownCheck = { readonly name: string; readonly question: string; readonly rules: string };
 /** An effect of faults with its words for people; `{}` in them is its value. */

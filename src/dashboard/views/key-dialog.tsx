@@ -159,11 +159,11 @@ function CreateForm({ organization, environment }: Extract<DialogPurpose, { kind
   );
 }
 
-/** A choice of the organizations by name; with too many keys for a list, a field that suggests some. */
+/** A choice of the organizations by name; if they are too many for a list, a field that suggests some. */
 function OrganizationField({ chosen = "" }: { readonly chosen: string | undefined }) {
   const props = { name: "organization", label: "Organization" } as const;
-  const { sections = [], total = 0 } = useData("/directory?limit=200").data ?? {};
-  if (total > 200) return <RefField {...props} placeholder={chosen} />;
+  const { sections = [], left = 0 } = useData("/directory?limit=200").data ?? {};
+  if (left > 0) return <RefField {...props} placeholder={chosen} />;
 
   const options = sections.map(({ organization: { ref, name } }) => [ref, `${name} (${ref})`] as const);
   // The first one is chosen.

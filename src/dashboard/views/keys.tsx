@@ -19,7 +19,7 @@ export function KeysView() {
   const filter = filterInAddress();
   const query = new URLSearchParams({ filter, limit: `${limitInAddress()}` });
   const { data, problem } = useData(`/directory?${query}`);
-  const { sections = [], matching = 0, total = 0 } = data ?? {};
+  const { sections = [], matching = 0, total = 0, left = 0 } = data ?? {};
   const keys = sections.flatMap(({ keys }) => keys);
   const opened = route.value.parts[0];
 
@@ -66,7 +66,7 @@ export function KeysView() {
       {sections.map((section) => (
         <OrganizationPanel key={section.organization.ref} {...section} />
       ))}
-      <MoreRows left={matching - keys.length} />
+      <MoreRows left={left} />
       <KeyDialog />
     </SteadyRow>
   );

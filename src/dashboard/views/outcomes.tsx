@@ -150,8 +150,8 @@ export function SendNow({ row, isQuiet }: Readonly<{ row: ReportOutcome; isQuiet
   const { outcome, how_to_cover: how } = row;
   // Stays when the report has another request, because this one has covered its outcome.
   const [last, setLast] = useState<SentFor>();
-  // Nothing reaches it for certain, or only once the scenario has other scopes.
-  if (how === null || how.scopes !== undefined) return null;
+  // Nothing reaches it for certain.
+  if (how === null) return null;
   const { ref, request, scenario, reset, curl } = how;
   if (scenario !== null) {
     return <a href={linkTo("sandbox", ["scenario"])}>Load {scenario}, which has this outcome</a>;

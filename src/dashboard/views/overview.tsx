@@ -128,7 +128,7 @@ function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: 
         <a href={linkTo("overview", [next.outcome])}>
           <OutcomeBadge outcome={next.outcome} />
         </a>
-        : {change ? change.text : requestText(next)}.
+        : {change ? change.text : next.when}.
       </p>
       {change ? (
         <Button class={isQuiet ? "quiet" : ""} run={change.run}>
@@ -146,11 +146,6 @@ function nextOutcome({ outcomes, from_story = {} }: ShownReport) {
   const uncovered = outcomes.filter(({ covered, promised }) => promised && !covered);
   const unseen = uncovered.find(({ outcome }) => from_story[outcome] === undefined);
   return { next: unseen ?? uncovered[0], isSeen: unseen === undefined };
-}
-
-/** The request of an outcome. One that requires other scopes has no button: the text describes the change of the scenario. */
-function requestText({ how_to_cover: how, when }: ReportOutcome): string {
-  return how?.scopes ? how.text : when;
 }
 
 /** The environments of the keys that get a success, by its outcome. */

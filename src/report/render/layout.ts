@@ -8,7 +8,7 @@ interface FormatRow {
   readonly extensions: readonly [string, ...string[]];
 }
 
-/** The formats of a report, a comparison and a certificate. `render.ts` has the renderer of each; all else is here. */
+/** The formats of a report, a comparison and a certificate. `render.ts` has the renderer of each. */
 const formatTable = {
   text: { title: "Text", mediaType: "text/plain", extensions: [".txt"] },
   json: { title: "JSON", mediaType: "application/json", extensions: [".json"] },
@@ -46,8 +46,8 @@ export interface Section {
   /** The names of the columns: those of the cells, then those of the details. */
   readonly columns: readonly string[];
   readonly rows: readonly TableRow[];
-  /** Below the table. */
-  readonly note?: Cell | undefined;
+  /** A command to copy, below the table. */
+  readonly command?: { readonly purpose: string; readonly line: string } | undefined;
 }
 
 export interface TableRow {
@@ -58,18 +58,16 @@ export interface TableRow {
   readonly message?: string | undefined;
 }
 
-/** A text with an optional tone and an optional command to copy. */
-export type Cell = string | (ToneText & { readonly code?: string | undefined });
+/** A text with an optional tone. */
+export type Cell = string | ToneText;
 
-/** A cell with its members; a text alone has no tone and no command. */
-export function normalizeCell(cell: Cell): Exclude<Cell, string> {
+/** A cell with its members; a text alone has no tone. */
+export function normalizeCell(cell: Cell): ToneText {
   return typeof cell === "string" ? { text: cell } : cell;
 }
 
-/** A cell as text: its command is behind its words. */
 export function plainCell(cell: Cell): string {
-  const { text, code } = normalizeCell(cell);
-  return oneSafeLine(code === undefined ? text : `${text} ${code}`);
+  return oneSafeLine(normalizeCell(cell).text);
 }
 
 interface ToneText {

@@ -48,7 +48,9 @@ export function renderJunit(layout: ReportLayout): string {
   for (const { name, cases } of suites) {
     const className = `svc-sandbox.${layout.kind}.${name.replaceAll(" ", "-")}`;
     const skipped = countOf(cases, "skipped");
-    lines.push(`  <testsuite name="${name}" ${countAttributes(cases)} skipped="${skipped}" time="0">`);
+    lines.push(
+      `  <testsuite name=${attribute(name)} ${countAttributes(cases)} skipped="${skipped}" time="0">`,
+    );
     for (const testCase of cases) lines.push(...caseLines(testCase, className));
     lines.push("  </testsuite>");
   }

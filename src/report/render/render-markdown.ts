@@ -1,5 +1,5 @@
 import { oneSafeLine } from "../../rules/terminal-text.js";
-import { type Cell, normalizeCell, type ReportLayout, type Section } from "./layout.js";
+import { normalizeCell, type ReportLayout, type Section } from "./layout.js";
 
 /** Renders the layout as GitHub Markdown, for the summary of a CI job or a pull request: a table for each section. */
 export function renderMarkdown(layout: ReportLayout): string {
@@ -17,38 +17,35 @@ export function renderMarkdown(layout: ReportLayout): string {
 }
 
 function markdownTable(section: Section): string[] {
-  const { columns, rows, note } = section;
+  const { columns, rows, command } = section;
   const lines = [markdownRow(columns), `|${"---|".repeat(columns.length)}`];
 
   for (const row of rows) {
-    const cells = row.cells.map(markdownCell);
+    const cells = row.cells.map((cell) => markdownText(normalizeCell(cell).text));
     for (const detail of row.details ?? []) cells.push(detail.map(markdownText).join("<br>"));
     lines.push(markdownRow(cells));
   }
   lines.push("");
 
-  if (note) lines.push(markdownCell(note), "");
+  if (command !== undefined) {
+    lines.push(`${markdownText(command.purpose)} ${markdownCommand(command.line)}`, "");
+  }
   return lines;
 }
 
 function markdownRow(cells: readonly string[]): string {
-  // Here, a bar of a command would end its cell. Texts have none: theirs are entities.
-  const escapedCells = cells.map((cell) => cell.replaceAll("|", "\\|"));
-  return `| ${escapedCells.join(" | ")} |`;
+  return `| ${cells.join(" | ")} |`;
 }
 
-function markdownCell(cell: Cell): string {
-  const { text, code } = normalizeCell(cell);
-  if (code === undefined) return markdownText(text);
-
-  // One tick more than the most in a row inside the command.
+/** A command between ticks: one more than the most in a row inside of it. */
+function markdownCommand(line: string): string {
   let mostTicks = 0;
-  for (const ticks of code.match(/`+/g) ?? []) mostTicks = Math.max(mostTicks, ticks.length);
+  for (const ticks of line.match(/`+/g) ?? []) mostTicks = Math.max(mostTicks, ticks.length);
   const fence = "`".repeat(mostTicks + 1);
 
-  const line = oneSafeLine(code);
-  const command = mostTicks === 0 ? line : ` ${line} `;
-  return `${markdownText(text)} ${fence}${command}${fence}`;
+  const safeLine = oneSafeLine(line);
+  const command = mostTicks === 0 ? safeLine : ` ${safeLine} `;
+  return `${fence}${command}${fence}`;
 }
 
 // Sent texts must not end a cell, start a tag, or mention a user. An underscore inside a word is harmless.

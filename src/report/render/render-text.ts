@@ -47,7 +47,8 @@ export function renderText(layout: ReportLayout, style: TextStyle): string {
   for (const section of layout.sections) {
     lines.push(palette.bold(section.title));
     lines.push(...sectionLines(section, palette));
-    if (section.note !== undefined) lines.push(`  ${plainCell(section.note)}`);
+    const { command } = section;
+    if (command !== undefined) lines.push(`  ${oneSafeLine(`${command.purpose} ${command.line}`)}`);
     lines.push("");
   }
 

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import type { ReportLayout } from "./layout.js";
 import { render } from "./render.js";
 
-test("in a table of Markdown, no bar of a command ends its cell, and no backtick the command", () => {
-  const code = "sh -c 'a | b || c `d`'";
+test("in Markdown, no bar of a text ends its cell, and no backtick ends a command", () => {
+  const line = "sh -c 'a | b || c `d`'";
   const layout: ReportLayout = {
     kind: "report",
     subject: "key-states",
@@ -12,8 +12,8 @@ test("in a table of Markdown, no bar of a command ends its cell, and no backtick
       {
         title: "Outcomes",
         columns: ["outcome", "fix"],
-        rows: [{ cells: ["a", { text: "run", code }] }],
-        note: { text: "Or:", code },
+        rows: [{ cells: ["a", "b | c"] }],
+        command: { purpose: "Run:", line },
       },
     ],
     notes: [],
@@ -22,6 +22,6 @@ test("in a table of Markdown, no bar of a command ends its cell, and no backtick
     json: {},
   };
   const lines = render(layout, "markdown").split("\n");
-  expect(lines).toContain("| a | run `` sh -c 'a \\| b \\|\\| c `d`' `` |");
-  expect(lines).toContain("Or: `` sh -c 'a | b || c `d`' ``");
+  expect(lines).toContain("| a | b &#124; c |");
+  expect(lines).toContain("Run: `` sh -c 'a | b || c `d`' ``");
 });

@@ -15,31 +15,34 @@ export type RequestFilter = Pick<JournalQuery, "outcome" | "key">;
 /** How many of the latest requests a journal has. */
 const journalLength = 1000;
 
-/** How many more it keeps before it drops this many at once. To drop a single request moves all others, which would cost more than the rest of a request. */
-const spare = 125;
-
 /** The latest requests, and the number of everything that has happened. */
 export class Journal {
   readonly #listeners = new Set<Listener>();
-  /** The latest requests, oldest first, and up to `spare` more, which `#list` leaves out. */
+  /** The latest requests. Once they are `journalLength`, each new one replaces the oldest. */
   #kept: Exchange[] = [];
+  /** The index of the oldest request in `#kept`; the ones after it, and then from index 0, are newer. */
+  #oldest = 0;
   /** The number of the latest request or event. */
-  #latest = 0;
+  #latestNumber = 0;
   /** How many requests there were, without probes. */
   #total = 0;
 
   record(exchange: Exchange): void {
-    this.#latest += 1;
+    this.#latestNumber += 1;
     if (!exchange.isProbe) this.#total += 1;
 
-    if (this.#kept.length === journalLength + spare) this.#kept.splice(0, spare);
-    this.#kept.push(exchange);
+    if (this.#kept.length < journalLength) {
+      this.#kept.push(exchange);
+    } else {
+      this.#kept[this.#oldest] = exchange;
+      this.#oldest = (this.#oldest + 1) % journalLength;
+    }
 
     if (this.#listeners.size > 0) notifyAll(this.#listeners, { type: "request", exchange });
   }
 
   emit(event: ChangeEvent): void {
-    this.#latest += 1;
+    this.#latestNumber += 1;
     if (this.#listeners.size > 0) notifyAll(this.#listeners, event);
   }
 
@@ -49,8 +52,8 @@ export class Journal {
   }
 
   /** The number of all requests and events of this journal, also of scenarios before this one. */
-  latest(): number {
-    return this.#latest;
+  latestNumber(): number {
+    return this.#latestNumber;
   }
 
   requests(query: JournalQuery = {}): Exchange[] {
@@ -68,12 +71,14 @@ export class Journal {
 
   /** Discards the requests, and continues from these: the latest ones of `total`. */
   replaceWith(requests: readonly Exchange[] = [], total = 0): void {
-    this.#kept = [...requests];
+    this.#kept = requests.slice(-journalLength);
+    this.#oldest = 0;
     this.#total = total;
   }
 
+  /** The requests, oldest first. */
   #list(): Exchange[] {
-    return this.#kept.slice(-journalLength);
+    return [...this.#kept.slice(this.#oldest), ...this.#kept.slice(0, this.#oldest)];
   }
 }
 

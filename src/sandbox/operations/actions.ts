@@ -1,83 +1,94 @@
 import { type ActionErrorCode, actionErrorCodes, SandboxError } from "../../rules/errors.js";
 import { type ActionName, actionRow } from "../../scenario/actions.js";
-import type { ChangeMade } from "../journal/events.js";
+import type { ChangeEvent, ChangeMade } from "../journal/events.js";
 import type { SandboxState } from "../sandbox-state.js";
 import type { ActionResult, Initiator, StepAction } from "../step-results.js";
 import type { NamedValues } from "../user-changes.js";
-import type { KeyView } from "../view-shapes.js";
 import { changeAssumptions } from "./assumption-operations.js";
+import { assumptionValues, faultValues, keyValues, organizationValues } from "./compared-values.js";
 import { changeFaults } from "./fault-operations.js";
 import { createKey, expireKey, requireAdministrator, revokeKey, rotateKey } from "./key-operations.js";
 import { updateOrganization } from "./organization-operations.js";
-import { assumptionValues, faultValues, keyValues, organizationValues } from "./set-values.js";
 
-/** An operation that users and steps run. What users have changed is known by comparing its values before and after. */
-interface RecordedAction<Input, Result> {
-  readonly run: (sandbox: SandboxState, input: Input, now: number, by: Initiator) => ChangeMade<Result>;
-  /** The values that it sets, except those of a key that it creates. */
-  readonly values: (sandbox: SandboxState, input: Input) => NamedValues;
-  /** The key that it has created; left out if it creates none. */
-  readonly createdKey?: (result: Result) => KeyView;
+/** An operation that users and steps run. */
+interface Operation<Input, Result> {
+  readonly change: (
+    sandbox: SandboxState,
+    input: Input,
+    now: number,
+    initiator: Initiator,
+  ) => ChangeMade<Result>;
+  /** The values that it sets, for `UserChanges`: what users have changed is known by comparing them before and after. */
+  readonly comparedValues: (sandbox: SandboxState, input: Input) => NamedValues;
 }
 
 /**
- * The operations that are also actions of steps, by name. A rejected one throws a `SandboxError` before it changes anything.
- * `@__PURE__` lets a bundle for browsers leave them out.
+ * The changes that are also actions of steps, by name. Whoever makes one emits its event. A rejected one throws a `SandboxError`
+ * before it changes anything. `@__PURE__` lets a bundle for browsers leave them out.
  */
-export const actionOperations = {
-  create_key: /* @__PURE__ */ recordedAction("create_key", {
-    run: createKey,
-    values: () => ({}),
-    createdKey: ({ key }) => key,
+export const actionChanges = {
+  create_key: /* @__PURE__ */ notedChange("create_key", {
+    change: createKey,
+    comparedValues: () => ({}),
   }),
-  rotate: /* @__PURE__ */ recordedAction("rotate", {
-    run: rotateKey,
-    values: (sandbox, { key }) => keyValues(sandbox, key, ["overlapEndsAt", "replacedBy"]),
-    createdKey: ({ replacement }) => replacement,
+  rotate: /* @__PURE__ */ notedChange("rotate", {
+    change: rotateKey,
+    comparedValues: (sandbox, { key }) => keyValues(sandbox, key, ["overlapEndsAt", "replacedBy"]),
   }),
-  revoke: /* @__PURE__ */ recordedAction("revoke", {
-    run: revokeKey,
-    values: (sandbox, { key }) => keyValues(sandbox, key, ["revokedAt"]),
+  revoke: /* @__PURE__ */ notedChange("revoke", {
+    change: revokeKey,
+    comparedValues: (sandbox, { key }) => keyValues(sandbox, key, ["revokedAt"]),
   }),
-  expire: /* @__PURE__ */ recordedAction("expire", {
-    run: expireKey,
-    values: (sandbox, { key }) => keyValues(sandbox, key, ["expiresAt"]),
+  expire: /* @__PURE__ */ notedChange("expire", {
+    change: expireKey,
+    comparedValues: (sandbox, { key }) => keyValues(sandbox, key, ["expiresAt"]),
   }),
-  organization: /* @__PURE__ */ recordedAction("organization", {
-    run: updateOrganization,
-    values: organizationValues,
+  organization: /* @__PURE__ */ notedChange("organization", {
+    change: updateOrganization,
+    comparedValues: organizationValues,
   }),
-  faults: /* @__PURE__ */ recordedAction("faults", {
-    run: changeFaults,
-    values: faultValues,
+  faults: /* @__PURE__ */ notedChange("faults", {
+    change: changeFaults,
+    comparedValues: faultValues,
   }),
-  assumptions: /* @__PURE__ */ recordedAction("assumptions", {
-    run: changeAssumptions,
-    values: assumptionValues,
+  assumptions: /* @__PURE__ */ notedChange("assumptions", {
+    change: changeAssumptions,
+    comparedValues: assumptionValues,
   }),
 };
 
-/** An action that checks who runs it, notes what it changes, and emits its event. Its caller has run what is due in the timeline. */
-function recordedAction<Input, Result>(
+/** Makes a change, whose event is still to be emitted. */
+export type MakeChange<Input, Result> = (
+  sandbox: SandboxState,
+  input: Input,
+  initiator?: Initiator,
+) => ChangeMade<Result>;
+
+/** A change that checks who makes it, and notes what it changes. Its caller has run what is due in the timeline. */
+function notedChange<Input, Result>(
   name: ActionName,
-  action: RecordedAction<Input, Result>,
-): (sandbox: SandboxState, input: Input, by?: Initiator) => Result {
-  return (sandbox, input, by = {}) => {
-    if (actionRow(name).isForAdministrators) requireAdministrator(by);
+  operation: Operation<Input, Result>,
+): MakeChange<Input, Result> {
+  return (sandbox, input, initiator = {}) => {
+    if (actionRow(name).isForAdministrators) requireAdministrator(initiator);
     // A step of the timeline runs as if at the instant when it is due.
-    const now = by.dueAt ?? sandbox.clock.now();
+    const now = initiator.dueAt ?? sandbox.clock.now();
 
-    const before = action.values(sandbox, input);
-    const { result, event } = action.run(sandbox, input, now, by);
-    const after: Record<string, string> = { ...action.values(sandbox, input) };
-    const created = action.createdKey?.(result);
-    if (created !== undefined) after[`key ${created.ref}`] = "created";
+    const before = operation.comparedValues(sandbox, input);
+    const made = operation.change(sandbox, input, now, initiator);
+    const after = { ...operation.comparedValues(sandbox, input), ...createdKeyValue(made.event) };
 
-    if (by.isScripted) sandbox.changes.noteStep(Object.keys(after));
-    else sandbox.changes.noteUser(before, after);
-    sandbox.journal.emit(event);
-    return result;
+    if (initiator.isScripted) sandbox.changes.forgetSetByStep(Object.keys(after));
+    else sandbox.changes.noteSetByUser(before, after);
+    return made;
   };
+}
+
+/** A value of the key that a change has created, which nothing had before; none without such a key. */
+function createdKeyValue(event: ChangeEvent): NamedValues {
+  if (event.type === "key.created") return { [`key ${event.key.ref}`]: "created" };
+  if (event.type === "key.rotated") return { [`key ${event.replacement.ref}`]: "created" };
+  return {};
 }
 
 /** A result without an error, a key or an organization: each action adds what it has. */
@@ -94,44 +105,51 @@ const emptyActionResult: ActionResult = {
  * plays the same way. `dueAt` is when a step of the timeline is due.
  */
 export function performAction(sandbox: SandboxState, action: StepAction, dueAt?: number): ActionResult {
-  const { journal } = sandbox;
-  const eventsBefore = journal.latest();
+  let made: ChangeMade<Partial<ActionResult> | undefined> | undefined;
   try {
-    return { ...emptyActionResult, ...runAction(sandbox, action, { isScripted: true, dueAt }) };
+    made = changeOfStep(sandbox, action, { isScripted: true, dueAt });
   } catch (error) {
-    // A rejected action has changed nothing, so that it has no event. After its event, the error is that of a listener.
-    const isOfListener = journal.latest() !== eventsBefore;
-    if (isOfListener || !(error instanceof SandboxError) || !isActionError(error.code)) throw error;
+    if (!(error instanceof SandboxError) || !isActionError(error.code)) throw error;
     return { ...emptyActionResult, error: { code: error.code, message: error.message } };
   }
+  if (made === undefined) return emptyActionResult;
+
+  // A listener may throw. That is no rejection: the change has been made.
+  sandbox.journal.emit(made.event);
+  return { ...emptyActionResult, ...made.result };
 }
 
-/** Runs the one action that a step has, if any, by who runs it in the scenario. Returns what its result shows. */
-function runAction(sandbox: SandboxState, action: StepAction, by: Initiator): Partial<ActionResult> {
+/** Makes the change of the one action that a step has; `undefined` without an action. */
+function changeOfStep(
+  sandbox: SandboxState,
+  action: StepAction,
+  byScenario: Initiator,
+): ChangeMade<Partial<ActionResult> | undefined> | undefined {
   if (action.create_key !== undefined) {
     const { actor, ...input } = action.create_key;
-    return actionOperations.create_key(sandbox, input, { ...by, actor });
+    return actionChanges.create_key(sandbox, input, { ...byScenario, actor });
   }
   if (action.rotate !== undefined) {
     const { actor, ...input } = action.rotate;
-    return actionOperations.rotate(sandbox, input, { ...by, actor });
+    return actionChanges.rotate(sandbox, input, { ...byScenario, actor });
   }
   if (action.revoke !== undefined) {
     const { actor, ...input } = action.revoke;
-    return actionOperations.revoke(sandbox, input, { ...by, actor });
+    return actionChanges.revoke(sandbox, input, { ...byScenario, actor });
   }
   if (action.expire !== undefined) {
     const { actor, ...input } = action.expire;
-    return actionOperations.expire(sandbox, input, { ...by, actor });
+    return actionChanges.expire(sandbox, input, { ...byScenario, actor });
   }
   // The others name nobody who runs them.
   if (action.organization !== undefined) {
-    return actionOperations.organization(sandbox, action.organization, by);
+    return actionChanges.organization(sandbox, action.organization, byScenario);
   }
-  // Faults and assumptions are no part of a result.
-  if (action.faults !== undefined) actionOperations.faults(sandbox, action.faults, by);
-  if (action.assumptions !== undefined) actionOperations.assumptions(sandbox, action.assumptions, by);
-  return {};
+  if (action.faults !== undefined) return actionChanges.faults(sandbox, action.faults, byScenario);
+  if (action.assumptions !== undefined) {
+    return actionChanges.assumptions(sandbox, action.assumptions, byScenario);
+  }
+  return undefined;
 }
 
 function isActionError(code: string): code is ActionErrorCode {

@@ -17,11 +17,11 @@ export function changeAssumptions(
   sandbox: SandboxState,
   input: ControlBody<"assumptions_change">,
   now: number,
-): ChangeMade<Assumptions> {
+): ChangeMade<undefined> {
   const { registry, seed, run, endpoints } = sandbox;
   const { profile, ownAssumptions } = chosenAssumptions(sandbox, input);
-  const choices = { seed, run, endpoints, profile, ownAssumptions };
-  const assumptions = assumptionsInEffect(choices);
+  const settings = { seed, run, endpoints, profile, ownAssumptions };
+  const assumptions = assumptionsInEffect(settings);
 
   // The scopes and keys that there are must fit the new assumptions.
   throwIfProblems("change the assumptions", {
@@ -34,9 +34,9 @@ export function changeAssumptions(
   for (const entry of registry.keys.values()) {
     entry.usage = usageInNewWindows(entry.usage, sandbox.windows, windows, now);
   }
-  const additions = recordAdditions(choices);
+  const additions = recordAdditions(settings);
   replaceState(sandbox, { profile, ownAssumptions, assumptions, windows, additions });
-  return { result: assumptions, event: { type: "assumptions.changed" } };
+  return { result: undefined, event: { type: "assumptions.changed" } };
 }
 
 /** The sandbox's own choice after a change: another profile takes away what was set before. */

@@ -24,7 +24,7 @@ export function changeClock(sandbox: SandboxState, { now, frozen }: ClockInput):
   }
   if (frozen === true) clock.freeze();
   if (frozen === false) clock.resume();
-  changes.noteUser(before, frozenValue(clock));
+  changes.noteSetByUser(before, frozenValue(clock));
   return announceClock(sandbox);
 }
 
@@ -47,7 +47,7 @@ export function setFrozenForStory({ clock, changes }: SandboxState, isFrozen: bo
   if (clock.isFrozen() === isFrozen) return;
   if (isFrozen) clock.freeze();
   else clock.resume();
-  changes.noteStep(Object.keys(frozenValue(clock)));
+  changes.forgetSetByStep(Object.keys(frozenValue(clock)));
 }
 
 function frozenValue(clock: VirtualClock): NamedValues {

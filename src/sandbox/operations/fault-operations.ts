@@ -1,11 +1,16 @@
 import { validationError } from "../../rules/validation.js";
 import { faultProblems } from "../../scenario/checks/fault-rules.js";
+import { successesOf } from "../../scenario/checks/outcome-rules.js";
 import { activateFaults, type Fault } from "../active-faults.js";
 import type { ChangeMade } from "../journal/events.js";
 import type { SandboxState } from "../sandbox-state.js";
 
 /** Replaces the faults; their durations count from now. Throws `validation_failed` with every contradiction, without changes. */
-export function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: number): ChangeMade<void> {
+export function changeFaults(
+  sandbox: SandboxState,
+  faults: readonly Fault[],
+  now: number,
+): ChangeMade<undefined> {
   const { registry, seed } = sandbox;
   // A fault on requests with a legacy key needs an organization that has one.
   const legacyOwners = new Set<string>();
@@ -13,13 +18,11 @@ export function changeFaults(sandbox: SandboxState, faults: readonly Fault[], no
     if (key.legacy) legacyOwners.add(key.organization);
   }
 
-  // `faultProblems` reports an unknown key by `refs`. As `any_key`, it gets no second problem there.
-  const keyOf = (ref: string) => registry.keys.get(ref)?.key ?? "any_key";
   const problems = faultProblems(faults, {
     refs: { key: registry.keys, organization: registry.organizations },
-    endpoints: sandbox.scenario.endpoints,
+    successes: successesOf(sandbox.scenario),
     now,
-    keys: { keyOf, legacyOwners },
+    keys: { keyOf: (ref) => registry.keys.get(ref)?.key, legacyOwners },
   });
   if (problems.length > 0) throw validationError("change the faults", problems);
 

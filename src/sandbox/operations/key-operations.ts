@@ -22,13 +22,14 @@ import { readSettings } from "../../scenario/keys/key-settings.js";
 import { deriveSecret } from "../../scenario/keys/secrets.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
 import type { ChangeMade } from "../journal/events.js";
-import { type KeyEntry, type OrganizationEntry, workingKeysOf } from "../registry.js";
+import type { KeyEntry, OrganizationEntry } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";
 import type { Initiator } from "../step-results.js";
 import { requireDuration } from "../time-input.js";
 import { startUsage, type Usage, usageAt } from "../usage.js";
 import type { KeyView } from "../view-shapes.js";
 import { viewKey } from "../views.js";
+import { freeKeyRef } from "./free-key-ref.js";
 
 export function requireAdministrator({ actor }: Initiator): void {
   if (actor !== "member") return;
@@ -41,7 +42,7 @@ export function createKey(
   sandbox: SandboxState,
   input: ControlBody<"key_creation">,
   now: number,
-  by: Initiator,
+  initiator: Initiator,
 ): ChangeMade<{ readonly key: KeyView; readonly secret: string }> {
   const { environment, expires } = input;
   const settings = readSettings(input.name, input);
@@ -56,9 +57,9 @@ export function createKey(
   requireScopes(sandbox, scopes);
   requireRoomForKey(sandbox, input, now);
 
-  const ref = input.ref ?? sandbox.registry.freeKeyRef(refOfName(name));
+  const ref = input.ref ?? freeKeyRef(sandbox.registry, refOfName(name));
   requireNewRef(sandbox, "ref", ref);
-  const { secret, sha256 } = makeNewSecret(sandbox, ref, environment, by);
+  const { secret, sha256 } = makeNewSecret(sandbox, ref, environment, initiator);
 
   const created = {
     ref,
@@ -86,7 +87,7 @@ export function rotateKey(
     readonly as?: string | undefined;
   },
   now: number,
-  by: Initiator,
+  initiator: Initiator,
 ): ChangeMade<{ readonly key: KeyView; readonly replacement: KeyView; readonly secret: string }> {
   const entry = requireKeyIn(sandbox, input.key, now, "rotate", ["active"]);
   const overlap = overlapOf(input.overlap);
@@ -96,9 +97,9 @@ export function rotateKey(
     requireRoomForKey(sandbox, entry.key, now);
   }
 
-  const newRef = input.as ?? sandbox.registry.freeKeyRef(ref);
+  const newRef = input.as ?? freeKeyRef(sandbox.registry, ref);
   requireNewRef(sandbox, "as", newRef);
-  const { secret, sha256 } = makeNewSecret(sandbox, newRef, environment, by);
+  const { secret, sha256 } = makeNewSecret(sandbox, newRef, environment, initiator);
 
   // The replacement has the settings of the old key (R37).
   const created = {
@@ -152,7 +153,7 @@ export function expireKey(
 /** The end of a key as an instant. */
 function expiryOf(expires: string, now: number): number {
   const expiresAt = timeFrom(now, expires);
-  const problem = isInstant(expiresAt) ? undefined : "must be a time before the year 10000";
+  const problem = isInstant(expiresAt) ? undefined : "must be a time in the years 0000 to 9999";
   throwIfProblems("set the end of a key", { expires: problem });
   return expiresAt;
 }
@@ -193,10 +194,10 @@ function makeNewSecret(
   { registry, platform, seed }: SandboxState,
   ref: string,
   environment: Environment,
-  by: Initiator,
+  initiator: Initiator,
 ): { readonly secret: string; readonly sha256: string } {
   const key = { ref, environment, legacy: false };
-  const secret = by.isScripted ? deriveSecret(seed, key) : makeSecret(platform.random, key);
+  const secret = initiator.isScripted ? deriveSecret(seed, key) : makeSecret(platform.random, key);
   const sha256 = platform.sha256(secret);
   const owner = registry.find(sha256)?.key.ref;
   if (owner === undefined) return { secret, sha256 };
@@ -252,7 +253,7 @@ export function activeKeysIn(
   now: number,
 ): number {
   let active = 0;
-  for (const { key } of workingKeysOf(owner, now)) {
+  for (const { key } of owner.keys) {
     if (key.environment !== environment) continue;
     if (countsAsActive(keyStateAt(key, now), assumptions)) active += 1;
   }

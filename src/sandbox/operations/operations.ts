@@ -1,14 +1,32 @@
 import type { SandboxState } from "../sandbox-state.js";
-import { actionOperations } from "./actions.js";
+import type { Initiator } from "../step-results.js";
+import { actionChanges, type MakeChange } from "./actions.js";
 import { advanceByUser, changeClock } from "./clock-operations.js";
 
 /** Every change that users make within a running scenario, by name; a start replaces the scenario. A rejected change throws a `SandboxError` before it changes anything. */
 export const operations = {
-  ...actionOperations,
+  create_key: /* @__PURE__ */ byUser(actionChanges.create_key),
+  rotate: /* @__PURE__ */ byUser(actionChanges.rotate),
+  revoke: /* @__PURE__ */ byUser(actionChanges.revoke),
+  expire: /* @__PURE__ */ byUser(actionChanges.expire),
+  organization: /* @__PURE__ */ byUser(actionChanges.organization),
+  faults: /* @__PURE__ */ byUser(actionChanges.faults),
+  assumptions: /* @__PURE__ */ byUser(actionChanges.assumptions),
   clock: changeClock,
   advance: advanceByUser,
   clear_requests: clearRequests,
 };
+
+/** An operation that makes a change and emits its event. */
+function byUser<Input, Result>(
+  makeChange: MakeChange<Input, Result>,
+): (sandbox: SandboxState, input: Input, initiator?: Initiator) => Result {
+  return (sandbox, input, initiator) => {
+    const { result, event } = makeChange(sandbox, input, initiator);
+    sandbox.journal.emit(event);
+    return result;
+  };
+}
 
 export function clearRequests({ journal, counters, behavior }: SandboxState): void {
   journal.replaceWith();

@@ -1,7 +1,8 @@
 import * as s from "../../schema/shape.js";
+import { assumptionsSchema } from "./assumption-shapes.js";
 import { inputShapes } from "./inputs.js";
 import { refOf } from "./refs.js";
-import { assumptionsSchema, requestFields } from "./step-shapes.js";
+import { requestFields } from "./request-shapes.js";
 import { clockMove, time } from "./times.js";
 
 /** The bodies of the control plane, by the name that each has in its OpenAPI document. */

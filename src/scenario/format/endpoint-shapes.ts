@@ -44,10 +44,10 @@ const needlesslyEncoded = `%(?:${[
 const encodedCharacter = String.raw`(?!${needlesslyEncoded})%[\dA-Fa-f]{2}`;
 
 /** `.`, `..` and `:id`. Clients resolve the first two, and the last is a parameter in other tools. */
-const noSegment = String.raw`:|\.{1,2}(?:/|$)`;
+const startOfRejectedSegment = String.raw`:|\.{1,2}(?:/|$)`;
 
 /** `consents`, `caf%C3%A9`. */
-const fixedSegment = `(?!${noSegment})(?:${plainCharacter}|${encodedCharacter})+`;
+const fixedSegment = `(?!${startOfRejectedSegment})(?:${plainCharacter}|${encodedCharacter})+`;
 
 /** `{id}`. */
 const pathParameter = String.raw`\{[\w-]+\}`;

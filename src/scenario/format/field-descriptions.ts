@@ -1,5 +1,5 @@
 import { type Assumptions, assumptionTable } from "../../rules/assumptions.js";
-import words from "../../rules/assumptions.json" with { type: "json" };
+import assumptionWords from "../../rules/assumptions.json" with { type: "json" };
 import { type FaultKind, faultKindRow, faultKinds } from "../../rules/fault-effects.js";
 import type { Describe } from "../../schema/json-schema.js";
 import type { Shape } from "../../schema/shape.js";
@@ -26,7 +26,7 @@ function scenarioTexts(): Texts {
   const texts: Record<string, string> = { ...descriptions.scenario };
   for (const kind of faultKinds) texts[`faults.<item>.then.${kind}`] = faultKindSentence(kind);
   for (const [name, { minimal }] of Object.entries(assumptionTable)) {
-    const { meaning } = words[name as keyof Assumptions] ?? {}; // the names of its rows
+    const { meaning } = assumptionWords[name as keyof Assumptions] ?? {}; // the names of its rows
     if (meaning === undefined) throw new Error(`assumptions.json has no words for ${name}`);
     texts[`assumptions.${name}`] = `${meaning} Default: ${JSON.stringify(minimal)}.`;
   }
@@ -36,14 +36,14 @@ function scenarioTexts(): Texts {
 const textsOfScenario = scenarioTexts();
 const textsOfBodies: Readonly<Record<string, Texts>> = descriptions.control;
 
-/** Faults, actions and limits are one shape in several fields: its description is that of the first field that has one. */
-function describeShapes(): ReadonlyMap<Shape, string> {
-  const shared = new Map<Shape, string>();
+/** The text of each shape. A shape that several fields have, such as the limits of a key, has the text of the first of them. */
+function textsByShape(): ReadonlyMap<Shape, string> {
+  const byShape = new Map<Shape, string>();
   const add = (root: Shape, texts: Texts) => {
     for (const [path, text] of Object.entries(texts)) {
       const shape = shapeAt(root, path === "" ? [] : path.split("."));
       if (shape === undefined) throw new Error(`there is no field ${path} to describe`);
-      if (!shared.has(shape)) shared.set(shape, text);
+      if (!byShape.has(shape)) byShape.set(shape, text);
     }
   };
 
@@ -52,14 +52,14 @@ function describeShapes(): ReadonlyMap<Shape, string> {
     add(controlBodies[name as ControlBodyName], texts);
   }
   add(requestQuery, descriptions.queries.requests);
-  return shared;
+  return byShape;
 }
 
-const sharedDescriptions = describeShapes();
+const shapeTexts = textsByShape();
 
 /** The text of a shape, wherever it is. */
 export function shapeDescription(shape: Shape): string | undefined {
-  return shape.description ?? sharedDescriptions.get(shape);
+  return shape.description ?? shapeTexts.get(shape);
 }
 
 export const describeScenarioField: Describe = describeBy(textsOfScenario);
@@ -68,19 +68,11 @@ export function describeBodyField(name: ControlBodyName): Describe {
   return describeBy(textsOfBodies[name] ?? {});
 }
 
-/** Describes a field: by the description of its shape, else by the text of its path, else by a text of its shape at another path. */
+/** Describes a field by its shape's own description, else by the text of its path, else by the text of its shape at another path. */
 function describeBy(texts: Texts): Describe {
   return (shape, path) => {
-    if (shape.description !== undefined) return shape.description;
-
-    // `faults.<item>.then.latency.<option>.min` is described without the option.
-    const field = path.join(".").replaceAll(/\.<option>(?=\.)/g, "");
-    const text = texts[field];
-    if (text !== undefined) return text;
-
-    // A step of a story has the actions of a timeline, which are described there.
-    const textOfTimeline = texts[field.replace(/^story\b/, "timeline")];
-    if (textOfTimeline !== undefined) return textOfTimeline;
-    return sharedDescriptions.get(shape);
+    // The path of a text has no options: `faults.<item>.then.latency.min` is that of `…latency.<option>.min`.
+    const pathOfText = path.join(".").replaceAll(/\.<option>(?=\.)/g, "");
+    return shape.description ?? texts[pathOfText] ?? shapeTexts.get(shape);
   };
 }

@@ -7,8 +7,9 @@ import { checkedCopy, validationError } from "../../rules/validation.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import type { Notation } from "../../schema/notation.js";
 import * as s from "../../schema/shape.js";
+import { actor, keyCreationFields, replacementRef } from "./action-shapes.js";
+import { faultsSchema } from "./fault-shapes.js";
 import { refOf } from "./refs.js";
-import { actor, faultsSchema, keyCreationFields, replacementRef } from "./step-shapes.js";
 import { overlap, time, timeOrDuration } from "./times.js";
 
 // The inputs of the library and the control plane have the fields of scenarios, and so their spelling, checks and messages.

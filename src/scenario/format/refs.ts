@@ -22,7 +22,7 @@ export const ref = (prefix = "key") =>
 
 /** The ref of something that exists, which is not its name. */
 export const refOf = (thing: "key" | "organization") =>
-  s.text({ ...ref(), refersTo: thing, hint: () => `write the ref of the ${thing}` });
+  s.text({ ...ref(), hint: () => `write the ref of the ${thing}` });
 
 /** Words for requests without a valid key in stories; not allowed as refs of keys. */
 export const reservedKeyRefs = ["none", "malformed", "unknown"] as const;
@@ -73,22 +73,14 @@ export function refOfName(name: string, prefix = "key"): string {
   return words === "" ? prefix : trimmed(`${prefix}-${words}`, maximumRefLength);
 }
 
-/**
- * The first of `ref`, `ref-2`, `ref-3` … that is free; a long one is shortened to stay a valid ref. `numbers` keeps where
- * the search for each ref has ended, so that many keys of one name do not search from the start.
- */
-export function freeRefIn(
-  isTaken: (ref: string) => boolean,
-  ref: string,
-  numbers: Map<string, number>,
-): string {
-  let number = numbers.get(ref) ?? 1;
+/** The first of `ref`, `ref-2`, `ref-3` … that is free; a long one is shortened to stay a valid ref. */
+export function freeRefIn(isTaken: (ref: string) => boolean, ref: string): string {
+  let number = 1;
   let free = numberedRef(ref, number);
   while (isTaken(free) || isReserved(free)) {
     number += 1;
     free = numberedRef(ref, number);
   }
-  numbers.set(ref, number);
   return free;
 }
 

@@ -17,17 +17,15 @@ export function scenarioJsonSchema(bundled: readonly string[]): JsonSchema {
   // Below `extends`, organizations, keys and endpoints may inherit their required fields. So these fields move from the schema to
   // its `else`: they are required only if there is no `extends`.
   const organization = properties.organizations.additionalProperties;
-  const key = organization.properties.keys.additionalProperties;
-  const [endpoint] = properties.endpoints.additionalProperties.anyOf;
+  const requiredOfOrganization = takeRequired(organization);
+  const requiredOfKey = takeRequired(organization.properties.keys.additionalProperties);
+  const requiredOfEndpoint = takeRequired(properties.endpoints.additionalProperties.anyOf[0]);
+
+  const keys = { additionalProperties: { required: requiredOfKey } };
   const requiredAlone = {
-    organizations: {
-      additionalProperties: {
-        required: takeRequired(organization),
-        properties: { keys: { additionalProperties: { required: takeRequired(key) } } },
-      },
-    },
+    organizations: { additionalProperties: { required: requiredOfOrganization, properties: { keys } } },
     // No `null`, which removes an inherited endpoint: without `extends`, there is none.
-    endpoints: { additionalProperties: { type: "object", required: takeRequired(endpoint) } },
+    endpoints: { additionalProperties: { type: "object", required: requiredOfEndpoint } },
   };
   return { ...schema, if: { required: ["extends"] }, else: { properties: requiredAlone } };
 }
@@ -43,7 +41,7 @@ function takeRequired(part: Requiring): readonly string[] | undefined {
   return required;
 }
 
-/** The parts of the schema that differ from the shape. */
+/** The parts of the schema that change here. */
 interface ScenarioSchema {
   properties: {
     extends: Record<string, unknown>;

@@ -9,11 +9,9 @@ const excerptColumns = 72;
 export function excerptOf(line: string, position: number): { text: string; caret: string } {
   const before = charactersOf(line.slice(0, position));
   const after = charactersOf(line.slice(position));
-
-  // The part before the position gets half of the columns, and what the part after it leaves free: with 20 columns after it, 52.
-  const neededAfter = columnsOf(firstFitting(after, excerptColumns));
-  const columnsBefore = Math.max(excerptColumns / 2, excerptColumns - neededAfter);
-  const shownBefore = firstFitting([...before].reverse(), columnsBefore).reverse();
+  // Each part gets half of the columns, and what a shorter other part leaves free.
+  const columnsAfter = columnsOf(firstFitting(after, excerptColumns / 2));
+  const shownBefore = firstFitting([...before].reverse(), excerptColumns - columnsAfter).reverse();
   const shownAfter = firstFitting(after, excerptColumns - columnsOf(shownBefore));
 
   const isCutBefore = shownBefore.length < before.length;

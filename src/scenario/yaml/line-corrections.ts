@@ -1,8 +1,8 @@
 import type { Repair } from "./repair.js";
 
-// Guesses at a mistake inside a single line.
+// Guesses at a mistake inside a single line. A pattern also fits lines without a mistake: only a correction that makes the whole
+// text YAML is named, and of several the first.
 
-/** A mistake inside a line. */
 interface Correction {
   /** Finds the mistake in a line; `before` is what stands in front of it. */
   readonly pattern: RegExp;
@@ -41,15 +41,8 @@ const corrections: readonly Correction[] = [
   // name: Banks: two # note  →  name: "Banks: two" # note
   //       ^^^^^^^^^^
   { pattern: /^(?<before>[ -]*[\w-]+: +)(?<mistake>[^\s"'{[|>#].*?: .*?)(?: #.*)?$/gm, ...needsQuotes },
-  // secret: ${SECRET}        →  secret: "${SECRET}", and so with {{ env }}: the name of a variable is no secret
+  // secret: ${SECRET}        →  secret: "${SECRET}", and so with {{ SECRET }}
   //         ^^^^^^^^^
-  {
-    pattern: /(?<before>: +)(?<mistake>\$\{\w+\}|\{\{ *[\w.]+ *\}\})/g,
-    meant: JSON.stringify,
-    reason: needsQuotes.reason,
-  },
-  // secret: ${SECRET:-abc}   →  secret: "${SECRET:-abc}"
-  //         ^^^^^^^^^^^^^^
   { pattern: /(?<before>: +)(?<mistake>\$\{[^{}]*\}|\{\{[^{}]*\}\})/g, ...needsQuotes },
   // { path: /loans/{id} }    →  { path: "/loans/{id}" }
   //         ^^^^^^^^^^^

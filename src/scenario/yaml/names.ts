@@ -24,10 +24,10 @@ const missingSpace: Misreading = ({ key, value }) => {
   const [, word, rest = ""] = /^([\w-]+)\s*:\s*(\S.*)$/.exec(keyText(key)) ?? [];
   if (word === undefined) return undefined;
 
-  // In a name such as `xml:lang` or `users:{id}`, another colon follows: its value shows that it is a name.
-  const hasBraceToClose = /^[{[][^}\]]*$/.test(rest);
-  const isName = value !== null && !hasBraceToClose;
-  if (isName) return undefined;
+  // A field `xml:lang` or `users:{id}` has a value after another colon, and closes its braces.
+  const isWithoutValue = value === null;
+  const isBraceOpen = /^[{[][^}\]]*$/.test(rest);
+  if (!isWithoutValue && !isBraceOpen) return undefined;
   return {
     code: "yaml_syntax",
     message: `there is no space after the colon of ${quote(word)}`,
@@ -41,9 +41,9 @@ const missingColon: Misreading = ({ key, value }) => {
   const [, word, inBrace = ""] = /^([\w-]+) *\{(.*)$/.exec(keyText(key)) ?? [];
   if (word === undefined) return undefined;
 
-  // `price {EUR}: 1`
-  const isNameWithBraces = inBrace.includes("}") && !isEmpty(value);
-  if (isNameWithBraces) return undefined;
+  // A field `price {EUR}` has a value, and closes its brace.
+  const isBraceOpen = !inBrace.includes("}");
+  if (!isEmpty(value) && !isBraceOpen) return undefined;
   return {
     code: "yaml_syntax",
     message: `there is no colon after ${quote(word)}`,

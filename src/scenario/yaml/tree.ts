@@ -34,8 +34,8 @@ export class NodeValues {
   valueOf(written: Node | null): unknown {
     const node = aliasTarget(this.#tree, written);
     if (node === null) return null;
-    const made = this.#byNode.get(node);
-    if (made !== undefined) return made;
+    const earlierValue = this.#byNode.get(node);
+    if (earlierValue !== undefined) return earlierValue;
 
     // A mapping and a list are kept before their parts are read: a part may be an alias of the whole.
     if (isMap(node)) {
@@ -72,46 +72,51 @@ export function isEmpty(value: Node | null): boolean {
   return value === null || (isScalar(value) && value.value === null);
 }
 
-/** A field of a mapping, or an item of a list. */
-interface Field {
-  /** Its name; of an item, which has none, its value. */
-  readonly key: Node | null;
+/** The whole, a field of a mapping, or an item of a list. */
+interface Part {
+  /** Only a field has a name. */
+  readonly name: Node | undefined;
   readonly value: Node | null;
 }
 
 /** Follows a field path as far as the text has it. */
 export function locateField(tree: Tree, field: FieldPath, pointAt: "name" | "value"): FieldLocation {
-  let reached: Field = { key: tree.root, value: tree.root };
+  let part: Part = { name: undefined, value: tree.root };
   let namesFound = 0;
   for (const name of field) {
-    const inner = fieldIn(tree, reached.value, name);
+    const inner = partInside(tree, part.value, name);
     if (inner === undefined) break;
-    reached = inner;
+    part = inner;
     namesFound += 1;
   }
 
-  // A value without text, as in `keys:`, is shown at its name.
-  const [start = 0, end = 0] = reached.value?.range ?? [];
   const hasField = namesFound === field.length;
-  const isShownAtValue = hasField && pointAt === "value" && end > start;
-  const node = isShownAtValue ? reached.value : reached.key;
+  const node = nodeToShow(part, hasField ? pointAt : "name");
   const place = placeAt(tree.source, node?.range?.[0] ?? 0);
-
-  const value = aliasTarget(tree, reached.value);
+  const value = aliasTarget(tree, part.value);
   const spelling = isScalar(value) ? value.source : undefined;
   return { place, namesFound, spelling };
 }
 
+function nodeToShow({ name, value }: Part, pointAt: "name" | "value"): Node | null {
+  if (name === undefined) return value;
+  // A value without text, as in `keys:`, is shown at its name.
+  const [start = 0, end = 0] = value?.range ?? [];
+  return pointAt === "value" && end > start ? value : name;
+}
+
 /** The field or the item inside a node; `undefined` if it has none of this name or number. */
-function fieldIn(tree: Tree, parent: Node | null, name: string | number): Field | undefined {
+function partInside(tree: Tree, outer: Node | null, name: string | number): Part | undefined {
   // The fields of an alias are in the lines of its anchor.
-  const node = aliasTarget(tree, parent);
-  if (isMap(node)) return pairsOf(tree, node).get(String(name));
+  const node = aliasTarget(tree, outer);
+  if (isMap(node)) {
+    const pair = pairsOf(tree, node).get(String(name));
+    return pair && { name: pair.key, value: pair.value };
+  }
   if (!isSeq(node)) return undefined;
 
   const item = node.items[Number(name)] as Node | undefined;
-  if (item === undefined) return undefined;
-  return { key: item, value: item };
+  return item && { name: undefined, value: item };
 }
 
 /** The fields of a mapping by name. */

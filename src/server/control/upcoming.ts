@@ -68,16 +68,16 @@ function slidingMinuteEnds({ registry, windows }: SandboxState, now: number): nu
 /** All events by which a sandbox changes on its own; some are over. */
 function clockEvents(sandbox: SandboxState, now: number): ClockEvent[] {
   return [
-    ...keyEvents(sandbox, now),
+    ...keyEvents(sandbox),
     ...resetEvents(sandbox, now),
     ...timelineEvents(sandbox),
     ...faultEvents(sandbox),
   ];
 }
 
-function keyEvents({ registry }: SandboxState, now: number): ClockEvent[] {
+function keyEvents({ registry }: SandboxState): ClockEvent[] {
   const events: ClockEvent[] = [];
-  for (const { key } of registry.keysThatEnd(now)) {
+  for (const { key } of registry.keys.values()) {
     // A key stops working once, at the earliest instant.
     const end = earliestEnd(key);
     if (end === undefined) continue;

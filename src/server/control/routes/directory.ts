@@ -18,7 +18,10 @@ export const directoryRoute: Route = dataRoute("GET /directory", {
       s.described(s.text(), "Words that the key, its state or its organization must contain. Default: none."),
     ),
     limit: s.optional(
-      s.described(s.integer({ min: 1 }), `At most this many keys. Default: ${defaultLimit}.`),
+      s.described(
+        s.integer({ min: 1 }),
+        `At most this many keys, and organizations without keys. Default: ${defaultLimit}.`,
+      ),
     ),
   }),
   run({ sandbox, query }) {
@@ -29,28 +32,29 @@ export const directoryRoute: Route = dataRoute("GET /directory", {
 });
 
 /**
- * Lists the keys that match, up to the limit, with their organizations. A matching organization without keys is listed too, unless
- * as many organizations are listed already.
+ * Lists the keys that match, with their organizations, and the organizations without keys that match: up to the limit together. `left`
+ * is how many of both it leaves out; `matching` and `total` are only of keys.
  */
 function directoryOf(sandbox: SandboxState, words: readonly string[], limit: number) {
   const now = sandbox.clock.now();
   const sections = [];
-  let matchingKeys = 0;
-  let listedKeys = 0;
+  let room = limit;
+  let matching = 0;
+  let left = 0;
   for (const owner of sandbox.registry.organizations.values()) {
-    if (owner.keys.length === 0) {
-      const isListed = sections.length < limit && hasAll(words, organizationText(owner, sandbox));
-      if (isListed) sections.push(directorySection(sandbox, owner, [], now));
-      continue;
-    }
+    const isEmpty = owner.keys.length === 0;
+    if (isEmpty && !hasAll(words, organizationText(owner, sandbox))) continue;
 
-    const matches = keysWithWords(words, owner, sandbox, now);
-    matchingKeys += matches.length;
-    const toList = matches.slice(0, limit - listedKeys);
-    listedKeys += toList.length;
-    if (toList.length > 0) sections.push(directorySection(sandbox, owner, toList, now));
+    const matches = isEmpty ? [] : keysWithWords(words, owner, sandbox, now);
+    // An organization without keys takes as much room as a key.
+    const needed = isEmpty ? 1 : matches.length;
+    const taken = Math.min(needed, room);
+    room -= taken;
+    left += needed - taken;
+    matching += matches.length;
+    if (taken > 0) sections.push(directorySection(sandbox, owner, matches.slice(0, taken), now));
   }
-  return { sections, matching: matchingKeys, total: sandbox.registry.keys.size };
+  return { sections, matching, total: sandbox.registry.keys.size, left };
 }
 
 /** The keys of an organization that have all words. */

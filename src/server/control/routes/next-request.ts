@@ -8,7 +8,5 @@ export function withNextRequest<Key extends { readonly ref: string }>(
   sandbox: SandboxState,
   endpoint?: Endpoint,
 ) {
-  // Not shown: the sentence of the result already says that a fault comes later.
-  const { isFaultLater: _, ...shown } = nextRequest(sandbox, key.ref, endpoint);
-  return { ...key, nextRequest: shown };
+  return { ...key, nextRequest: nextRequest(sandbox, key.ref, endpoint) };
 }

@@ -127,7 +127,7 @@ function revisionOf(sandbox: SandboxState, { startId, stateFile }: ControlServer
   const parts = [
     // The numbers of events start again with the process.
     startId,
-    sandbox.journal.latest(),
+    sandbox.journal.latestNumber(),
     nextChangeAt(sandbox),
     sandbox.counters.unread(),
     stateFile?.isUnwritable() ?? false,

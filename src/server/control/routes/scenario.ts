@@ -3,7 +3,12 @@ import { readBundledScenario } from "../../../node/package-files.js";
 import { redactPlainKeys } from "../../../rules/redact.js";
 import type { SandboxState, StartOptions } from "../../../sandbox/sandbox-state.js";
 import { rejectedSecrets, secretsByRef } from "../../../sandbox/secrets.js";
-import { checkedStart, restartSandbox, startAnother } from "../../../sandbox/start-sandbox.js";
+import {
+  anotherStart,
+  checkedStart,
+  replaceScenario,
+  restartSandbox,
+} from "../../../sandbox/start-sandbox.js";
 import {
   bundledScenarios,
   isScenarioName,
@@ -141,7 +146,8 @@ async function bundledText(sandbox: SandboxState): Promise<string | undefined> {
 
 /** Starts the scenario with a name. Throws `scenario_not_found`. */
 function startNamed(sandbox: SandboxState, name: string, server: ControlServer, options: StartOptions = {}) {
-  startAnother(sandbox, namedScenario(name, server.startedScenario()), options);
+  const named = namedScenario(name, server.startedScenario());
+  replaceScenario(sandbox, anotherStart(sandbox, named, options));
   return summarizeStart(sandbox);
 }
 
@@ -149,7 +155,8 @@ function startNamed(sandbox: SandboxState, name: string, server: ControlServer, 
 function startSent(sandbox: SandboxState, sent: WrittenScenario, options: StartOptions = {}) {
   const checked = requireStartable(sent);
   const { scenario } = checked;
-  startAnother(sandbox, { scenario, name: scenario.name ?? "unnamed", text: sent.text }, options);
+  const named: NamedScenario = { scenario, name: scenario.name ?? "unnamed", text: sent.text };
+  replaceScenario(sandbox, anotherStart(sandbox, named, options));
   return summarizeStart(sandbox, startWarnings(checked, sandbox.startOptions));
 }
 

@@ -1,0 +1,24 @@
+import type { Scenario } from "../scenario/scenario.generated.js";
+import type { Endpoint } from "./endpoint.js";
+import type { FarmerMaker } from "./farmer-records/farmer-list.js";
+
+/** Time, randomness, hashing, endpoints and farmers, passed in so that a sandbox runs in Node and in browsers. */
+export interface Platform {
+  /** SHA-256 of a text's UTF-8 bytes, as 64 lowercase hex digits. */
+  readonly sha256: (text: string) => string;
+  /** The wall clock, in epoch milliseconds. */
+  readonly time: () => number;
+  /**
+   * The time that drives clocks, in epoch milliseconds. It follows the wall clock forward, also over a sleep of the machine,
+   * but not a step back; a fake `Date` moves it in both directions.
+   */
+  readonly steadyTime: () => number;
+  /** A clock for durations, in fractional milliseconds. */
+  readonly stopwatch: () => number;
+  /** Unpredictable unsigned 32-bit integers, used only for keys that are created at run time. */
+  readonly random: () => number;
+  /** Creates farmers; called when the first one is read. Default: there are none. */
+  readonly farmers?: FarmerMaker;
+  /** Returns the endpoints of a sandbox that starts this scenario. */
+  readonly endpoints: (scenario: Scenario) => readonly Endpoint[];
+}

@@ -1,0 +1,69 @@
+import { type FailureStatus, failures } from "../../rules/failures.js";
+import { faultKinds, faultKindTable } from "../../rules/fault-effects.js";
+import { apiOutcomeShape } from "../../rules/outcomes.js";
+import * as s from "../../schema/shape.js";
+import type { Scenario } from "../scenario.generated.js";
+import { refOf } from "./refs.js";
+import { scenarioLimits } from "./scenario-limits.js";
+import { timeOrDuration, wait } from "./times.js";
+
+// Faults. `checks/fault-rules.ts` checks their fields against each other.
+
+const maxFaults = 100;
+
+const positive = () => s.integer({ min: 1 });
+
+const conditionFields = {
+  key: s.optional(refOf("key")),
+  organization: s.optional(refOf("organization")),
+  outcome: s.optional(apiOutcomeShape()),
+  after: s.optional(timeOrDuration()),
+  until: s.optional(timeOrDuration()),
+  every: s.optional(positive()),
+  requests: s.optional(s.list(positive(), { min: 1, max: scenarioLimits.requestsOfFault })),
+  probability: s.optional(s.number({ min: 0, max: 1 })),
+};
+
+/** The time of a response, or how it is distributed. */
+const delay = () =>
+  s.either(wait(), s.mapping({ min: wait(), max: wait() }), s.mapping({ median: wait(), p99: wait() }));
+
+/** What causes the other statuses of the API, which no fault sends. */
+const causesOfStatus: ReadonlyMap<number, string> = new Map([
+  [401, "a key's state causes a 401: revoke it, or write a timeline"],
+  [403, "fields of an organization or a key cause a 403: key-states has a key for each of its causes"],
+  [404, "a path causes a 404: send a request to another one"],
+  [429, "a limit causes a 429: give the key limits: { per_minute: 0 }"],
+]);
+const failureStatuses = Object.keys(failures).map(Number) as FailureStatus[]; // its keys are numbers
+const failureStatus = () =>
+  s.choice(failureStatuses, "bad_choice", (value) => causesOfStatus.get(Number(value)));
+
+/** The shape of the value of each effect: the row of a kind in `faultKindTable` names one of these as its `valueKind`. */
+const effectShapes = { flag: s.flag, delay, status: failureStatus, rate: positive };
+
+const effectFields: Record<string, s.Optional> = {};
+for (const kind of faultKinds) {
+  // A description belongs to one shape, so each field has its own.
+  const makeShape: () => s.Shape = effectShapes[faultKindTable[kind].valueKind];
+  effectFields[kind] = s.optional(makeShape());
+}
+
+/** What belongs to a status, and has no effect without one. */
+const statusFields = {
+  body: s.optional(s.choice(["json", "html"])),
+  retry_after: s.optional(s.either(wait(), s.mapping({ date: wait() }))),
+};
+
+const effects: s.Fields = { ...effectFields, ...statusFields };
+// The effects of a fault: at least one. `{ hang: false }` has none, like `{}`.
+const then = s.needingOneOn(faultKinds, s.mapping(effects));
+
+const faultSchema: s.Shape = s.mapping({
+  when: s.optional(s.mapping(conditionFields)),
+  then,
+  requests_matched: s.snapshotOnly(s.integer()),
+});
+
+type FaultOfScenario = NonNullable<Scenario["faults"]>[number];
+export const faultsSchema = s.list(faultSchema as s.Shape<FaultOfScenario>, { max: maxFaults }); // `Scenario` is generated from this shape
