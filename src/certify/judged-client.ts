@@ -11,7 +11,6 @@ import {
 import { type Contradiction, whyUnstable } from "./client-runs/contradiction.js";
 import type { Runs } from "./client-runs/runs.js";
 import { whetherEachOnlyIsJudged } from "./only-evidence.js";
-import { noteRepeatedRejections } from "./resends/repeated-rejections.js";
 
 /** What each part of the runs has shown. */
 export interface Parts {
@@ -48,10 +47,8 @@ function restsOnFailure({ check, result }: JudgedCheck): boolean {
 }
 
 /** Nothing contradicts what the runs have shown. */
-export async function clientByParts(runs: Runs, parts: Parts): Promise<JudgedClient> {
-  // What a named resend explains needs no note.
-  const notes = parts.resends.problems.length > 0 ? [] : await noteRepeatedRejections(runs);
-  const judgment = mergeJudgments([judgeAdvice(runs), judgmentOfParts(parts), { notes }]);
+export function clientByParts(runs: Runs, parts: Parts): JudgedClient {
+  const judgment = mergeJudgments([judgeAdvice(runs), judgmentOfParts(parts)]);
   if (runs.isStopped) return judgedClient(runs, judgment);
 
   const evidence = whetherEachOnlyIsJudged(runs.plan, judgment.checks, runs.plain.report);

@@ -23,19 +23,12 @@ export interface CommandCall<Flags = object, ModeName extends string = string> {
 export interface Mode<Flags extends flag.FlagSet = flag.FlagSet, Name extends string = string> {
   /** Its name, which messages show. */
   readonly name: Name;
-  /** Whether a call is in it. Default: each call that is in no mode before it. */
-  when?(call: ModeCall<Flags>): boolean | undefined;
+  /** Whether a command line is in it; variables set no mode. Default: each one that is in no mode before it. */
+  when?(line: Pick<CommandCall<flag.FlagValues<Flags>>, "args" | "flags" | "io">): boolean | undefined;
   /** How many arguments it reads. Default: all that the command declares. */
   readonly maxArgs?: number;
   /** The flags that it reads, besides `--verbose`. */
   readonly flags: readonly string[];
-}
-
-/** What decides about the mode of a call. */
-export interface ModeCall<Flags extends flag.FlagSet = flag.FlagSet>
-  extends Pick<CallOf<Flags>, "args" | "flags" | "io"> {
-  /** The flags without those that only a variable has set. */
-  readonly flagsOnLine: CallOf<Flags>["flags"];
 }
 
 /** A command, such as `exec`: its help, its arguments and flags, and what it does. */
@@ -58,13 +51,8 @@ export interface CliCommand<Flags extends flag.FlagSet = flag.FlagSet, ModeName 
   readonly examples: Readonly<Record<string, string>>;
   /** Runs a call; resolves to the exit code (nothing: 0), or throws the error for the user. */
   // biome-ignore lint/suspicious/noConfusingVoidType: most commands return nothing.
-  run(call: CallOf<Flags, ModeName>): Promise<number | void>;
+  run(call: CommandCall<flag.FlagValues<Flags>, ModeName>): Promise<number | void>;
 }
-
-export type CallOf<Flags extends flag.FlagSet, ModeName extends string = string> = CommandCall<
-  flag.FlagValues<Flags>,
-  ModeName
->;
 
 /** Infers the types of the flags and modes for `run`. */
 export function declareCommand<Flags extends flag.FlagSet, ModeName extends string>(

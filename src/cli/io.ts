@@ -7,11 +7,12 @@ import { fileFailure } from "../node/files/write-file.js";
 import { longestTimer } from "../node/timers.js";
 import { isExecutable } from "./executable.js";
 import { describeFailure, exitCode, usageError } from "./exit-codes.js";
+import { isOn } from "./flags/readers.js";
 import { type KeyPresses, openKeyboard } from "./keyboard.js";
 import { createOutput } from "./output/process-output.js";
 import type { Output, Printer } from "./output/terminal.js";
 
-// Three ways to end: a server stops at a signal (`stopSignal`), or as if one had come (`stop`). A command that runs other programs
+// Three ways to end: a server stops at a signal (`stopSignal`), or as if one had come (`stopProcess`). A command that runs other programs
 // takes the signals itself (`takeSignals`), and ends the process when it has written its report (`endSoon`).
 
 /** Everything that a command uses of its process, so that tests can run it in theirs. */
@@ -55,16 +56,14 @@ export function splitAtDashes(argv: readonly string[]): {
   return { argvBeforeDashes: argv.slice(0, index), clientCommand: argv.slice(index + 1) };
 }
 
-const wordsForUnset = ["", "0", "false", "no", "off"];
-
 /** How to describe an error: as JSON if a program reads it. Also works if the command line cannot be read. */
 export function wantedErrorForm(argv: readonly string[], env: Io["env"]) {
   const { argvBeforeDashes } = splitAtDashes(argv);
-  const isSet = (value = "") => !wordsForUnset.includes(value.toLowerCase());
+  const { SVC_SANDBOX_VERBOSE: verbose = "", SVC_SANDBOX_JSON: json = "" } = env;
   const hasJsonFormat = /(?:^| )--format[ =]json(?= |$)/.test(argvBeforeDashes.join(" "));
   return {
-    verbose: argvBeforeDashes.includes("--verbose") || isSet(env.SVC_SANDBOX_VERBOSE),
-    json: hasJsonFormat || argvBeforeDashes.includes("--json") || isSet(env.SVC_SANDBOX_JSON),
+    verbose: argvBeforeDashes.includes("--verbose") || isOn(verbose),
+    json: hasJsonFormat || argvBeforeDashes.includes("--json") || isOn(json),
   };
 }
 

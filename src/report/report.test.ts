@@ -128,6 +128,6 @@ test("a report without outcomes covers nothing, and reaches no threshold", () =>
   };
   const merged = mergeReports([empty]);
   expect(merged.coverage).toEqual({ percent: 0, covered: 0, promised: 0 });
-  expect(unmetThresholds(merged, { minCoverage: 80 }).map(({ gate }) => gate)).toEqual(["coverage"]);
+  expect(unmetThresholds(merged, { minCoverage: 80 }).map(({ kind }) => kind)).toEqual(["coverage"]);
   expect(renderReport(merged, "text")).not.toContain("Every promised outcome is covered");
 });

@@ -1,5 +1,4 @@
 import type { ConditionedRun, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
-import { callerOutside } from "./caller-place.js";
 import { conditionedRun } from "./conditioned-run.js";
 import { LineWriter } from "./line-writer.js";
 import {
@@ -21,8 +20,8 @@ export interface SandboxRun {
   readonly conditionedRun: ConditionedRun | undefined;
   /** Returns a sandbox's own options, and the run's in place of those that it does not set. */
   readonly optionsFor: (ownOptions: StartOptions) => StartOptions;
-  /** Reports each later request of a sandbox, over all resets. One that code starts has a place that the report can name. */
-  readonly follow: (sandbox: SandboxState, startedBy?: "code" | "command") => void;
+  /** Reports each later request of a sandbox, over all resets. */
+  readonly follow: (sandbox: SandboxState) => void;
 }
 
 /** The folder of a run. Its writer reports a failure once, however often the run is read. */
@@ -44,16 +43,12 @@ export function currentRun(): SandboxRun | undefined {
     openFolder = { path, writer: new LineWriter(path, nodeFiles, nodeProcess.pid), run: undefined };
   }
   // A run that could not be read is tried again.
-  openFolder.run ??= readRun(openFolder, nodeFiles, nodeProcess);
+  openFolder.run ??= readRun(openFolder, nodeFiles);
   return openFolder.run;
 }
 
 /** Reads the run of a folder; `undefined` if that fails, which is reported. */
-function readRun(
-  { path, writer }: OpenFolder,
-  files: Files,
-  process: NodeJS.Process,
-): SandboxRun | undefined {
+function readRun({ path, writer }: OpenFolder, files: Files): SandboxRun | undefined {
   const file = writer.tryOrReport(() => parseRunFile(files.readFileSync(`${path}/${runFileName}`, "utf8")));
   if (file === undefined) return undefined;
   if (file.version !== ownVersion) return runOfAnotherVersion(writer);
@@ -65,8 +60,7 @@ function readRun(
     scenario,
     conditionedRun: conditions && { ...conditionedRun(conditions, claim), clockStart },
     optionsFor: (ownOptions) => completedOptions(ownOptions, options),
-    follow: (sandbox, startedBy = "code") =>
-      writeRequestsOf(sandbox, { startedBy, seedOfRun: options.seed, writer, process }),
+    follow: (sandbox) => writeRequestsOf(sandbox, writer, options.seed),
   };
 }
 
@@ -80,34 +74,17 @@ function completedOptions(own: StartOptions, ofRun: StartOptions): StartOptions 
   };
 }
 
-/** How the requests of a sandbox are reported. */
-interface FollowedSandbox {
-  readonly startedBy: "code" | "command";
-  readonly seedOfRun: number | undefined;
-  readonly writer: LineWriter;
-  readonly process: NodeJS.Process;
-}
-
 /** Writes a line for each later request of a sandbox, and for each response that a client did not read whole. */
-function writeRequestsOf(
-  sandbox: SandboxState,
-  { startedBy, seedOfRun, writer, process }: FollowedSandbox,
-): void {
-  // If the client's own code starts a sandbox with another seed, that code is on the stack only now.
-  const isPinnedByCode = startedBy === "code" && hasOtherSeed(sandbox, seedOfRun);
-  const place = isPinnedByCode ? callerOutside(process) : undefined;
+function writeRequestsOf(sandbox: SandboxState, writer: LineWriter, seedOfRun: number | undefined): void {
   sandbox.counters.alsoCountWith({
     count(exchange, trace) {
       // Asked for each request, because a reset may set another seed.
-      const pinned = hasOtherSeed(sandbox, seedOfRun) ? { seed: sandbox.seed, place } : undefined;
-      writer.write({ exchange, trace: trace && { ...trace, pinned } });
+      const isOwnSeed = seedOfRun !== undefined && sandbox.seed !== seedOfRun;
+      const ownSeed = isOwnSeed ? sandbox.seed : undefined;
+      writer.write({ exchange, trace: trace && { ...trace, ownSeed } });
     },
     countUnread: (unread) => writer.write({ unread }),
   });
-}
-
-function hasOtherSeed({ seed }: SandboxState, seedOfRun: number | undefined): boolean {
-  return seedOfRun !== undefined && seed !== seedOfRun;
 }
 
 /** A run that sets nothing. The first request writes a line with the version of this process, and no request is counted. */

@@ -1,5 +1,5 @@
 import type { KeyLimits } from "../rules/key-record.js";
-import type { SharedInRotation } from "../scenario/keys/rotations.js";
+import type { RotationPosition } from "../scenario/keys/rotations.js";
 
 /**
  * The limits of a scenario's key at the start, with what the profile `varied` adds to them. `rotation` is what the scenario writes for
@@ -11,7 +11,11 @@ import type { SharedInRotation } from "../scenario/keys/rotations.js";
  * | that of a minute | the limit of a day      |                                                            |
  * | that of a day    | none                    | with a higher one a minute, a day would be used up sooner  |
  */
-export function raisedLimits(limits: KeyLimits, rotation: SharedInRotation, added: KeyLimits): KeyLimits {
+export function raisedLimits(
+  limits: KeyLimits,
+  rotation: RotationPosition["rotation"],
+  added: KeyLimits,
+): KeyLimits {
   if (added.perMinute === 0 && added.perDay === 0) return limits;
   const { mostUsed, writtenSettings } = rotation;
   const written = writtenSettings.limits ?? {};

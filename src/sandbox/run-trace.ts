@@ -30,8 +30,8 @@ export type AfterRejection =
 export interface RunTrace extends ConditionEffect {
   /** The variants that its response shows. */
   readonly points: readonly VariedPoint[];
-  /** The seed that the client's own code sets in place of the run's, and where. */
-  readonly pinned?: { readonly seed: number; readonly place?: string | undefined } | undefined;
+  /** The seed that the client's own code sets in place of the run's. */
+  readonly ownSeed?: number | undefined;
   /** The name of its sandbox's scenario. */
   readonly scenario: string;
   /** The assumptions that its sandbox sets, and that the run would vary. */

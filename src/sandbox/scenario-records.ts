@@ -1,13 +1,9 @@
 import type { KeyRecord } from "../rules/key-record.js";
 import { type Organization, readAccess } from "../rules/organization.js";
 import type { Writable } from "../rules/writable.js";
-import { type EndsBeforeStart, endsFrom, readEnds } from "../scenario/keys/key-ends.js";
+import { type EndsBeforeStart, endsFrom, endsOf } from "../scenario/keys/key-ends.js";
 import { readSettings } from "../scenario/keys/key-settings.js";
-import {
-  positionsInRotations,
-  type RotationPosition,
-  type SharedInRotation,
-} from "../scenario/keys/rotations.js";
+import { positionsInRotations, type RotationPosition } from "../scenario/keys/rotations.js";
 import {
   allKeys,
   allOrganizations,
@@ -46,7 +42,7 @@ interface UnstartedKey {
   /** What ends it, some of it in durations; `undefined` if nothing does. */
   readonly ends: EndsBeforeStart | undefined;
   /** What it has in common with the keys that it replaced, and with those that replaced it. */
-  readonly rotation: SharedInRotation;
+  readonly rotation: RotationPosition["rotation"];
 }
 
 /** The latest records of each mapping of organizations: tests start one scenario many times, and hashes take time. */
@@ -114,7 +110,7 @@ function buildKey(key: ScenarioKey, position: RotationPosition, seed: number, sh
   if (fields.created_at !== undefined) record.createdAt = requireInstant(fields.created_at);
   if (fields.replaced_by !== undefined) record.replacedBy = fields.replaced_by;
   if (replaces !== undefined) record.replaces = replaces;
-  return { record, fields, ends: readEnds(fields), rotation };
+  return { record, fields, ends: endsOf(fields), rotation };
 }
 
 /** Adds a scenario's key, as it is at the start of the clock (epoch milliseconds), from where its durations count. */

@@ -10,6 +10,6 @@ export interface StoryProgress {
   readonly results: Map<number, boolean>;
   /** The result of the last step, without a secret; `undefined` before the first one. */
   last: PlayedStep | undefined;
-  /** Whether the clock was frozen before a presenter's first step; `undefined` before it and after the last one. */
-  wasFrozen: boolean | undefined;
+  /** Whether a presenter's first step has frozen a running clock, which goes on after the last step. */
+  resumesAtEnd: boolean;
 }

@@ -59,17 +59,3 @@ export function spellingOfField(scenario: ReadScenario, field: FieldPath): strin
   const location = scenario.locate(field, "value");
   return hasOwnPlace(location, field) ? location.spelling?.slice(0, longestSpelling) : undefined;
 }
-
-/** Of several fields, the one that was written last: the first that the scenario's own text has, else the first of the next text. */
-export function fieldWrittenLast(
-  scenario: ReadScenario,
-  fields: readonly [FieldPath, ...FieldPath[]],
-): FieldPath {
-  for (const text of scenario.texts) {
-    for (const field of fields) {
-      const location = scenario.locate(field, "value");
-      if (hasOwnPlace(location, field) && location.place?.source === text) return field;
-    }
-  }
-  return fields[0];
-}

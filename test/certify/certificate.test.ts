@@ -4,7 +4,7 @@ import { certificateLayout } from "../../src/certify/certificate/certificate-lay
 import { certificateText } from "../../src/certify/certificate/certificate-text.js";
 import type { JudgedClient } from "../../src/certify/certificate/certification.js";
 import { certifyResultOf, verdictOf } from "../../src/certify/certificate/certify-result.js";
-import { notJudged, runTooLate } from "../../src/certify/checks/judgment.js";
+import { notJudged } from "../../src/certify/checks/judgment.js";
 import type { ClientRun } from "../../src/certify/client-runs/client-run.js";
 import { timeoutsFor } from "../../src/certify/client-runs/timeouts.js";
 import { render } from "../../src/report/render/render.js";
@@ -157,17 +157,16 @@ test("advice that runs have is a problem of its own check, and not of the checks
   );
 });
 
-test("all kinds of a 429 that hold are one, and a single one has its own words", () => {
+test("each kind of a 429 that holds is named", () => {
   const kindsHeld = (...forms: readonly ("without" | "seconds" | "date")[]) => {
     const checks = forms.map((retryAfter) =>
       judgedCheck({ kind: "resend", outcome: "429.per_minute", retryAfter }, { kind: "held", key: "active" }),
     );
     return certificateText({ ...failed, checks });
   };
-  expect(kindsHeld("without", "seconds", "date")).toContain(
-    "no resend of ACTIVE after 429 (its last request)",
+  expect(kindsHeld("without", "date")).toContain(
+    "no resend of ACTIVE after 429 without Retry-After and 429 with a date (its last request)",
   );
-  expect(kindsHeld("date")).toContain("no resend of ACTIVE after 429 with a date (its last request)");
 });
 
 test("a certificate that was stopped says so first, and JUnit has it as an error", () => {
@@ -260,23 +259,4 @@ test("a command that prints a key has failed, also if it sends no request", () =
     certifyResultOf({ ...clientWithoutRequests, problems }, { allow: [], firstSeed: 1 }, failed).verdict;
   expect(verdictWith([])).toBe("no_request");
   expect(verdictWith(failed.problems)).toBe("failed");
-});
-
-test("a text names --timeout once, however many runs did not end in time", () => {
-  const [first] = failed.problems;
-  if (first === undefined) throw new Error("it has no problem");
-  const late = { ...first, whatToDo: "Set a timeout. If your client has a longer one, raise --timeout." };
-  const checks = [
-    judgedCheck({ kind: "answer", outcome: "200.test" }, notJudged(runTooLate)),
-    judgedCheck({ kind: "answer", outcome: "401.revoked" }, notJudged(runTooLate)),
-  ];
-  const text = certificateText({ ...failed, problems: [late, late], checks });
-  expect(text.match(/--timeout/g)).toHaveLength(1);
-  expect(text.match(/Fix: Set a timeout\./g)).toHaveLength(2);
-  expect(text).toContain(
-    "\nNot judged: answer.200.test and answer.401.revoked: the command did not end in time.\n",
-  );
-  expect(certificateText({ ...failed, problems: [], checks })).toContain(
-    "in time. Set a longer --timeout.\n",
-  );
 });

@@ -30,7 +30,7 @@ export const runEnd = (more: Partial<RunEnd> = {}): RunEnd => ({
   replacedCount: 0,
   lastRequest: undefined,
   lastAskedWait: undefined,
-  pinned: undefined,
+  ownSeed: undefined,
   ownAssumptions: [],
   scenarios: [],
   ...more,

@@ -12,9 +12,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 /** A command line in each mode; `URL` is that of a running sandbox. */
 const calls: Readonly<Record<string, string>> = {
   start: "start key-states",
-  "start --no-control": "start key-states --no-control",
   exec: "exec key-states",
-  "exec --no-control": "exec key-states --no-control",
   certify: "certify key-states",
   list: "list",
   show: "show key-states",
@@ -27,10 +25,7 @@ const calls: Readonly<Record<string, string>> = {
   "keys --format env": "keys key-states --format env",
   verify: "verify key-states",
   "verify --json": "verify key-states --json",
-  "verify --watch": "verify key-states --watch",
   play: "play active",
-  "play --json": "play active --json",
-  "play --step": "play active --step",
   "fixtures organizations": "fixtures organizations",
   "fixtures farmers": "fixtures farmers",
   "explain <request id or last>": "explain last",
@@ -187,6 +182,11 @@ test.each([
   ["fixtures organizations --now 2026-03-02T09:00:00Z", /--now/],
   ["keys --format env --endpoint nothing", /--endpoint/],
   ["start --no-control --open", /--open/],
+  ["start --no-control --detach", /--detach/],
+  ["exec --no-control --control-token token-of-a-test -- true", /--control-token/],
+  ["play active --step --speed 2", /--speed/],
+  ["play active --json --speed 2", /--speed/],
+  ["verify active --json --quiet", /--quiet/],
   ["list key-states", /"key-states"/],
   ["schema scenario certificate", /"certificate"/],
 ])("%s is a usage error that names what does nothing there", async (line, names) => {

@@ -80,7 +80,6 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/api/openapi.ts": "HTTP",
   "src/api/probe.ts": "HTTP",
   "src/api/repeatable-request.ts": "HTTP",
-  "src/cli/commands/exec.ts": "HTTP",
   "src/compare/response/members.ts": "field",
   "src/dashboard/control/data.ts": "HTTP",
   "src/report/suggest-endpoint.ts": "HTTP",

@@ -19,7 +19,7 @@ import { served } from "../support/servers.js";
 import { elementsOf } from "./xml-elements.js";
 
 const clean = createSandbox().report();
-const unmet = (sentence: string) => ({ gate: "coverage", title: "--min-coverage 90", sentence }) as const;
+const unmet = (sentence: string) => ({ kind: "coverage", title: "--min-coverage 90", sentence }) as const;
 
 /** Expects a text that is well-formed in its format, though everything in it was chosen by an attacker. */
 function expectSound(format: ReportFormat, text: string, keys: readonly string[]): void {

@@ -4,7 +4,7 @@ import { isFault } from "../../rules/fault-effects.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { listed } from "../../schema/words.js";
-import { asksFor, type Check, nameOf, statusOfRejection } from "../checks/check.js";
+import { asksFor, type Check, nameOf } from "../checks/check.js";
 import type { Finding, JudgedCheck, Note, Reason } from "../checks/judgment.js";
 import { nameOfKey, resendKinds } from "../resends/resend-kinds.js";
 import { againLine, type Program } from "./again-line.js";
@@ -17,37 +17,28 @@ const width = 100;
 /** How many problems are shown whole; each other one is its sentence and its command. */
 const wholeProblems = 4;
 
-/** A line of the text, before it is laid out: `text`, then the fix that it ends with, and the command. */
-interface CertificateLine {
-  readonly text: string;
-  readonly fix?: string;
-  readonly again?: string;
-}
-
-/** Renders a result for people: problems first, then what held and what was not judged. `bad`: colors the first line of a failure. */
+/** Renders a result for people: problems first, then what held and what was not judged. `colorFailure`: colors the first line of a failure. */
 export function certificateText(
   certified: CertifyResult,
   program: Program = {},
-  bad: (text: string) => string = (text) => text,
+  colorFailure: (text: string) => string = (text) => text,
 ): string {
-  const lines = layOut(certificateLines(certified, program, bad));
+  const lines = certificateLines(certified, program, colorFailure);
   return `${lines.map(oneSafeLine).join("\n")}\n`;
 }
 
 function certificateLines(
   certified: CertifyResult,
   program: Program,
-  bad: (text: string) => string,
-): CertificateLine[] {
+  colorFailure: (text: string) => string,
+): string[] {
   const { verdict, problems, why, whatToDo = "", runs, command, durationMs } = certified;
   const count = `${pluralize(runs, "run")} of \`${commandLine(command)}\`, ${Math.round(durationMs / 1000)} s`;
   const conclusion = `${conclusionLine(certified)}.`;
-  const lines: CertificateLine[] = [
-    { text: `${verdict === "failed" ? bad(conclusion) : conclusion}  ${count}` },
-  ];
+  const lines = [`${verdict === "failed" ? colorFailure(conclusion) : conclusion}  ${count}`];
   // The reason of these verdicts is below the problems. That of any other one is in the first line, and its fix follows.
   const isReasonBelow = verdict === "failed" || verdict === "stopped";
-  if (certified.whatToDo !== undefined && !isReasonBelow) lines.push({ text: "Fix: ", fix: whatToDo });
+  if (certified.whatToDo !== undefined && !isReasonBelow) lines.push(`Fix: ${whatToDo}`);
 
   let number = 0;
   for (const problem of problems) {
@@ -56,39 +47,15 @@ function certificateLines(
   }
   for (const name of failedWithoutProblem(certified.checks, problems)) {
     number += 1;
-    lines.push({ text: `${number}. ${name} failed, and no run shows why` });
+    lines.push(`${number}. ${name} failed, and no run shows why`);
   }
 
-  if (isReasonBelow && why !== undefined) lines.push({ text: `Not judged: ${why}. `, fix: whatToDo });
+  if (isReasonBelow && why !== undefined) lines.push(`Not judged: ${why}. ${whatToDo}`);
   lines.push(...listLine("Held", heldWords(certified)));
   lines.push(...listLine("Allowed", certified.allow.map(allowedWords)));
   lines.push(...listLine(`Set by ${certified.scenario}`, certified.assumptions ?? []));
   lines.push(...notJudgedLines(certified));
   return lines;
-}
-
-/** Joins each line with its fix and its command. Of all fixes, only the first says that `--timeout` can be longer: it is one setting of all runs. */
-function layOut(certificateLines: readonly CertificateLine[]): string[] {
-  const lines: string[] = [];
-  let isTimeoutNamed = false;
-  for (const { text, fix, again } of certificateLines) {
-    if (fix === undefined) {
-      lines.push(text);
-      continue;
-    }
-    const line = (text + (isTimeoutNamed ? withoutTimeout(fix) : fix)).trimEnd();
-    if (fix.includes("--timeout")) isTimeoutNamed = true;
-    if (again === undefined) lines.push(line);
-    else if (line.length + again.length + 6 <= width) lines.push(`${line}      ${again}`);
-    else lines.push(line, `   ${again}`);
-  }
-  return lines;
-}
-
-/** As in "Set a limit." of "Set a limit. If it may wait, raise --timeout." */
-function withoutTimeout(fix: string): string {
-  const sentences = fix.split(/(?<=\.) (?=[A-Z])/);
-  return sentences.filter((sentence) => !sentence.includes("--timeout")).join(" ");
 }
 
 /** The lines of a problem: its sentence, and if it is one of the first, its last line and its fix. Its command comes last. */
@@ -97,20 +64,23 @@ function problemLines(
   number: number,
   certified: CertifyResult,
   program: Program,
-): CertificateLine[] {
+): string[] {
   const { sentence, whatToDo, lastLine } = problem;
-  const lines: CertificateLine[] = [{ text: `${number}. ${sentence}` }];
+  const lines = [`${number}. ${sentence}`];
   const again = `Again: ${againLine(problem, certified.command, program)}`;
-  if (number > wholeProblems) return [...lines, { text: `   ${again}` }];
+  if (number > wholeProblems) return [...lines, `   ${again}`];
 
-  if (lastLine !== undefined) lines.push({ text: `   Its last line: ${lastLine}` });
-  lines.push({ text: "   Fix: ", fix: whatToDo, again });
+  if (lastLine !== undefined) lines.push(`   Its last line: ${lastLine}`);
+  const fix = `   Fix: ${whatToDo}`;
+  const onOneLine = `${fix}      ${again}`;
+  if (onOneLine.length <= width) lines.push(onOneLine);
+  else lines.push(fix, `   ${again}`);
   return lines;
 }
 
 /** A line with a list; none if the list is empty. */
-function listLine(title: string, words: readonly string[]): CertificateLine[] {
-  return words.length === 0 ? [] : [{ text: `${title}: ${words.join(", ")}` }];
+function listLine(title: string, words: readonly string[]): string[] {
+  return words.length === 0 ? [] : [`${title}: ${words.join(", ")}`];
 }
 
 function allowedWords(outcome: OutcomeId): string {
@@ -146,29 +116,22 @@ function resendWords(report: CertifyResult["report"]): ReadonlyMap<string, strin
   return words;
 }
 
-/** As in "no resend of ACTIVE after 429 and 401 (its last request)": only its last request was rejected. If all kinds of a 429 held, they are "429". */
+/** As in "no resend of ACTIVE after 503 with Retry-After and 401 (its last request)": only its last request was rejected. */
 function heldResends(checks: readonly JudgedCheck[], wordsByName: ReadonlyMap<string, string>): string[] {
-  const afterLimit = checks.filter(({ check }) => isAfterLimit(check));
-  const areAllAfterLimit = afterLimit.length > 1 && afterLimit.every(({ result }) => result.kind === "held");
   const words = new Set<string>();
   let key: string | undefined;
   for (const { check, result } of checks) {
     if (check.kind !== "resend" || result.kind !== "held") continue;
     key ??= result.key;
     const name = nameOf(check);
-    if (areAllAfterLimit && isAfterLimit(check)) words.add("429");
-    else words.add(wordsByName.get(name) ?? name);
+    words.add(wordsByName.get(name) ?? name);
   }
   if (key === undefined) return [];
   return [`no resend of ${nameOfKey(key)} after ${listed([...words], "and")} (its last request)`];
 }
 
-function isAfterLimit(check: Check): boolean {
-  return check.kind === "resend" && statusOfRejection(check.outcome) === 429;
-}
-
 /** What was not judged: a line for each reason, with all that it is about. The reason of the verdict stands above already. */
-function notJudgedLines(certified: CertifyResult): CertificateLine[] {
+function notJudgedLines(certified: CertifyResult): string[] {
   const wordsByName = resendWords(certified.report);
   const unjudged: Note[] = [];
   for (const { check, result } of certified.checks) {
@@ -187,9 +150,9 @@ function notJudgedLines(certified: CertifyResult): CertificateLine[] {
     group.names.push(what);
   }
 
-  const lines: CertificateLine[] = [];
+  const lines: string[] = [];
   for (const { reason, names } of groups.values()) {
-    lines.push({ text: `Not judged: ${listed(names, "and")}: ${reason.why}. `, fix: reason.whatToDo });
+    lines.push(`Not judged: ${listed(names, "and")}: ${reason.why}. ${reason.whatToDo}`);
   }
   return lines;
 }

@@ -81,7 +81,7 @@ function wordsOfRejection({ outcome, retryAfter }: ResendCheck): string[] {
 }
 
 /** The status of what a request gets that is rejected. */
-export function statusOfRejection(outcome: ResendCheck["outcome"]): number {
+function statusOfRejection(outcome: ResendCheck["outcome"]): number {
   return outcome === "fault.status" ? 503 : outcomeRow(outcome).status;
 }
 

@@ -84,8 +84,8 @@ export interface RunEnd {
   readonly lastRequest: LastRequest | undefined;
   /** The last response of any key that asks the client to wait; `undefined` if there was none. */
   readonly lastAskedWait: AskedWait | undefined;
-  /** Where the client's tests set another seed than the run's, as a sentence. */
-  readonly pinned: string | undefined;
+  /** The seed that the client's own code sets in place of the run's. */
+  readonly ownSeed: number | undefined;
   /** The assumptions that its sandboxes set, and that the run would vary. */
   readonly ownAssumptions: readonly string[];
   /** The names of the scenarios of its sandboxes. */

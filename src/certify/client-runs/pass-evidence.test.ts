@@ -19,12 +19,12 @@ const whyOf = (more: Partial<RunEnd>, subject: "varied" | "replaced" = "replaced
 test("a run with its subject and all requests of the plain one is judged", () => {
   expect(whyOf({})).toBeUndefined();
   expect(whyOf({ replacedCount: 0 }, "varied")).toBeUndefined();
-  expect(whyOf({ points: [], pinned: "the code sets the seed 3" })).toBeUndefined();
+  expect(whyOf({ points: [], ownSeed: 3 })).toBeUndefined();
 });
 
 test.each<[string, Partial<RunEnd>, "varied" | "replaced", RegExp]>([
   ["sent nothing", { sentKeys: [] }, "replaced", /^the command sent no request/],
-  ["has another seed", { pinned: "the code sets the seed 3" }, "varied", /^the code sets the seed 3$/],
+  ["has another seed", { ownSeed: 3 }, "varied", /^your code sets the seed 3$/],
   ["did not vary", { points: [] }, "varied", /^no response varied$/],
   ["was not hit", { replacedCount: 0 }, "replaced", /^no request was hit$/],
   [

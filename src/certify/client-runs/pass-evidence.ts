@@ -9,14 +9,15 @@ import type { RunEnd, SentKey } from "./client-run.js";
  */
 export function whetherPassCounts(
   plain: Pick<RunEnd, "sentKeys">,
-  run: Pick<RunEnd, "sentKeys" | "pinned" | "points" | "replacedCount">,
+  run: Pick<RunEnd, "sentKeys" | "ownSeed" | "points" | "replacedCount">,
   whatWasTried: "varied" | "replaced",
 ): RunEvidence {
   // A run in which the command does less than in the plain run, as with a cache of tests, passes whatever the sandbox does.
   const missing = missingRequests(plain, run);
   if (run.sentKeys.length === 0 && missing.length > 0) return notJudged(sentNothing);
-  if (whatWasTried === "varied" && run.pinned !== undefined) {
-    return notJudged({ why: run.pinned, whatToDo: "Leave the seed out: the sandbox then has the run's." });
+  if (whatWasTried === "varied" && run.ownSeed !== undefined) {
+    const why = `your code sets the seed ${run.ownSeed}`;
+    return notJudged({ why, whatToDo: "Leave the seed out: the sandbox then has the run's." });
   }
   if (whatWasTried === "varied" && run.points.length === 0) return notJudged(nothingVaried);
   if (whatWasTried === "replaced" && run.replacedCount === 0) return notJudged(nothingHit);

@@ -14,7 +14,7 @@ type FactsOfRequests = Pick<
   | "replacedCount"
   | "lastRequest"
   | "lastAskedWait"
-  | "pinned"
+  | "ownSeed"
   | "ownAssumptions"
   | "scenarios"
 >;
@@ -30,7 +30,7 @@ export class SeenRequests implements RequestCounter {
   /** The ids of requests whose response the client did not read whole. */
   readonly #unread = new Set<string>();
   #replacedCount = 0;
-  #pinned: RunTrace["pinned"];
+  #ownSeed: RunTrace["ownSeed"];
   #lastRequest: RunEnd["lastRequest"];
   #lastAskedWait: RunEnd["lastAskedWait"];
   #latestAt: number;
@@ -59,7 +59,6 @@ export class SeenRequests implements RequestCounter {
 
   /** What a run has of its requests when it ends. */
   facts(): FactsOfRequests {
-    const pinned = this.#pinned;
     const sentKeys = [...this.#sentKeys.values()];
     return {
       sentKeys: sentKeys.map((sentKey) => this.#withUnread(sentKey)),
@@ -67,7 +66,7 @@ export class SeenRequests implements RequestCounter {
       replacedCount: this.#replacedCount,
       lastRequest: this.#lastRequest,
       lastAskedWait: this.#lastAskedWait,
-      pinned: pinned && `${pinned.place ?? "the client's code"} sets the seed ${pinned.seed}`,
+      ownSeed: this.#ownSeed,
       ownAssumptions: [...this.#ownAssumptions],
       scenarios: [...this.#scenarios],
     };
@@ -103,12 +102,12 @@ export class SeenRequests implements RequestCounter {
     if (replaced !== undefined) this.#replacedCount += 1;
   }
 
-  #addTrace({ points, pinned, scenario, ownAssumptions }: RunTrace): void {
+  #addTrace({ points, ownSeed, scenario, ownAssumptions }: RunTrace): void {
     for (const point of points) {
       // A variant without words is what `minimal` does.
       if (variantWords(point.row, point.variant) !== undefined) this.#points.set(pointId(point), point);
     }
-    this.#pinned ??= pinned;
+    this.#ownSeed ??= ownSeed;
     this.#scenarios.add(scenario);
     for (const name of ownAssumptions) this.#ownAssumptions.add(name);
   }

@@ -1,8 +1,7 @@
 import type { RowChoice } from "../../sandbox/variants.js";
 import { failuresOfStep, failuresWithoutCauses } from "../checks/chance.js";
 import type { ClientRun } from "../client-runs/client-run.js";
-import type { NothingShown, Runs } from "../client-runs/runs.js";
-import { pointId } from "../client-runs/varied-points.js";
+import type { NothingShown } from "../client-runs/runs.js";
 import { bodyLengthRow, isCoveredBy, type RowCause, retryAfterRow, variedRows } from "./row-causes.js";
 import { confirmRow } from "./row-confirmation.js";
 import type { TrialResult, VariedTrials } from "./varied-trials.js";
@@ -22,21 +21,11 @@ export type FailureCause =
 /** The row that breaks a run, alone or together with others. */
 type Culprit = { readonly kind: "culprit"; readonly row: string } | NothingShown;
 
-/** What a search goes by. */
-interface SearchBasis {
-  readonly runs: Runs;
-  /** The trials of the run that is searched. */
-  readonly trials: VariedTrials;
-  /** The varied runs that failed as this one did. */
-  readonly failures: readonly ClientRun[];
-}
-
 /** Searches for the rows that break a run besides those of known causes. `unknown`: no row breaks the run alone that they do not explain. */
 export async function searchRows(
-  basis: SearchBasis,
+  trials: VariedTrials,
   knownCauses: readonly RowCause[],
 ): Promise<FailureCause | NothingShown> {
-  const { trials } = basis;
   const newCauses: RowCause[] = [];
   for (;;) {
     const causes = [...knownCauses, ...newCauses];
@@ -46,7 +35,7 @@ export async function searchRows(
     const rows = otherRows(trials.run, causes);
     if (rows.length === 0) return { kind: "unknown" };
 
-    const culprit = await findCulprit(basis, rows);
+    const culprit = await findCulprit(trials, rows);
     if (culprit.kind === "nothing_shown") return culprit;
     const confirmation = await confirmRow(trials, culprit.row);
     if (confirmation.kind === "nothing_shown") return confirmation;
@@ -69,21 +58,13 @@ function otherRows(run: ClientRun, causes: readonly RowCause[]): string[] {
 }
 
 /** Finds the row that breaks the run, of these, which break it together. What takes few runs comes first. */
-async function findCulprit(basis: SearchBasis, rows: readonly string[]): Promise<Culprit> {
-  const { trials } = basis;
+async function findCulprit(trials: VariedTrials, rows: readonly string[]): Promise<Culprit> {
   for (const row of likelyRows(trials.run, rows)) {
     const alone = await trials.varyOnly([{ row }], failuresOfStep);
     if (alone.kind === "nothing_shown") return alone;
     if (alone.kind === "breaks") return { kind: "culprit", row };
   }
-
-  // Of eight rows, halving takes three runs or more. If only two are suspicious, one run shows that one of them is the culprit, and the next
-  // one which.
-  const suspicious = suspiciousRows(basis, rows);
-  if (suspicious.length === 0 || suspicious.length === rows.length) return halve(trials, rows);
-  const trial = await trials.varyOnly(onAllStatuses(suspicious), failuresOfStep);
-  if (trial.kind === "nothing_shown") return trial;
-  return halve(trials, trial.kind === "breaks" ? suspicious : rows);
+  return halve(trials, rows);
 }
 
 /** Those of the rows that are tried alone, before any others. */
@@ -94,25 +75,6 @@ function likelyRows({ result }: ClientRun, rows: readonly string[]): string[] {
   // A client that waits as long as a response asks takes long in each trial that fails.
   if (result === "timed_out" && rows.includes(retryAfterRow)) likely.push(retryAfterRow);
   return likely;
-}
-
-/** The rows that had, in each run that failed, a variant that no run had which passed. */
-function suspiciousRows({ runs, failures }: SearchBasis, candidates: readonly string[]): readonly string[] {
-  const harmlessPoints = new Set<string>();
-  for (const { result, points } of runs.ended) {
-    if (result !== "passed") continue;
-    for (const point of points) harmlessPoints.add(pointId(point));
-  }
-
-  let suspicious = candidates;
-  for (const { points } of failures) {
-    const rowsOfFailure = new Set<string>();
-    for (const point of points) {
-      if (!harmlessPoints.has(pointId(point))) rowsOfFailure.add(point.row);
-    }
-    suspicious = suspicious.filter((row) => rowsOfFailure.has(row));
-  }
-  return suspicious;
 }
 
 /** Halves the rows until one remains. If the first half does not break the run, the second one does. */

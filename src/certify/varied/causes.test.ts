@@ -27,7 +27,6 @@ const failedRun = (seed: number, ...points: readonly VariedPoint[]) =>
 async function causesOf(
   failing: readonly ClientRun[],
   breaks: (points: readonly VariedPoint[], seed: number, time: number) => boolean,
-  passing: readonly ClientRun[] = [],
   shows: (varied: readonly VariedPoint[], isAlone: boolean) => readonly VariedPoint[] = (varied) => varied,
   last?: ClientRun["lastAskedWait"],
 ) {
@@ -35,7 +34,7 @@ async function causesOf(
   let callsAfterContradiction = 0;
   const runs = new Runs(plan, {
     async run({ seed, conditions: { rows } }) {
-      const { points = [] } = [...failing, ...passing].find((run) => run.seed === seed) ?? {};
+      const { points = [] } = failing.find((run) => run.seed === seed) ?? {};
       const id = JSON.stringify([seed, rows ?? "all"]);
       calls.push(id);
       callsAfterContradiction += runs.findContradiction() === undefined ? 0 : 1;
@@ -57,7 +56,6 @@ async function causesOf(
   });
   const varied = ({ seed }: ClientRun) =>
     runs.makeOnce({ purpose: { kind: "varied", seed }, conditions: { profile: "varied" }, seed });
-  await Promise.all(passing.map(varied));
   const first = await Promise.all(failing.map(varied));
   const { causes } = await findCauses(runs, first as ClientRun[]);
   const named = causes.map(({ row, points = [], failed }) => ({
@@ -99,12 +97,6 @@ test("32 rows are halved, and the last one is confirmed: twice alone, and once n
   ]);
 });
 
-test("a row whose variant has passed with another seed is tried last", async () => {
-  const passing = [failedRun(9, ...wide.slice(0, 31))];
-  const { count } = await causesOf([failedRun(3, ...wide)], has("row_31"), passing);
-  expect(count).toBe(2 + repeats + bare + 2 + 1);
-});
-
 test.each([
   ["429.per_day", 429, "a daily limit", "Or test it with a key that is limited by the minute."],
   ["429.per_minute", 429, "a 429", "set a longer --timeout."],
@@ -117,7 +109,7 @@ test.each([
       result: "timed_out",
     } as const;
     const last = { outcome, status, seconds: 52_000 };
-    const { causes } = await causesOf([run], has("retry_after"), [], (varied) => varied, last);
+    const { causes } = await causesOf([run], has("retry_after"), (varied) => varied, last);
     expect(causes.map(({ sentence }) => sentence)).toEqual([
       `Waits longer than 1 s, as \`Retry-After\` of ${limit} asks: 52,000 s`,
     ]);
@@ -179,7 +171,7 @@ test("the status that breaks a client is named, although its run stopped before 
   const points = [200, 401, 403].map((status) => ({ ...point("etag"), status }));
   const whole = failedRun(1, ...points);
   const isBroken = (varied: readonly VariedPoint[]) => varied.some(({ status }) => status === 403);
-  const { sentences } = await causesOf([whole], isBroken, [], (varied, isAlone) =>
+  const { sentences } = await causesOf([whole], isBroken, (varied, isAlone) =>
     isAlone ? varied : varied.slice(0, 2),
   );
   expect(sentences[0]).toMatch(/^Breaks when a 403 /);
@@ -279,15 +271,6 @@ test("after two searches in vain, no run is made: the last one is a trial", asyn
   const breaks = (points: readonly VariedPoint[]) => has("etag")(points) && has("server")(points);
   const { calls } = await causesOf([failedRun(4, ...many)], breaks);
   expect(calls.at(-1)).not.toContain("all");
-});
-
-test("a row whose variant has passed with another seed is found if no other one breaks the client", async () => {
-  const breaks = (points: readonly VariedPoint[], seed: number) => seed === 3 && has("etag")(points);
-  const { named, count } = await causesOf([failedRun(3, ...many)], breaks, [
-    failedRun(9, point("etag", "weak")),
-  ]);
-  // The other three together, once, and then two halves.
-  expect([named.map(({ row }) => row), count]).toEqual([["etag"], 2 + repeats + bare + 1 + 2 + 2]);
 });
 
 test("a long body comes first in one run, too", async () => {

@@ -92,7 +92,7 @@ export async function findCauses(runs: Runs, failures: readonly ClientRun[]): Pr
 
   const explanations = new Explanations();
   for (const run of longBodiesFirst(failures)) {
-    const explanation = await explain(runs, run, failures, explanations);
+    const explanation = await explain(runs, run, explanations);
     if (explanation.kind === "nothing_shown") {
       return { kind: explanation.because, causes: explanations.causesByRow() };
     }
@@ -111,7 +111,6 @@ function longBodiesFirst(runs: readonly ClientRun[]): ClientRun[] {
 async function explain(
   runs: Runs,
   run: ClientRun,
-  failures: readonly ClientRun[],
   explanations: Explanations,
 ): Promise<FailureCause | NothingShown> {
   const { rowCauses, isSearchedEnough } = explanations;
@@ -124,13 +123,10 @@ async function explain(
   if (bySeed.kind !== "not_by_seed") return bySeed;
   if (isSearchedEnough) return { kind: "unknown" };
 
-  // A flaw that breaks a command may not be the one that makes it wait.
-  const failedAlike = failures.filter(({ result }) => result === run.result);
-  const bySearch = await searchRows({ runs, trials, failures: failedAlike }, rowCauses);
+  const bySearch = await searchRows(trials, rowCauses);
   // A run that does not end in time is not searched again: it takes long, and does so by no chance.
   if (bySearch.kind !== "unknown" || run.result === "timed_out") return bySearch;
-  const freshTrials = new VariedTrials(runs, run);
-  return searchRows({ runs, trials: freshTrials, failures: failedAlike }, rowCauses);
+  return searchRows(new VariedTrials(runs, run), rowCauses);
 }
 
 /** Whether the run breaks although nothing varies: then each row would seem to break it alone. */

@@ -11,7 +11,7 @@ import { checkOnlyNames } from "../../certify/only-names.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
-import { expectedOutcomes } from "../../report/possible-outcomes.js";
+import { outcomesToCover } from "../../report/possible-outcomes.js";
 import type { ReportFormat } from "../../report/render/layout.js";
 import { render } from "../../report/render/render.js";
 import { commandLine } from "../../report/shell-words.js";
@@ -25,10 +25,10 @@ import { defaultKeyRef } from "../../sandbox/secrets.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { canonicalJson } from "../../schema/json-text.js";
 import { didYouMean, quote } from "../../schema/words.js";
-import { type CallOf, declareCommand } from "../command.js";
+import { type CommandCall, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags/flag.js";
-import { oneOf, readDuration, readFileName, readSeed, wholeNumber } from "../flags/readers.js";
+import { durationLike, oneOf, readFileName, readSeed, wholeNumber } from "../flags/readers.js";
 import * as shared from "../flags/shared-flags.js";
 import { untouchedTests } from "../init/client-tests.js";
 import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../report/report-files.js";
@@ -74,7 +74,7 @@ const certifyFlags = {
   timeout: flag.option(
     "--timeout <duration>",
     "end a run that takes longer: 30s, 5m (default: 1m for the first; for others five times its duration, at least 30s, and the time that the client may wait)",
-    readDuration("30s or 5m"),
+    durationLike("30s or 5m"),
   ),
   now: shared.sandboxFlags.now,
   frozen: shared.sandboxFlags.frozen,
@@ -83,9 +83,9 @@ const certifyFlags = {
   key,
   quiet: shared.quiet("only the certificate"),
 };
-type CertifyCall = CallOf<typeof certifyFlags>;
+type CertifyCall = CommandCall<flag.FlagValues<typeof certifyFlags>>;
 
-const reportFile = { name: "--report", what: "the certificate", formats: certificateFormats };
+const reportFile = { name: "--report", contents: "the certificate", formats: certificateFormats };
 
 /** The exit codes of verdicts. */
 const verdictCodes: Readonly<Record<CertifyResult["verdict"], number>> = {
@@ -167,7 +167,7 @@ export const certifyCommand = declareCommand({
 /** What the runs of the client are; throws a usage error for a wrong `--only` or `--allow`. */
 function createPlan({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): CertifyPlan {
   const { only, allow = [], timeout } = flags;
-  const outcomes = expectedOutcomes(scenario);
+  const outcomes = outcomesToCover(scenario);
   const onlyNames = checkOnlyNames(only ?? [], outcomes);
   if (onlyNames.kind === "unknown") {
     const examples = "varied.3, answer.401.revoked, resend.403 or fault.hang";

@@ -24,7 +24,7 @@ import { defaultTimeoutMs } from "../control-address.js";
 import { exitCode, unwritable, usageError } from "../exit-codes.js";
 import { writeWholeFile } from "../files/output-file.js";
 import * as flag from "../flags/flag.js";
-import { oneOf, readDuration, readFileName, wholeNumber } from "../flags/readers.js";
+import { durationLike, oneOf, readFileName, wholeNumber } from "../flags/readers.js";
 import * as shared from "../flags/shared-flags.js";
 import type { Io } from "../io.js";
 import { asFileArgument } from "../scenario/open-scenario.js";
@@ -50,7 +50,7 @@ export const compareCommand = declareCommand({
     pace: flag.cliOnlyOption(
       "--pace <duration>",
       "wait between two requests: 500ms, 1s (default: none; after a gateway's 429, what it allows)",
-      readDuration("500ms or 1s"),
+      durationLike("500ms or 1s"),
     ),
     cert: flag.cliOnlyOption(
       "--cert <file>",

@@ -2,15 +2,14 @@ import { constants } from "node:os";
 import { shellWord } from "../../report/shell-words.js";
 import type { Profile } from "../../rules/assumptions.js";
 import type { RunConditions } from "../../runs/conditions.js";
-import { Counters, type RequestCounter } from "../../sandbox/journal/counts.js";
-import type { Exchange } from "../../sandbox/journal/exchange.js";
+import { Counters } from "../../sandbox/journal/counts.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import * as flag from "../flags/flag.js";
 import { readFileName, readPort } from "../flags/readers.js";
 import * as shared from "../flags/shared-flags.js";
-import { ExecReport, reportFlag } from "../report/exec-report.js";
+import { deliverReport, reportFlag } from "../report/exec-report.js";
 import { extensionWords, reportTargets } from "../report/report-files.js";
 import { unmetThresholds } from "../report/thresholds.js";
 import { readFaults } from "../run/fault-flag.js";
@@ -48,14 +47,6 @@ export const execCommand = declareCommand({
   args: shared.scenarioArgument,
   takesClientCommand: true,
   flags: execFlags,
-  modes: [
-    {
-      name: "exec --no-control",
-      when: ({ flags }) => flags.control === false,
-      flags: flag.flagNamesOf(execFlags, ["controlToken"]),
-    },
-    { name: "exec", flags: flag.flagNamesOf(execFlags, ["control"]) },
-  ],
   usualFlags: ["report", "format", "fault", "minCoverage", "failOn", "port"],
   examples: {
     "svc-sandbox exec -- npm test": "any command that reads SVC_BASE_URL",
@@ -71,9 +62,6 @@ export const execCommand = declareCommand({
     const hasConditions = flags.fault !== undefined || flags.profile !== undefined;
     const conditions = hasConditions ? createConditions(flags, loaded) : undefined;
 
-    const counts = new Counters();
-    const triedPaths = new TriedPaths();
-    counts.alsoCountWith(triedPaths);
     const note = (text: string) => {
       if (!flags.quiet) io.stderr.say(`${text}\n`);
     };
@@ -85,11 +73,12 @@ export const execCommand = declareCommand({
       );
     }
     try {
-      const { end, report, folder } = await runClient(call, {
+      const { end, report, folder } = await runClient({
+        call,
         loaded,
         startOptions: shared.startOptionsOf(flags),
         conditions,
-        counts,
+        counts: new Counters(),
         certifyLine: [io.program, "certify", ...args.map(shellWord)].join(" "),
         place: "at_terminal",
         signals,
@@ -102,11 +91,11 @@ export const execCommand = declareCommand({
       }
 
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
-      const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: triedPaths.first });
-      const isWritten = await new ExecReport({ report, unmet, folder }, call).deliver(targets);
+      const unmet = unmetThresholds(report, { ...flags, needsRequests });
+      const isWritten = await deliverReport({ report, unmet, folder }, targets, call);
       // The command's own code comes first.
       if (end.code !== exitCode.fine) return end.code;
-      if (unmet.some(({ gate }) => gate === "requests")) return exitCode.noRequest;
+      if (unmet.some(({ kind }) => kind === "requests")) return exitCode.noRequest;
       if (unmet.length > 0) return exitCode.threshold;
       return isWritten ? exitCode.fine : exitCode.usage;
     } finally {
@@ -116,26 +105,6 @@ export const execCommand = declareCommand({
     }
   },
 });
-
-/** How many different requests the message shows if none reached an endpoint. */
-const maxTriedPaths = 5;
-
-/** The first different requests of the command, for the message if none reached an endpoint. */
-class TriedPaths implements RequestCounter {
-  readonly #paths = new Set<string>();
-
-  /** Each by its method and path: `GET /me`. */
-  get first(): readonly string[] {
-    return [...this.#paths];
-  }
-
-  count({ method, path }: Exchange): void {
-    if (this.#paths.size < maxTriedPaths) this.#paths.add(`${method} ${path}`);
-  }
-
-  /** How its response was read says nothing of the path. */
-  countUnread(): void {}
-}
 
 /** A flag of `exec` that its command would ignore without a word, as `npm test` does. */
 function misplacedFlag(clientCommand: readonly string[]): string | undefined {

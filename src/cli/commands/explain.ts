@@ -3,7 +3,7 @@ import { ControlClient } from "../../node/clients/control-client.js";
 import { findListener, longestSearch } from "../../node/clients/find-listener.js";
 import { shellWord } from "../../report/shell-words.js";
 import { redactPlainKeys } from "../../rules/redact.js";
-import { type CallOf, declareCommand } from "../command.js";
+import { type CommandCall, declareCommand } from "../command.js";
 import { controlAddress, runningUrlText, standardHost } from "../control-address.js";
 import { usageError } from "../exit-codes.js";
 import { explainKey } from "../explain/explain-key.js";
@@ -23,7 +23,7 @@ const explainFlags = {
   json: shared.json,
   ...shared.sandboxFlags,
 };
-type ExplainCall = CallOf<typeof explainFlags>;
+type ExplainCall = CommandCall<flag.FlagValues<typeof explainFlags>>;
 
 const runningFlagNames = flag.flagNamesOf(runningFlags);
 const sandboxFlagNames = flag.flagNamesOf(shared.sandboxFlags);
@@ -34,22 +34,22 @@ export const explainCommand = declareCommand({
     "Shows a request of a running sandbox: its checks in order, the cause, the fault, advice, what to do, and the requests with the same key around it. Or shows what the next request with a key gets there; with a scenario, --seed, --now, --frozen or --profile, or if no sandbox runs, what the scenario would respond. Sends and counts nothing, and never prints or sends a key.",
   args: {
     "<key>":
-      "an X-Request-Id, last (the latest rejected request, unless a key has this name), a key's ref, a full key, or one of: none, malformed, unknown",
+      "an X-Request-Id, last (the latest rejected request), a key's ref, a full key, or one of: none, malformed, unknown",
     ...shared.scenarioArgument,
   },
   flags: explainFlags,
   modes: [
     {
       name: "explain <request id or last>",
-      when: isAboutRequest,
+      when: ({ args: [word = ""] }) => word === "last" || isRequestId(word),
       maxArgs: 1,
       flags: ["json", ...runningFlagNames],
     },
     {
-      // A call about a key, with a scenario or one of these flags, starts a sandbox and does not ask the one that runs.
+      // A line about a key, with a scenario or one of these flags, starts a sandbox and does not ask the one that runs.
       name: "explain <key> [scenario]",
-      when: ({ args, flagsOnLine }) =>
-        args.length > 1 || sandboxFlagNames.some((name) => flagsOnLine[name] !== undefined),
+      when: ({ args, flags }) =>
+        args.length > 1 || sandboxFlagNames.some((name) => flags[name] !== undefined),
       flags: ["endpoint", "json", ...sandboxFlagNames],
     },
     {
@@ -69,44 +69,27 @@ export const explainCommand = declareCommand({
   async run(call) {
     const { mode, args, flags, io } = call;
     const [word = "", scenario] = args;
-    if (mode === "explain <key> [scenario]") {
-      await sayKey(word, await keysOfNewSandbox(scenario, flags, io), call);
-      return;
-    }
-    if (mode === "explain <key>") {
-      const keys = await findRunningKeys(word, call);
-      await sayKey(word, keys ?? (await keysOfNewSandbox(undefined, flags, io)), call);
+    if (mode === "explain <request id or last>") {
+      await sayRequest(word, call);
       return;
     }
 
-    const client = new ControlClient(controlAddress(flags.url, flags, io));
-    if (word === "last") {
-      const keys = await runningKeys(client, undefined);
-      // A key of this name comes first, as with a scenario.
-      if (keys.refs.includes(word)) {
-        await sayKey(word, keys, call);
-        return;
-      }
-    }
-    await sayRequest(word, client, call);
+    // Only a line without a scenario, and without a flag of a start, is about the sandbox that runs.
+    const running = mode === "explain <key>" ? await findRunning(word, call) : undefined;
+    if (running === undefined) await sayKey(word, await keysOfNewSandbox(scenario, flags, io), call);
+    else await sayKey(word, await runningKeys(running, flags.endpoint), call);
   },
 });
 
-/** Whether a call is about a request of a running sandbox, and not about a key. A scenario may have a key `last`. */
-function isAboutRequest({ args }: Pick<ExplainCall, "args">): boolean {
-  const [word = "", scenario] = args;
-  if (word === "last") return scenario === undefined;
-  return isRequestId(word);
-}
-
-/** Explains a request that the running sandbox has got. */
-async function sayRequest(id: string, client: ControlClient, { flags, io }: ExplainCall): Promise<void> {
+/** Explains a request that the running sandbox has got: its id, or `last`. */
+async function sayRequest(id: string, { flags, io }: ExplainCall): Promise<void> {
+  const client = new ControlClient(controlAddress(flags.url, flags, io));
   const { text, ...details } = await client.request(id);
   if (flags.json) {
     io.stdout.write(redactPlainKeys(`${JSON.stringify(details, null, 2)}\n`));
     return;
   }
-  io.stdout.say(redactPlainKeys(`${paintExplanation(text, details, io.stdout.style())}\n`));
+  io.stdout.say(redactPlainKeys(`${paintExplanation(text, io.stdout.style())}\n`));
 }
 
 /** Explains what the next request with a key gets. */
@@ -118,15 +101,9 @@ async function sayKey(word: string, keys: KeySource, { flags, io }: ExplainCall)
   }
   const style = io.stdout.style();
   const text = explanationText(explained, keys.scenario, io.program);
-  const parts = [paintExplanation(text, explained, style)];
+  const parts = [paintExplanation(text, style)];
   for (const note of keyNotes(explained)) parts.push(style.palette.yellow(note));
   io.stdout.say(redactPlainKeys(`${parts.join("\n\n")}\n`));
-}
-
-/** The keys of the sandbox that runs; `undefined` if none does. */
-async function findRunningKeys(word: string, call: ExplainCall): Promise<KeySource | undefined> {
-  const client = await findRunning(word, call);
-  return client && runningKeys(client, call.flags.endpoint);
 }
 
 /** The client of the sandbox that runs; `undefined` if none does. */

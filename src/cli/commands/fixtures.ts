@@ -4,7 +4,7 @@ import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
 import { buildOrganization } from "../../sandbox/scenario-records.js";
 import { populatedOrganization } from "../../scenario/keys/population.js";
 import { listed, quote } from "../../schema/words.js";
-import { type CallOf, declareCommand } from "../command.js";
+import { type CommandCall, declareCommand } from "../command.js";
 import { docsPlace } from "../docs-place.js";
 import { usageError } from "../exit-codes.js";
 import * as flag from "../flags/flag.js";
@@ -60,7 +60,7 @@ const fixturesFlags = {
     readFarmerTime,
   ),
 };
-type FixturesCall = CallOf<typeof fixturesFlags>;
+type FixturesCall = CommandCall<flag.FlagValues<typeof fixturesFlags>>;
 
 export const fixturesCommand = declareCommand({
   summary: "print seeded synthetic records: organizations or farmers",

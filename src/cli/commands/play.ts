@@ -10,7 +10,7 @@ import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { isAsExpected } from "../../sandbox/step-results.js";
 import { membersToSnakeCase } from "../../schema/spelling.js";
 import { quote } from "../../schema/words.js";
-import { type CallOf, declareCommand } from "../command.js";
+import { type CommandCall, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags/flag.js";
 import { readerOf } from "../flags/readers.js";
@@ -32,14 +32,15 @@ const playFlags = {
     "--speed <number>",
     "how fast to play it: 2 is twice as fast, 0.5 half, max does not wait (default: 1; max in a pipe)",
     readSpeed,
+    { conflicts: ["json"] },
   ),
   step: flag.toggle("--step", "wait after each step until Enter or Space is pressed; q ends", {
-    conflicts: ["json"],
+    conflicts: ["json", "speed"],
   }),
   ...shared.sandboxFlagsWithoutFrozen,
   json: shared.json,
 };
-type PlayCall = CallOf<typeof playFlags>;
+type PlayCall = CommandCall<flag.FlagValues<typeof playFlags>>;
 
 export const playCommand = declareCommand({
   summary: "play the story of a scenario to an audience",
@@ -47,19 +48,6 @@ export const playCommand = declareCommand({
     "Plays a story: the narration, each request, its response, and the clock; with pauses to read, or step by step. Keys appear as refs. Continues after an unexpected response, and then exits with 1.",
   args: shared.scenarioArgument,
   flags: playFlags,
-  modes: [
-    {
-      name: "play --json",
-      when: ({ flags }) => flags.json,
-      flags: ["json", ...shared.sandboxFlagNamesWithoutFrozen],
-    },
-    {
-      name: "play --step",
-      when: ({ flags }) => flags.step,
-      flags: ["step", ...shared.sandboxFlagNamesWithoutFrozen],
-    },
-    { name: "play", flags: ["speed", ...shared.sandboxFlagNamesWithoutFrozen] },
-  ],
   examples: {
     "svc-sandbox play rotation": "with time to read",
     "svc-sandbox play rotation --step": "Enter for the next step, q to end",

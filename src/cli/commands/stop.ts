@@ -19,7 +19,7 @@ export const stopCommand = declareCommand({
       when: ({ flags }) => flags.json,
       flags: [...callFlagNames, "json"],
     },
-    { name: "stop", flags: [...callFlagNames, "quiet"] },
+    { name: "stop", flags: [...callFlagNames, "json", "quiet"] },
   ],
   examples: {
     "svc-sandbox stop": "the sandbox on http://127.0.0.1:4747",

@@ -36,7 +36,7 @@ export const validateCommand = declareCommand({
   flags: { json: shared.json, quiet: shared.quiet("only problems") },
   modes: [
     { name: "validate --json", when: ({ flags }) => flags.json, flags: ["json"] },
-    { name: "validate", flags: ["quiet"] },
+    { name: "validate", flags: ["json", "quiet"] },
   ],
   examples: {
     "svc-sandbox validate": "svc-sandbox.yaml",

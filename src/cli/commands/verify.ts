@@ -4,7 +4,7 @@ import { SandboxError } from "../../rules/errors.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { safeOutput } from "../../rules/terminal-text.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
-import { type CallOf, declareCommand } from "../command.js";
+import { type CommandCall, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
 import * as flag from "../flags/flag.js";
 import * as shared from "../flags/shared-flags.js";
@@ -22,7 +22,7 @@ const verifyFlags = {
   json: shared.json,
   quiet: shared.quiet("only what failed"),
 };
-type VerifyCall = CallOf<typeof verifyFlags>;
+type VerifyCall = CommandCall<flag.FlagValues<typeof verifyFlags>>;
 
 export const verifyCommand = declareCommand({
   summary: "run the stories of scenarios as tests",
@@ -32,17 +32,12 @@ export const verifyCommand = declareCommand({
   flags: verifyFlags,
   modes: [
     {
-      // Besides the results there are notes, which --quiet leaves out.
-      name: "verify --watch",
-      when: ({ flags }) => flags.watch,
-      flags: flag.flagNamesOf(verifyFlags),
-    },
-    {
       name: "verify --json",
-      when: ({ flags }) => flags.json,
-      flags: ["all", "json", ...shared.sandboxFlagNamesWithoutFrozen],
+      // With --watch there are notes besides the JSON, which --quiet leaves out.
+      when: ({ flags }) => flags.json && !flags.watch,
+      flags: flag.flagNamesOf(verifyFlags, ["quiet", "watch"]),
     },
-    { name: "verify", flags: ["all", "quiet", ...shared.sandboxFlagNamesWithoutFrozen] },
+    { name: "verify", flags: flag.flagNamesOf(verifyFlags) },
   ],
   examples: {
     "svc-sandbox verify": "the story of svc-sandbox.yaml",

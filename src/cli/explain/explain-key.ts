@@ -42,7 +42,11 @@ export interface ExplainedKey extends ForeignKeyFacts {
   readonly what_to_do: string;
 }
 
-interface ExplainedCheck extends Omit<ReturnType<typeof checkResults>[number], "rules"> {
+/** A check of a request, and what it finds. */
+interface ExplainedCheck {
+  readonly name: string;
+  readonly question: string;
+  readonly result: "passed" | "rejected" | "not_reached";
   /** `null` unless the check rejects the key. */
   readonly outcome: OutcomeId | null;
 }
@@ -94,17 +98,12 @@ export async function explainKey(word: string, keys: KeySource, program: string)
     checks.push({ name, question, result, outcome: result === "rejected" ? outcome : null });
   }
 
-  let { fingerprint } = next;
-  let facts = noForeignKey;
-  // The key that stands for `unknown` may be given whole: it is of this sandbox.
-  if (meant.kind === "foreign_key" && meant.fingerprint !== next.fingerprint) {
-    fingerprint = meant.fingerprint;
-    facts = foreignKeyFacts(meant.apiKey, keys);
-  }
+  // The key that a client sends as `unknown` is of this sandbox, although it has no such key.
+  const isForeign = meant.kind === "foreign_key" && meant.fingerprint !== next.fingerprint;
   return {
     url: keys.url,
     key: isReserved(ref) ? null : ref,
-    fingerprint,
+    fingerprint: isForeign ? meant.fingerprint : next.fingerprint,
     method: keys.method,
     path: keys.path,
     at: keys.at,
@@ -116,7 +115,7 @@ export async function explainKey(word: string, keys: KeySource, program: string)
     when,
     why: next.why,
     what_to_do: whatToDoAbout(outcome, next),
-    ...facts,
+    ...(isForeign ? foreignKeyFacts(meant.apiKey, keys) : noForeignKey),
   };
 }
 

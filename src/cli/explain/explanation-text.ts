@@ -2,7 +2,7 @@ import { alignColumns } from "../../report/plain-text.js";
 import { checkLines, responseFacts } from "../../report/request-text.js";
 import { shellWord } from "../../report/shell-words.js";
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
-import { type Palette, paintStatus, type Style } from "../output/terminal.js";
+import type { Style } from "../output/terminal.js";
 import type { ExplainedKey } from "./explain-key.js";
 
 /** The explanation for people, without colors. */
@@ -54,50 +54,27 @@ function adviceNote(id: AdviceId): string {
   return `${meaning} ${whatToDo}`;
 }
 
-/** How the result of a check looks. */
+/** How the results of checks look. */
 const resultMarks = {
   passed: { sign: "✓", color: "green" },
   rejected: { sign: "✗", color: "red" },
-  not_reached: { sign: "·", color: "dim" },
+  "not reached": { sign: "·", color: "dim" },
 } as const;
 
-/** The facts of an explanation that have a color. */
-interface ColoredFacts {
-  readonly checks: Parameters<typeof checkLines>[0];
-  readonly status: number;
-  readonly code: string | null;
-  readonly outcome: string;
+/** The line of a check, as `checkLines` writes it: `  passed  key  Is the key known?`. */
+const checkLine = /^ {2}(passed|rejected|not reached) +(.*)$/;
+
+/** Colors the checks of an explanation, whose text may be from another process. On a terminal, their results are signs. */
+export function paintExplanation(text: string, style: Style): string {
+  const lines = text.split("\n").map((line) => paintCheck(line, style));
+  return lines.join("\n");
 }
 
-/**
- * Colors an explanation, which may be from another process: the lines of its checks, and its response. On a terminal, the
- * results of checks are signs.
- */
-export function paintExplanation(text: string, facts: ColoredFacts, style: Style): string {
-  const paintedChecks = new Map<string, string>();
-  for (const [index, line] of checkLines(facts.checks).entries()) {
-    const { result } = facts.checks[index] as ColoredFacts["checks"][number]; // each line is of one check
-    paintedChecks.set(line, paintCheck(line, result, style));
-  }
-
-  const lines = text.split("\n").map((line) => paintedChecks.get(line) ?? line);
-  return paintResponse(lines.join("\n"), facts, style.palette);
-}
-
-/** The line of a check: `  passed  key  Is the key known?`. */
-function paintCheck(line: string, result: keyof typeof resultMarks, { palette, isTerminal }: Style): string {
-  const { sign, color } = resultMarks[result];
-  const content = line.trimStart();
-  if (!isTerminal) return `  ${palette[color](content)}`;
-  const afterResult = content.slice(result.length).trimStart();
-  return `  ${palette[color](`${sign}  ${afterResult}`)}`;
-}
-
-/** Colors the first `401 unauthorized` that is followed by its outcome. */
-function paintResponse(text: string, facts: ColoredFacts, palette: Palette): string {
-  const { status, code, outcome } = facts;
-  if (status === 0) return text;
-  const response = code === null ? String(status) : `${status} ${code}`;
-  const painted = paintStatus(palette, status)(response);
-  return text.replace(`${response}  ${outcome}`, () => `${painted}  ${outcome}`);
+/** Colors the line of a check; any other line is unchanged. */
+function paintCheck(line: string, { palette, isTerminal }: Style): string {
+  const [, result, question] = checkLine.exec(line) ?? [];
+  if (result === undefined) return line;
+  const { sign, color } = resultMarks[result as keyof typeof resultMarks]; // the pattern has these three
+  const painted = isTerminal ? `${sign}  ${question}` : line.trimStart();
+  return `  ${palette[color](painted)}`;
 }

@@ -5,7 +5,7 @@ export interface Flag<Value> {
   /** In commander's notation: `-p, --port <number>`. */
   readonly spec: string;
   /** What the help says about it. */
-  readonly text: string;
+  readonly help: string;
   readonly read: FlagReader<Value>;
   /** The environment variables for it; the first set variable wins. */
   readonly variables: readonly string[];
@@ -26,27 +26,27 @@ type FlagOptions = Partial<Pick<Flag<unknown>, "variables" | "conflicts">>;
 /** Declares a flag with a value, which the variable `SVC_SANDBOX_<FLAG>` also sets by default. If its reader returns a list, the flag is repeatable. */
 export function option<Value>(
   spec: string,
-  text: string,
+  help: string,
   read: FlagReader<Value>,
   options: FlagOptions = {},
 ): Flag<Value> {
   const variable = `SVC_SANDBOX_${longForm(spec).slice(2).replaceAll("-", "_").toUpperCase()}`;
-  return { spec, text, read, variables: [variable], conflicts: [], ...options };
+  return { spec, help, read, variables: [variable], conflicts: [], ...options };
 }
 
 /** Declares a flag with a value that no variable sets. */
-export function cliOnlyOption<Value>(spec: string, text: string, read: FlagReader<Value>): Flag<Value> {
-  return option(spec, text, read, { variables: [] });
+export function cliOnlyOption<Value>(spec: string, help: string, read: FlagReader<Value>): Flag<Value> {
+  return option(spec, help, read, { variables: [] });
 }
 
 /** Declares a flag without a value; its variable is `1` or `0`. */
-export function toggle(spec: string, text: string, options: FlagOptions = {}): Flag<boolean> {
-  return option(spec, text, readSwitch, options);
+export function toggle(spec: string, help: string, options: FlagOptions = {}): Flag<boolean> {
+  return option(spec, help, readSwitch, options);
 }
 
 /** Declares a flag without a value that no variable sets. */
-export function cliOnlyToggle(spec: string, text: string): Flag<boolean> {
-  return cliOnlyOption(spec, text, readSwitch);
+export function cliOnlyToggle(spec: string, help: string): Flag<boolean> {
+  return cliOnlyOption(spec, help, readSwitch);
 }
 
 /** The name of a flag in messages: `--port` of `-p, --port <number>`. */

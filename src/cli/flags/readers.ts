@@ -43,14 +43,14 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]): 
 
 export const readFileName = readerOf((text) => text || undefined, "the name of a file");
 
-const wordsForOn = ["1", "true", "yes", "on"];
-const wordsForOff = ["0", "false", "no", "off"];
+/** Whether a text turns a switch on. */
+export function isOn(text: string): boolean {
+  return ["1", "true", "yes", "on"].includes(text.toLowerCase());
+}
 
 export const readSwitch = readerOf((text) => {
-  const word = text.toLowerCase();
-  if (wordsForOn.includes(word)) return true;
-  if (wordsForOff.includes(word)) return false;
-  return undefined;
+  if (isOn(text)) return true;
+  return ["0", "false", "no", "off"].includes(text.toLowerCase()) ? false : undefined;
 }, "1 or 0");
 
 /** Whether a word is a port, which people write in place of a scenario or a URL. */
@@ -103,7 +103,7 @@ export function readToken(text: string, flagOrVariable: string): string {
 }
 
 /** Creates a reader of durations, in milliseconds. */
-export function readDuration(examples: string): FlagReader<number> {
+export function durationLike(examples: string): FlagReader<number> {
   const readText = (text: string) => {
     const duration = parseDuration(text);
     if (duration === undefined || duration <= 0) return undefined;

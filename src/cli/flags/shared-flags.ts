@@ -15,10 +15,10 @@ import {
   toggle,
 } from "./flag.js";
 import {
+  durationLike,
   oneOf,
   readAllowHosts,
   readClockStart,
-  readDuration,
   readerOf,
   readFileName,
   readHost,
@@ -96,8 +96,10 @@ export const serverFlags = {
     "--explain",
     "add X-Sandbox-Outcome to API responses: the request's outcome (the real API has no such header)",
   ),
-  // As Commander names it: `control` is false if `--no-control` is set.
-  control: toggle("--no-control", "serve only the API, without the control plane"),
+  // Only the control plane has a token and a dashboard, and lets the command stop end a process in the background.
+  noControl: toggle("--no-control", "serve only the API, without the control plane", {
+    conflicts: ["controlToken", "detach", "open"],
+  }),
   controlToken,
   tls: toggle(
     "--tls",
@@ -145,7 +147,7 @@ export const thresholdFlags = {
 export const timeout = option(
   "--timeout <duration>",
   "timeout for each response: 500ms, 10s, 1m (default: 10s)",
-  readDuration("500ms, 10s or 1m"),
+  durationLike("500ms, 10s or 1m"),
 );
 
 /** How to call a running sandbox. */

@@ -83,11 +83,12 @@ function createSubcommand(name: string, command: CliCommand, showsAllFlags: bool
 }
 
 function createOption(declared: flag.Flag<unknown>): Option {
-  const { spec, text, variables, conflicts } = declared;
-  const withVariables = variables.length === 0 ? text : `${text} [${variables.join(", ")}]`;
+  const { spec, help, variables, conflicts } = declared;
+  const withVariables = variables.length === 0 ? help : `${help} [${variables.join(", ")}]`;
   const option = new Option(spec, withVariables).conflicts([...conflicts]);
   const hasValue = spec.includes("<");
-  if (!hasValue) return option;
+  // Without this, Commander would set `control` to false for `--no-control`.
+  if (!hasValue) return option.preset(true);
 
   const name = flag.longForm(spec);
   return option.argParser<unknown>((value, previous) => {

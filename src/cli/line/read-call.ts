@@ -1,6 +1,6 @@
 import type { Command as Commander, Option } from "commander";
 import { listed, quote } from "../../schema/words.js";
-import { type CliCommand, type CommandCall, type Mode, type ModeCall, modesOf } from "../command.js";
+import { type CliCommand, type CommandCall, type Mode, modesOf } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import * as flag from "../flags/flag.js";
 import * as shared from "../flags/shared-flags.js";
@@ -10,8 +10,8 @@ import type { Io } from "../io.js";
 type FlagsByName = Readonly<Record<string, unknown>>;
 
 /**
- * The mode of a call that Commander has parsed, and the flags that it reads. Throws a usage error that names what the mode
- * does not read.
+ * The mode of a call that Commander has parsed, and the flags that it reads, from the command line and from variables. Throws a
+ * usage error that names what the mode does not read.
  */
 export function readCall(
   name: string,
@@ -21,36 +21,21 @@ export function readCall(
 ): Pick<CommandCall, "mode" | "args" | "flags"> {
   const { args } = commander;
   const onLine = flagsOnLine(command, commander);
-  const values = { ...flagsOfVariables(command, commander, onLine, io.env), ...onLine };
-  const modes = modesOf(name, command);
+  const mode = findMode(modesOf(name, command), { args, flags: onLine, io });
 
-  const mode = findMode(modes, { args, flags: values, flagsOnLine: onLine, io });
-  if (unusedParts(mode, command, args, onLine).length === 0) return callInMode(mode, args, values);
-
-  // A variable must not choose a mode that does not read the whole command line: here, the line chooses alone.
-  const modeOfLine = findMode(modes, { args, flags: onLine, flagsOnLine: onLine, io });
-  const unused = unusedParts(modeOfLine, command, args, onLine);
-  if (unused.length === 0) return callInMode(modeOfLine, args, values);
-  const remove = unused.length === 1 ? "Remove it" : "Remove them";
-  throw usageError(`${modeOfLine.name} does not use ${listed(unused, "and")}. ${remove}.`);
-}
-
-/** The first mode that a call is in: the last one of a command has no condition. */
-function findMode(modes: readonly Mode[], call: ModeCall): Mode {
-  return modes.find((mode) => mode.when === undefined || mode.when(call)) as Mode;
-}
-
-/** A call in a mode, with the flags that the mode reads. */
-function callInMode(mode: Mode, args: readonly string[], values: FlagsByName) {
-  const flags: Record<string, unknown> = {};
-  for (const [flagName, value] of Object.entries(values)) {
-    if (readsFlag(flagName, mode)) flags[flagName] = value;
+  const unused = unusedParts(mode, command, args, onLine);
+  if (unused.length > 0) {
+    const remove = unused.length === 1 ? "Remove it" : "Remove them";
+    throw usageError(`${mode.name} does not use ${listed(unused, "and")}. ${remove}.`);
   }
+
+  const flags = { ...flagsOfVariables(flagsOfMode(mode, command), onLine, io.env), ...onLine };
   return { mode: mode.name, args, flags };
 }
 
-function readsFlag(flagName: string, mode: Mode): boolean {
-  return flagName === "verbose" || mode.flags.includes(flagName);
+/** The first mode that a command line is in: the last one of a command has no condition. */
+function findMode(modes: readonly Mode[], line: Parameters<NonNullable<Mode["when"]>>[0]): Mode {
+  return modes.find((mode) => mode.when === undefined || mode.when(line)) as Mode;
 }
 
 /** The arguments and flags of a command line that a mode does not read, as messages show them. */
@@ -63,7 +48,7 @@ function unusedParts(
   const { maxArgs = maxArgsOf(command) } = mode;
   const unused = args.slice(maxArgs).map(quote);
   for (const [flagName, { spec }] of Object.entries(command.flags)) {
-    if (flagName in onLine && !readsFlag(flagName, mode)) unused.push(flag.longForm(spec));
+    if (flagName in onLine && !mode.flags.includes(flagName)) unused.push(flag.longForm(spec));
   }
   return unused;
 }
@@ -75,12 +60,23 @@ function maxArgsOf({ args = {} }: CliCommand): number {
   return takesSeveral ? Number.POSITIVE_INFINITY : declared.length;
 }
 
+/** The flags that a mode reads, with the one that every command has. */
+function flagsOfMode(mode: Mode, command: CliCommand): flag.FlagSet {
+  const flags: Record<string, flag.Flag<unknown>> = {};
+  for (const [flagName, declared] of Object.entries(shared.withVerbose(command.flags))) {
+    if (flagName === "verbose" || mode.flags.includes(flagName)) flags[flagName] = declared;
+  }
+  return flags;
+}
+
 /** The values of the flags on the command line. */
 function flagsOnLine(command: CliCommand, commander: Commander): FlagsByName {
   const parsed = commander.opts<Record<string, unknown>>();
   const values: Record<string, unknown> = {};
-  for (const [name, declared] of Object.entries(shared.withVerbose(command.flags))) {
-    const attribute = optionOf(declared, commander).attributeName();
+  for (const [name, { spec }] of Object.entries(shared.withVerbose(command.flags))) {
+    const long = flag.longForm(spec);
+    const option = commander.options.find((one) => one.long === long) as Option; // `createProgram` has declared it
+    const attribute = option.attributeName();
     if (commander.getOptionValueSource(attribute) === "cli") values[name] = parsed[attribute];
   }
   return values;
@@ -90,8 +86,6 @@ function flagsOnLine(command: CliCommand, commander: Commander): FlagsByName {
 interface VariableValue {
   readonly variable: string;
   readonly value: unknown;
-  /** Whether the flag is on: a variable can also turn it off. */
-  readonly isOn: boolean;
 }
 
 /**
@@ -100,51 +94,40 @@ interface VariableValue {
  *
  * Commander reads variables, too, but treats an empty value and `0` as set, and allows only one per flag.
  */
-function flagsOfVariables(
-  command: CliCommand,
-  commander: Commander,
-  onLine: FlagsByName,
-  env: Io["env"],
-): FlagsByName {
+function flagsOfVariables(flags: flag.FlagSet, onLine: FlagsByName, env: Io["env"]): FlagsByName {
   const fromVariables = new Map<string, VariableValue>();
-  const flags = shared.withVerbose(command.flags);
-  for (const [name, declared] of Object.entries(flags)) {
-    const variable = declared.variables.find((name) => (env[name] ?? "") !== "");
+  for (const [name, { read, variables }] of Object.entries(flags)) {
+    const variable = variables.find((name) => (env[name] ?? "") !== "");
     if (variable === undefined || name in onLine) continue;
-    const flagValue = declared.read(env[variable] as string, variable);
-    // `--no-control` that is on sets `control` to false.
-    const isNegated = optionOf(declared, commander).negate;
-    fromVariables.set(name, {
-      variable,
-      value: isNegated ? !flagValue : flagValue,
-      isOn: flagValue !== false,
-    });
+
+    const value = read(env[variable] as string, variable);
+    const isOverruled = rivalsOf(name, flags).some((rival) => rival in onLine);
+    if (!isOverruled) fromVariables.set(name, { variable, value });
   }
 
+  requireNoRivals(fromVariables, flags);
   const values: Record<string, unknown> = {};
-  for (const [name, { variable, value, isOn }] of fromVariables) {
-    const conflicting = conflictsOf(name, flags);
-    if (conflicting.some((flagName) => flagName in onLine)) continue;
-    for (const flagName of conflicting) {
-      const rival = fromVariables.get(flagName);
-      if (!isOn || !rival?.isOn) continue;
-      throw usageError(`${variable} and ${rival.variable} cannot be used together. Unset one of them.`);
-    }
-    values[name] = value;
-  }
+  for (const [name, { value }] of fromVariables) values[name] = value;
   return values;
 }
 
-/** The flags that a flag cannot be used with: either of the two may declare it. */
-function conflictsOf(name: string, flags: flag.FlagSet): string[] {
-  const others: string[] = [];
-  for (const [other, { conflicts }] of Object.entries(flags)) {
-    if (conflicts.includes(name) || flags[name]?.conflicts.includes(other)) others.push(other);
+/** Throws a usage error if two variables set flags that cannot be used together. */
+function requireNoRivals(fromVariables: ReadonlyMap<string, VariableValue>, flags: flag.FlagSet): void {
+  for (const [name, { variable, value }] of fromVariables) {
+    for (const rivalName of rivalsOf(name, flags)) {
+      const rival = fromVariables.get(rivalName);
+      // A variable can also turn its flag off.
+      if (rival === undefined || rival.value === false || value === false) continue;
+      throw usageError(`${variable} and ${rival.variable} cannot be used together. Unset one of them.`);
+    }
   }
-  return others;
 }
 
-function optionOf({ spec }: flag.Flag<unknown>, commander: Commander): Option {
-  const long = flag.longForm(spec);
-  return commander.options.find((option) => option.long === long) as Option;
+/** The flags that a flag cannot be used with: either of the two may declare it. */
+function rivalsOf(name: string, flags: flag.FlagSet): string[] {
+  const rivals: string[] = [];
+  for (const [other, { conflicts }] of Object.entries(flags)) {
+    if (conflicts.includes(name) || flags[name]?.conflicts.includes(other)) rivals.push(other);
+  }
+  return rivals;
 }

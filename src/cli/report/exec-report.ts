@@ -2,12 +2,12 @@ import type { ReportFormat } from "../../report/render/layout.js";
 import { conclusion, renderReport } from "../../report/report-layout.js";
 import type { Report } from "../../report/report-shape.js";
 import { rerunCommand } from "../../report/shell-words.js";
-import type { SandboxError } from "../../rules/errors.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { listed, quoteFile } from "../../schema/words.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import { runsOnGithub } from "../io.js";
+import type { Style } from "../output/terminal.js";
 import type { RunFolder } from "../run/run-folder.js";
 import { whyNoRequest } from "../run/why-no-run.js";
 import type { ServeFlags } from "../serve/serve-options.js";
@@ -19,6 +19,7 @@ import type { UnmetThreshold } from "./thresholds.js";
 interface ReportFlags extends ServeFlags {
   readonly format?: ReportFormat;
 }
+type ReportCall = CommandCall<ReportFlags>;
 
 /** What a run of the command has shown. */
 interface ShownRun {
@@ -28,91 +29,88 @@ interface ShownRun {
 }
 
 /** The flag that names the files of the report, and what they contain. */
-export const reportFlag = { name: "--report", what: "the report" };
+export const reportFlag = { name: "--report", contents: "the report" };
 
-/** The report of `exec`, in its files or on stderr, with the lines next to it. */
-export class ExecReport {
-  readonly #run: ShownRun;
-  readonly #call: CommandCall<ReportFlags>;
-  /** What may be the reason if requests are missing. */
-  readonly #whyMissing: string;
+/**
+ * Writes the report of `exec` into its files, or prints it on stderr, with the lines next to it. Resolves to whether every file
+ * could be written. If not, the report is on stderr.
+ */
+export async function deliverReport(
+  run: ShownRun,
+  targets: readonly ReportTarget[],
+  call: ReportCall,
+): Promise<boolean> {
+  const { flags, io } = call;
+  const { format = "text" } = flags;
+  const textIn = (inFormat: ReportFormat) => reportText(run, inFormat, call);
+  const failures = await writeTargets(targets, textIn, reportFlag, io);
+  const isWritten = failures.length === 0;
+  // A report that a file should have, and has not, must not be lost: it is printed also with --quiet.
+  const isPrinted = !isWritten || (targets.length === 0 && !flags.quiet);
 
-  constructor(run: ShownRun, call: CommandCall<ReportFlags>) {
-    const uncounted = run.folder.uncountedSentences().join(" ");
-    this.#run = run;
-    this.#call = call;
-    this.#whyMissing = uncounted || whyNoRequest(call.io, call.flags);
-  }
-
-  /** Writes the report into its files, or prints it; resolves to whether every file could be written. If not, the report is on stderr. */
-  async deliver(targets: readonly ReportTarget[]): Promise<boolean> {
-    const { flags, io } = this.#call;
-    const { quiet = false, format = "text" } = flags;
-    const { report, unmet } = this.#run;
-    const failures = await writeTargets(targets, (inFormat) => this.#render(inFormat), reportFlag, io);
-    const isWritten = failures.length === 0;
-
-    // A report that a file should have, and has not, must not be lost: it is printed also with --quiet.
-    const printsReport = !isWritten || (targets.length === 0 && !quiet);
-    if (printsReport && format === "json") {
-      this.#sayFailures(failures);
-      // JSON comes last: programs read it to the end of stderr.
-      io.stderr.write(redactPlainKeys(this.#render("json")));
-      return isWritten;
-    }
-
-    if (printsReport) this.#print(format);
-    else if (!quiet) this.#sayWhereItIs(targets);
-    // A report as text already ends with the unmet thresholds.
-    const showsUnmet = printsReport && format === "text";
-    if (!showsUnmet) this.#sayUnmet();
-    if (!quiet) this.#sayWhatIsMissing();
-    if (runsOnGithub(io)) io.stderr.write(redactPlainKeys(githubAnnotations(report, unmet)));
-    this.#sayFailures(failures);
+  if (isPrinted && format === "json") {
+    // Programs read stderr to its end, which is the report.
+    for (const failure of failures) io.stderr.write(describeFailure(failure, { json: true }));
+    io.stderr.write(redactPlainKeys(reportText(run, "json", call)));
     return isWritten;
   }
 
-  /** The report in a format; without a style, it has no colors and no width, as in files. */
-  #render(format: ReportFormat, style: object = {}): string {
-    const { report, unmet } = this.#run;
-    const { args, clientCommand, io } = this.#call;
-    return renderReport(report, format, {
-      failures: unmet.map(({ sentence }) => sentence),
-      hint: `The command has sent no request. ${this.#whyMissing}`,
-      next: rerunCommand("certify", args, clientCommand, io.program),
-      ...style,
-    });
+  if (isPrinted) {
+    io.stderr.write(redactPlainKeys(`\n${reportText(run, format, call, io.stderr.style())}`));
   }
+  for (const line of linesBeside(run, targets, isPrinted, call)) io.stderr.say(redactPlainKeys(`${line}\n`));
+  if (runsOnGithub(io)) io.stderr.write(redactPlainKeys(githubAnnotations(run.report, run.unmet)));
+  for (const failure of failures) io.stderr.say(redactPlainKeys(describeFailure(failure, flags)));
+  return isWritten;
+}
 
-  #print(format: ReportFormat): void {
-    const { stderr } = this.#call.io;
-    stderr.write(redactPlainKeys(`\n${this.#render(format, stderr.style())}`));
-  }
+/** The report in a format. Without a style, it has no colors and no width, as in files. */
+function reportText(
+  run: ShownRun,
+  format: ReportFormat,
+  call: ReportCall,
+  style: Partial<Style> = {},
+): string {
+  const { args, clientCommand, io } = call;
+  return renderReport(run.report, format, {
+    failures: run.unmet.map(({ sentence }) => sentence),
+    hint: `The command has sent no request. ${whyMissing(run, call)}`,
+    certifyCommand: rerunCommand("certify", args, clientCommand, io.program),
+    ...style,
+  });
+}
 
-  #sayWhereItIs(targets: readonly ReportTarget[]): void {
-    const files = targets.map(({ file }) => (file === "-" ? "stdout" : quoteFile(file)));
-    const sentence = `${conclusion(this.#run.report)} The report is in ${listed(files, "and")}.`;
-    this.#call.io.stderr.say(redactPlainKeys(`${sentence}\n`));
-  }
+/** The lines that people read after the report, or in its place. */
+function linesBeside(
+  run: ShownRun,
+  targets: readonly ReportTarget[],
+  isPrinted: boolean,
+  call: ReportCall,
+): string[] {
+  const { report, unmet, folder } = run;
+  const { quiet, format = "text" } = call.flags;
+  const lines: string[] = [];
+  if (!isPrinted && !quiet) lines.push(whereItIs(report, targets));
 
-  /** Prints the thresholds that were not reached. */
-  #sayUnmet(): void {
-    const { stderr } = this.#call.io;
-    const { palette } = stderr.style();
-    for (const { sentence } of this.#run.unmet) stderr.say(redactPlainKeys(`${palette.red(sentence)}\n`));
-  }
+  // A report as text already ends with the unmet thresholds.
+  const hasUnmet = isPrinted && format === "text";
+  const { palette } = call.io.stderr.style();
+  if (!hasUnmet) lines.push(...unmet.map(({ sentence }) => palette.red(sentence)));
+  if (quiet) return lines;
 
-  /** Prints why requests may be missing, and what is left of the run. */
-  #sayWhatIsMissing(): void {
-    const { report, folder } = this.#run;
-    const sentences = folder.notRemovedSentences();
-    const mayLackRequests = report.requests === 0 || folder.uncountedSentences().length > 0;
-    if (mayLackRequests) sentences.unshift(this.#whyMissing);
-    for (const sentence of sentences) this.#call.io.stderr.say(redactPlainKeys(`${sentence}\n`));
-  }
+  const mayLackRequests = report.requests === 0 || folder.uncountedSentences().length > 0;
+  if (mayLackRequests) lines.push(whyMissing(run, call));
+  lines.push(...folder.notRemovedSentences());
+  return lines;
+}
 
-  #sayFailures(failures: readonly SandboxError[]): void {
-    const { flags, io } = this.#call;
-    for (const failure of failures) io.stderr.say(redactPlainKeys(describeFailure(failure, flags)));
-  }
+function whereItIs(report: Report, targets: readonly ReportTarget[]): string {
+  const files = targets.map(({ file }) => (file === "-" ? "stdout" : quoteFile(file)));
+  return `${conclusion(report)} The report is in ${listed(files, "and")}.`;
+}
+
+/** What may be the reason if requests are missing. */
+function whyMissing({ folder }: ShownRun, { io, flags }: ReportCall): string {
+  const uncounted = folder.uncountedSentences();
+  return uncounted.length > 0 ? uncounted.join(" ") : whyNoRequest(io, flags);
 }

@@ -4,14 +4,14 @@ import { oneSafeLine } from "../../rules/terminal-text.js";
 import type { UnmetThreshold } from "./thresholds.js";
 
 /** Returns advice and unmet thresholds as GitHub workflow commands, which its runner shows as annotations. */
-export function githubAnnotations(report: Report, failures: readonly UnmetThreshold[]): string {
+export function githubAnnotations(report: Report, unmet: readonly UnmetThreshold[]): string {
   let lines = "";
   for (const advice of report.advice) {
     const level = advice.level === "note" ? "notice" : advice.level;
     const text = annotationText(`${adviceCount(advice)}: ${advice.meaning} ${advice.whatToDo}`);
     lines += `::${level} title=svc-sandbox ${advice.id}::${text}\n`;
   }
-  for (const { title, sentence } of failures) {
+  for (const { title, sentence } of unmet) {
     lines += `::error title=svc-sandbox ${title}::${annotationText(sentence)}\n`;
   }
   return lines;

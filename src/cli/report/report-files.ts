@@ -14,7 +14,7 @@ const stdoutName = "-";
 /** A flag that names files to write, for example `--report`, and what they contain, `the report`. */
 interface FilesFlag {
   readonly name: string;
-  readonly what: string;
+  readonly contents: string;
   /** The formats that it may have. Default: all, and --format may set one. */
   readonly formats?: readonly ReportFormat[];
 }
@@ -60,7 +60,7 @@ function reportTarget(
   if (format === undefined) {
     const alternative = flag.formats === undefined ? ", or set the format with --format" : "";
     throw usageError(
-      `${flag.name}: the name ${quoteFile(file)} does not set the format of ${flag.what}. End it with ${extensionWords(possibleFormats)}${alternative}.`,
+      `${flag.name}: the name ${quoteFile(file)} does not set the format of ${flag.contents}. End it with ${extensionWords(possibleFormats)}${alternative}.`,
     );
   }
 
@@ -73,7 +73,7 @@ function reportTarget(
 }
 
 function unwritableTarget(cause: unknown, file: string, flag: FilesFlag): SandboxError {
-  return unwritable(cause, `${flag.what} to ${quoteFile(file)}`, `Name another file with ${flag.name}.`);
+  return unwritable(cause, `${flag.contents} to ${quoteFile(file)}`, `Name another file with ${flag.name}.`);
 }
 
 /** Writes each file; resolves to the errors of those that could not be written. */

@@ -9,13 +9,11 @@ interface Thresholds {
   readonly failOn?: AdviceLevel | undefined;
   /** Whether a report without a request fails. Default: false. */
   readonly needsRequests?: boolean | undefined;
-  /** The first requests, by method and path, for the message. */
-  readonly tried?: readonly string[];
 }
 
 export interface UnmetThreshold {
   /** What is too little, or too much. */
-  readonly gate: "requests" | "coverage" | "advice";
+  readonly kind: "requests" | "coverage" | "advice";
   /** The title of its annotation: the flag, such as `--min-coverage 80`. */
   readonly title: string;
   /** Why it is not reached. */
@@ -33,7 +31,7 @@ export function unmetThresholds(report: Report, thresholds: Thresholds): UnmetTh
     unmet.push(noRequests(report, thresholds));
   } else if (percent < minCoverage) {
     unmet.push({
-      gate: "coverage",
+      kind: "coverage",
       title: `--min-coverage ${minCoverage}`,
       sentence: `The coverage is ${percent}%, below the required ${minCoverage}%: ${promised - covered} of ${promised} promised outcomes are not covered.`,
     });
@@ -45,7 +43,7 @@ export function unmetThresholds(report: Report, thresholds: Thresholds): UnmetTh
   if (failingAdvice.length > 0) {
     const ids = failingAdvice.map(({ id }) => id);
     unmet.push({
-      gate: "advice",
+      kind: "advice",
       title: `--fail-on ${failOn}`,
       sentence: `--fail-on ${failOn} does not allow advice of level ${failing.join(" or ")}: ${ids.join(", ")}.`,
     });
@@ -64,16 +62,22 @@ function missedEndpoints({ requests, outcomes }: Pick<Report, "requests" | "outc
 
 /** The threshold that a request reaches an endpoint. It has the flag that asks for requests, if there is one. */
 function noRequests(report: Report, thresholds: Thresholds): UnmetThreshold {
-  const { minCoverage = 0, failOn, tried = [] } = thresholds;
+  const { minCoverage = 0, failOn } = thresholds;
 
   let title = "client";
   if (minCoverage > 0) title = `--min-coverage ${minCoverage}`;
   else if (failOn !== undefined) title = `--fail-on ${failOn}`;
 
   let sentence = "No request reached the sandbox.";
-  if (report.requests > 0) {
-    sentence = `No request reached an endpoint. Your client tried ${tried.join(", ")}.`;
-  }
+  if (report.requests > 0) sentence = `No request reached an endpoint.${triedRequests(report)}`;
   sentence += " If that is right, allow it with --min-coverage 0.";
-  return { gate: "requests", title, sentence };
+  return { kind: "requests", title, sentence };
+}
+
+/** The first requests that missed all endpoints, as a sentence: ` Your client tried GET /me.` */
+function triedRequests({ advice }: Report): string {
+  const misses = advice.find(({ id }) => id === "wrong-method-or-path");
+  if (misses === undefined) return "";
+  const tried = new Set(misses.examples.map(({ method, path }) => `${method} ${path}`));
+  return ` Your client tried ${[...tried].join(", ")}.`;
 }

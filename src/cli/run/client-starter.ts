@@ -21,8 +21,8 @@ import { TakenSignals } from "./taken-signals.js";
 //   ended, in its time      a run that has passed or failed, by the exit code
 //   ended, too late         a run that has timed out
 
-/** The client's command and the sandbox that each of its runs starts. */
-interface ClientCommand {
+/** What all runs of a client have in common. */
+interface CommonStart {
   readonly loaded: LoadedScenario;
   readonly call: Pick<CommandCall<ServeFlags>, "clientCommand" | "io" | "flags">;
   /** The options of each sandbox, but for its seed. */
@@ -31,14 +31,14 @@ interface ClientCommand {
 
 /** Runs a client many times, `jobs` of them in parallel, and takes the signals of this process. */
 export class ClientStarter {
-  readonly #command: ClientCommand;
+  readonly #common: CommonStart;
   readonly #queue: JobQueue;
   readonly #signals: TakenSignals;
 
-  constructor(command: ClientCommand, jobs: number) {
-    this.#command = command;
+  constructor(common: CommonStart, jobs: number) {
+    this.#common = common;
     this.#queue = new JobQueue(jobs);
-    this.#signals = new TakenSignals(command.call.io);
+    this.#signals = new TakenSignals(common.call.io);
   }
 
   /** The signal that has stopped the runs: all current ones got it, and no more start. */
@@ -65,18 +65,18 @@ export class ClientStarter {
 
   async #runUnlessStopped(request: PlannedRun): Promise<RunEnd | NotMade> {
     if (this.stopped !== undefined) return { kind: "not_made" };
-    const runEnd = await runInOwnSandbox(this.#command, request, this.#signals);
+    const runEnd = await runInOwnSandbox(this.#common, request, this.#signals);
     // A run that the signal ended shows nothing.
     return this.stopped === undefined ? runEnd : { kind: "not_made" };
   }
 }
 
 async function runInOwnSandbox(
-  command: ClientCommand,
+  { call, loaded, startOptions }: CommonStart,
   request: PlannedRun,
   signals: TakenSignals,
 ): Promise<RunEnd> {
-  const { loaded, call, startOptions } = command;
+  // Milliseconds: of the whole run, and since the latest request.
   const { total, silent } = request.timeouts;
   const { stopwatch, time } = nodePlatform;
   const requests = new SeenRequests(stopwatch);
@@ -85,7 +85,8 @@ async function runInOwnSandbox(
   const output = new OutputTail();
   const started = stopwatch();
   const now = time();
-  const { end, report, folder } = await runClient(call, {
+  const { end, report, folder } = await runClient({
+    call,
     loaded,
     startOptions: { ...startOptions, seed: request.seed },
     // Each run starts at the start of a minute, so that a limit of the minute ends at the same time in all of them.

@@ -6,7 +6,7 @@ import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import type { Counters } from "../../sandbox/journal/counts.js";
 import { runDue } from "../../sandbox/operations/run-due.js";
-import type { Invocation, SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
+import type { ConditionedRun, Invocation, SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
 import { checkedStart, startSandbox } from "../../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { serve } from "../../server/serve.js";
@@ -21,17 +21,10 @@ import { KeyFinder } from "./key-finder.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "./run-command.js";
 import { openRunFolder, type RunFolder } from "./run-folder.js";
 
-/** The part of a call of `exec` or `certify` that each run of its client needs. */
-type ClientCall = Pick<
-  CommandCall<Omit<ServeFlags, "verbose"> & shared.SandboxFlags>,
-  "clientCommand" | "flags" | "io"
->;
-
-/** What the command of a run has of its caller. */
-type ClientCommandOptions = Pick<CommandOptions, "place" | "signals" | "isLate" | "onOutput">;
-
-/** What a run of a client starts with, and what it calls. */
-interface ClientRunStart extends ClientCommandOptions {
+/** A run of a client: its sandbox, its command, and what it calls. */
+interface ClientRun extends Pick<CommandOptions, "place" | "signals" | "isLate" | "onOutput"> {
+  /** The call of `exec` or `certify`, with the command of the client. */
+  readonly call: Pick<CommandCall<ServeFlags & shared.SandboxFlags>, "clientCommand" | "flags" | "io">;
   readonly loaded: LoadedScenario;
   readonly startOptions: StartOptions;
   /** The start of clocks that neither the options nor the scenario set. Default: the real time. */
@@ -49,8 +42,7 @@ interface ClientRunStart extends ClientCommandOptions {
  * comes before the command starts: the caller takes signals.
  */
 export async function runClient(
-  call: ClientCall,
-  client: ClientRunStart,
+  client: ClientRun,
 ): Promise<{ readonly end: CommandEnd; readonly report: Report; readonly folder: RunFolder }> {
   const { loaded, startOptions, clockStart, conditions } = client;
   // The command's processes may have sandboxes of their own, which start with what is in this folder.
@@ -63,8 +55,9 @@ export async function runClient(
 
   // The start of the clock is a condition of the run, in every process of the command: an option of this sandbox would
   // replace the time of a scenario that the client loads.
-  const run = conditions && { ...conditionedRun(conditions, folder.claim), clockStart };
-  const context = { platform: nodePlatform, run, invocation: invocationOf(call, client.certifyLine) };
+  let run: ConditionedRun | undefined;
+  if (conditions !== undefined) run = { ...conditionedRun(conditions, folder.claim), clockStart };
+  const context = { platform: nodePlatform, run, invocation: invocationOf(client) };
   const sandbox = startSandbox(checkedStart(loaded, startOptions, context));
   sandbox.counters.alsoCountWith(client.counts);
   client.onStart?.(sandbox);
@@ -73,15 +66,11 @@ export async function runClient(
   const keyFinder = new KeyFinder(sandbox);
   let end: CommandEnd;
   try {
-    end = await runWhileServing(call, sandbox, folder, {
-      place: client.place,
-      signals: client.signals,
-      ...(client.isLate && { isLate: client.isLate }),
-      onOutput(name, chunk) {
-        keyFinder.add(name, chunk);
-        client.onOutput?.(name, chunk);
-      },
-    });
+    const onOutput: CommandOptions["onOutput"] = (name, chunk) => {
+      keyFinder.add(name, chunk);
+      client.onOutput?.(name, chunk);
+    };
+    end = await runWhileServing({ ...client, onOutput }, sandbox, folder);
   } finally {
     folder.remove();
   }
@@ -95,11 +84,11 @@ const readIntervalMs = 100;
 
 /** Serves the sandbox, runs the command, and stops. */
 async function runWhileServing(
-  { clientCommand, flags, io }: ClientCall,
+  client: ClientRun,
   sandbox: SandboxState,
   folder: RunFolder,
-  commandOptions: ClientCommandOptions,
 ): Promise<CommandEnd> {
+  const { clientCommand, flags, io } = client.call;
   // Unless a flag sets them, any free port and no log.
   const serveFlags = { port: 0, log: "off", ...flags } as const;
   const logger = await createLog(serveFlags, io);
@@ -123,7 +112,7 @@ async function runWhileServing(
   try {
     const env = await commandEnvironment(io, sandbox, server, folder.path, noProxy);
     readTimer = setInterval(readFolder, readIntervalMs);
-    const end = await runCommand(command, { cwd: io.cwd, env, ...commandOptions });
+    const end = await runCommand(command, { ...client, cwd: io.cwd, env });
     readFolder();
     folder.throwIfChangedByCommand();
     return end;
@@ -135,10 +124,8 @@ async function runWhileServing(
 }
 
 /** How to run the command again, for the report. */
-function invocationOf(
-  { clientCommand, flags }: Pick<ClientCall, "clientCommand" | "flags">,
-  certifyLine: string,
-): Invocation {
+function invocationOf({ call, certifyLine }: ClientRun): Invocation {
+  const { clientCommand, flags } = call;
   const isSecure = flags.tls || flags.cert !== undefined;
   return {
     certify: certifyLine,

@@ -3,7 +3,7 @@ import { parseReport, type Report } from "../../report/report-shape.js";
 import { SandboxError } from "../../rules/errors.js";
 import { controlPath } from "../../rules/known-paths.js";
 import { quote } from "../../schema/words.js";
-import { abortedAfter } from "../timers.js";
+import { nodePlatform } from "../platform.js";
 import { type ControlAddress, ControlCall, readAuthority, readSandboxUrl } from "./control-call.js";
 import {
   type DetailsInJson,
@@ -90,7 +90,7 @@ export class ControlClient {
     }
     const details = readAs(detailsShape, body.data);
     if (details === undefined) throw call.failure(unexpectedReply(status, "a request"));
-    return details as DetailsInJson;
+    return details as DetailsInJson; // it has the shape
   }
 
   async #requests(): Promise<readonly RequestInJson[]> {
@@ -100,7 +100,7 @@ export class ControlClient {
       noun: "requests",
       read: (data) => readAs(requestsShape, data),
     });
-    return requests as readonly RequestInJson[];
+    return requests as readonly RequestInJson[]; // they have the shape
   }
 
   /** Every key, with what its next request gets: a caller looks for one without sending it. */
@@ -153,9 +153,12 @@ export class ControlClient {
     // It responds before it stops, and then accepts no connections.
     const { timeout } = this.#address;
     const ca = readAuthority(this.#address.ca);
-    const deadline = abortedAfter(timeout);
-    while (maybeSandbox(await listenerAt(this.url, { timeout, ca }))) {
-      if (deadline.aborted) throw call.failure("it has not stopped yet.");
+    const { stopwatch } = nodePlatform;
+    const endsAt = stopwatch() + timeout;
+    let timeLeft = timeout;
+    while (maybeSandbox(await listenerAt(this.url, { timeout: timeLeft, ca }))) {
+      timeLeft = Math.ceil(endsAt - stopwatch());
+      if (timeLeft <= 0) throw call.failure("it has not stopped yet.");
       await wait(20);
     }
     return { url: this.url, scenario: printableText(stopping.scenario), startedAt: stopping.started_at };

@@ -1,5 +1,6 @@
 import { validationError } from "../../rules/validation.js";
 import { faultProblems } from "../../scenario/checks/fault-rules.js";
+import { successesOf } from "../../scenario/checks/outcome-rules.js";
 import { activateFaults, type Fault } from "../active-faults.js";
 import type { ChangeMade } from "../journal/events.js";
 import type { Registry } from "../registry.js";
@@ -14,15 +15,14 @@ export function changeFaults(
   const { registry, seed } = sandbox;
   const problems = faultProblems(faults, {
     refs: { key: registry.keys, organization: registry.organizations },
-    endpoints: sandbox.scenario.endpoints,
+    successes: successesOf(sandbox.scenario),
     now,
     keys: {
-      // A ref that no key has is a problem by `refs` already: as `any_key`, it gets no second one.
-      keyOf: (ref) => registry.keys.get(ref)?.key ?? "any_key",
+      keyOf: (ref) => registry.keys.get(ref)?.key,
       legacyOwners: organizationsWithLegacyKey(registry),
     },
   });
-  if (problems.length > 0) throw validationError("Failed to change the faults", problems);
+  if (problems.length > 0) throw validationError("change the faults", problems);
 
   sandbox.faults = activateFaults(faults, seed, now);
   return { result: undefined, event: { type: "faults.changed" } };

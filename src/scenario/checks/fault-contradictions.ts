@@ -1,5 +1,4 @@
 import { type FaultKind, faultKindsOf, faultKindTable } from "../../rules/fault-effects.js";
-import { parseDuration } from "../../rules/time.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import { compareTimes, readTimeOrDuration, type StartTime } from "../format/when.js";
 import type { Scenario } from "../scenario.generated.js";
@@ -30,15 +29,15 @@ export function whyEndsBeforeStart(fault: FaultFields, now: StartTime): FaultCon
 }
 
 /** Why a delay has no value: its lower bound is above its upper bound. */
-export function whyDelaySwapped(fault: FaultFields): FaultContradiction | undefined {
-  const { latency } = fault.then ?? {};
+export function whyBoundsSwapped(fault: FaultFields): FaultContradiction | undefined {
+  const latency = fault.then?.latency;
   if (typeof latency !== "object") return undefined;
+  if ("median" in latency) return whySwapped("median", latency.median, "p99", latency.p99);
+  return whySwapped("min", latency.min, "max", latency.max);
+}
 
-  const bounds: Readonly<Record<string, string>> = latency;
-  const [lower, upper] = "median" in bounds ? ["median", "p99"] : ["min", "max"];
-  const low = bounds[lower] ?? "";
-  const high = bounds[upper] ?? "";
-  if ((parseDuration(low) ?? 0) <= (parseDuration(high) ?? 0)) return undefined;
+function whySwapped(lower: string, low: string, upper: string, high: string): FaultContradiction | undefined {
+  if (delayOf(low) <= delayOf(high)) return undefined;
   return {
     field: ["then", "latency", upper],
     message: `${upper} is ${high}, less than ${lower}, which is ${low}`,
@@ -46,45 +45,37 @@ export function whyDelaySwapped(fault: FaultFields): FaultContradiction | undefi
   };
 }
 
-/** The fields of `then` that are parts of a response with a `status`. */
-const partsOfStatus = ["body", "retry_after"] as const;
-type PartOfStatus = (typeof partsOfStatus)[number];
-type Effect = FaultKind | PartOfStatus;
+function delayOf(duration: string): number {
+  return readTimeOrDuration(duration).milliseconds;
+}
 
 /** Why no response can have all effects of a fault. */
-export function whyEffectsExclude(fault: FaultFields): FaultContradiction | undefined {
+export function whyEffectsDoNotCombine(fault: FaultFields): FaultContradiction | undefined {
   const { then = {} } = fault;
-  const parts = partsOfStatus.filter((name) => then[name] !== undefined);
-  const effects: readonly Effect[] = [...faultKindsOf(then), ...parts];
-
-  for (const [index, second] of effects.entries()) {
-    const first = effects.slice(0, index).find((effect) => !fitTogether(effect, second));
-    if (first === undefined) continue;
+  for (const part of ["body", "retry_after"] as const) {
+    if (then[part] === undefined || then.status !== undefined) continue;
     return {
-      field: ["then", second],
-      message: `a response cannot have both ${first} and ${second}`,
-      hint: "remove one of the two, or add a second fault",
+      field: ["then", part],
+      message: `${part} belongs to a response with a status, and the fault has none`,
+      hint: "add the status, such as status: 503, or remove the field",
     };
   }
 
-  const [part] = parts;
-  if (part === undefined || then.status !== undefined) return undefined;
-  return {
-    field: ["then", part],
-    message: `${part} belongs to a response with a status, and the fault has none`,
-    hint: "add the status, such as status: 503, or remove the field",
-  };
+  const kinds = faultKindsOf(then);
+  for (const [index, second] of kinds.entries()) {
+    for (const first of kinds.slice(0, index)) {
+      if (combines(first, second)) continue;
+      return {
+        field: ["then", second],
+        message: `a response cannot have both ${first} and ${second}`,
+        hint: "remove one of the two, or add a second fault",
+      };
+    }
+  }
+  return undefined;
 }
 
-/** Whether a response can have both effects: a part of a status fits what the status fits. */
-function fitTogether(one: Effect, other: Effect): boolean {
-  const first = kindOf(one);
-  const second = kindOf(other);
-  if (first === second) return true;
-  const combinesWith: readonly string[] = faultKindTable[first].combinesWith;
-  return combinesWith.includes(second);
-}
-
-function kindOf(effect: Effect): FaultKind {
-  return effect === "body" || effect === "retry_after" ? "status" : effect;
+function combines(one: FaultKind, other: FaultKind): boolean {
+  const combinesWith: readonly string[] = faultKindTable[one].combinesWith;
+  return combinesWith.includes(other);
 }

@@ -1,13 +1,12 @@
 import { faultKindsOf } from "../../rules/fault-effects.js";
 import { keyStateTable } from "../../rules/key-state.js";
 import { isSuccess, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
-import { successOfKey } from "../../rules/success-of-key.js";
+import { successOfKind } from "../../rules/success-of-key.js";
 import { parseDuration } from "../../rules/time.js";
 import { quote } from "../../schema/words.js";
-import type { Scenario } from "../scenario.generated.js";
 import type { FaultContradiction, FaultFields } from "./fault-contradictions.js";
 import type { KeyForFaults, KeysForFaults } from "./keys-for-faults.js";
-import { hasBody } from "./outcome-rules.js";
+import { type EndpointSuccesses, hasBody } from "./outcome-rules.js";
 
 type WhenFields = NonNullable<FaultFields["when"]>;
 
@@ -15,11 +14,16 @@ type WhenFields = NonNullable<FaultFields["when"]>;
 export function whyNeverMatches(
   fault: FaultFields,
   keys: KeysForFaults,
-  endpoints: Scenario["endpoints"],
+  successes: EndpointSuccesses,
 ): FaultContradiction | undefined {
-  const { when = {}, then = {} } = fault;
+  const { when = {} } = fault;
   // The first reason is told.
-  return whyNoKeySends(when, keys) ?? whyNoBodyBreaks(when, then, endpoints) ?? whyNoneSelected(when);
+  return (
+    whyNoKeySends(when, keys) ??
+    whyNoBodyBreaks(fault, successes) ??
+    whyNumbersSelectNone(when) ??
+    whyEndsBeforeFirstRequest(when)
+  );
 }
 
 /** Why no key can send a request that matches. */
@@ -37,9 +41,8 @@ function whyNoKeySends(when: WhenFields, keys: KeysForFaults): FaultContradictio
   }
   if (ref === undefined) return whyNoLegacyKey(when, keys);
 
-  // The request of a known key is of its organization, and has an outcome that the key can have.
   const key = keys.keyOf(ref);
-  if (key === "any_key") return undefined;
+  if (key === undefined) return undefined;
   if (organization !== undefined && key.organization !== organization) {
     return {
       field: ["when", "organization"],
@@ -57,7 +60,7 @@ function isWithoutKey(outcome: OutcomeId | undefined): boolean {
 /** Why no key of any ref has the outcome of legacy keys. */
 function whyNoLegacyKey(when: WhenFields, { legacyOwners }: KeysForFaults): FaultContradiction | undefined {
   const { organization, outcome } = when;
-  if (outcome !== "200.legacy" || legacyOwners === "any_organization") return undefined;
+  if (outcome !== "200.legacy") return undefined;
   const hasLegacyKey = organization === undefined ? legacyOwners.size > 0 : legacyOwners.has(organization);
   if (hasLegacyKey) return undefined;
 
@@ -89,20 +92,16 @@ function whyKeyNeverHas(outcome: OutcomeId, ref: string, key: KeyForFaults): Fau
   return undefined;
 }
 
-/** Whether an outcome is one of keys of this kind, such as `200.legacy` of a legacy key. */
+/** Whether a key of this kind can have an outcome: `200.legacy` is of legacy keys. */
 function fitsKindOfKey(outcome: OutcomeId, key: KeyForFaults): boolean {
   if (outcome === "403.live_not_approved" || outcome === "403.live_suspended") {
     return key.environment === "live";
   }
-  // The specification promises the successes of `/me`. Keys of each kind can have other rejections, and the successes of endpoints.
-  const isSuccessOfMe = isSuccess(outcome) && outcomeRow(outcome).promised;
-  if (!isSuccessOfMe) return true;
   // A key of any kind has this one once it is replaced.
   if (outcome === "200.retiring") return true;
-  // A record of a running sandbox also has the end of its overlap, without which it has the success of its kind.
-  const { environment, legacy, replaces } = key;
-  const kind = { environment, legacy, ...(replaces !== undefined && { replaces }) };
-  return outcome === successOfKey(kind);
+  // Of the successes of `/me`, a key has that of its kind. A key of any kind has those of endpoints, and the other rejections.
+  const isSuccessOfMe = isSuccess(outcome) && outcomeRow(outcome).promised;
+  return !isSuccessOfMe || outcome === successOfKind(key);
 }
 
 function neverOfKey(
@@ -126,17 +125,16 @@ function keyInWords(key: KeyForFaults): string {
 }
 
 /** Why a fault that only breaks bodies has none to break. */
-function whyNoBodyBreaks(
-  when: WhenFields,
-  then: FaultFields["then"],
-  endpoints: Scenario["endpoints"],
+export function whyNoBodyBreaks(
+  { when, then }: FaultFields,
+  successes: EndpointSuccesses,
 ): FaultContradiction | undefined {
-  const { outcome } = when;
+  const outcome = when?.outcome;
   const kinds = faultKindsOf(then);
   const [first] = kinds;
   if (first === undefined || outcome === undefined) return undefined;
   const onlyBreaksBodies = kinds.every((kind) => kind === "truncate" || kind === "malformed");
-  if (!onlyBreaksBodies || hasBody(outcome, endpoints)) return undefined;
+  if (!onlyBreaksBodies || hasBody(outcome, successes)) return undefined;
   return {
     field: ["then", first],
     message: `a response with the outcome ${outcome} has no body`,
@@ -144,21 +142,21 @@ function whyNoBodyBreaks(
   };
 }
 
-/** Why the numbers and times of a fault select no request. */
-function whyNoneSelected(when: WhenFields): FaultContradiction | undefined {
-  const { every, requests, until } = when;
-  if (every !== undefined && requests !== undefined && !requests.some((number) => number % every === 0)) {
-    return {
-      field: ["when", "requests"],
-      message: `every: ${every} selects none of these requests`,
-      hint: "write a multiple of it, or remove one of the two",
-    };
-  }
+/** Why `every` and `requests` have no number in common: `every: 2` with `requests: [1]`. */
+function whyNumbersSelectNone({ every, requests }: WhenFields): FaultContradiction | undefined {
+  if (every === undefined || requests === undefined) return undefined;
+  if (requests.some((number) => number % every === 0)) return undefined;
+  return {
+    field: ["when", "requests"],
+    message: `every: ${every} selects none of these requests`,
+    hint: "write a multiple of it, or remove one of the two",
+  };
+}
 
-  if (until === undefined) return undefined;
-  const duration = parseDuration(until);
-  // A time may be over: the faults that the control plane returns have times.
-  if (duration === undefined || duration > 0) return undefined;
+/** Why a fault is over when it becomes active. A time in the past is fine: the faults that the control plane returns have times. */
+function whyEndsBeforeFirstRequest({ until }: WhenFields): FaultContradiction | undefined {
+  const duration = parseDuration(until ?? "");
+  if (until === undefined || duration === undefined || duration > 0) return undefined;
   return {
     field: ["when", "until"],
     message: `the fault ends before the first request: until is ${until}`,

@@ -129,10 +129,10 @@ async function runOnce(
     const startOptions = { seed: ownSeed };
     const surroundings = { platform, run: processes[worker] };
     const sandbox = startSandbox(checkedStart({ scenario, name: "key-states" }, startOptions, surroundings));
-    const pinned = ownSeed === seed ? undefined : startOptions;
     sandbox.counters.alsoCountWith({
       countUnread: (id) => counters.countUnread(id),
-      count: (exchange, observation) => counters.count(exchange, observation && { ...observation, pinned }),
+      count: (exchange, trace) =>
+        counters.count(exchange, trace && { ...trace, ownSeed: ownSeed === seed ? undefined : ownSeed }),
     });
     return sandbox;
   };
