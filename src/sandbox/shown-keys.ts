@@ -9,7 +9,7 @@ import { keysWithSecrets } from "./secrets.js";
 const maxAnnounced = 1000;
 
 /** How many of the keys that a scenario lists a person gets. */
-const maxListed = 40;
+const maxListedKeys = 40;
 
 /** How many keys of a population stand for all, where a scenario lists no key. */
 const maxOfPopulation = 5;
@@ -37,7 +37,7 @@ const announcedKeysOf = /* @__PURE__ */ cachedByObject((scenario: Scenario): Sho
 /** For a person who looks at a few: the first 40 keys that the scenario lists, or if it lists none, five of the population. */
 export function firstKeys({ scenario }: SandboxState): ShownKeys {
   const { listed, ofPopulation, total } = keysByOrigin(scenario);
-  const keys = listed.length > 0 ? listed.slice(0, maxListed) : ofPopulation.slice(0, maxOfPopulation);
+  const keys = listed.length > 0 ? listed.slice(0, maxListedKeys) : ofPopulation.slice(0, maxOfPopulation);
   return { keys, leftOut: total - keys.length };
 }
 
