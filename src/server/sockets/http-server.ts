@@ -9,7 +9,7 @@ import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { addedHeaders, keepAliveTimeout } from "./added-headers.js";
 import { type AnyServer, endUnreadable, followConnections, longestHalfOpen } from "./connections.js";
-import { respondInTurn } from "./pipelined-requests.js";
+import { PipelinedRequests } from "./pipelined-requests.js";
 import { sendServerError } from "./send-error.js";
 import { sendFaulty } from "./send-faulty.js";
 import { sendResponse } from "./send-response.js";
@@ -81,9 +81,10 @@ function makeServer(certificate: CertificatePair | undefined): AnyServer {
 
 /** Responds to the requests of a server from now on. Every request gets a response, and none ends the process. */
 export function respondTo(server: AnyServer, responders: Responders): void {
+  const pipelined = new PipelinedRequests();
   const listener = (_request: IncomingMessage, response: ServerResponse) => {
     if (responders.stopping.aborted) response.shouldKeepAlive = false;
-    respondInTurn(response, () => tryToRespond(responders, response));
+    pipelined.start(response, () => tryToRespond(responders, response));
   };
   server.on("request", listener);
   // An unknown expectation is not a reason to reject a valid request.
