@@ -38,6 +38,8 @@ interface Responders {
   readonly explain: boolean;
   /** The control plane; `undefined` if it is not served. */
   readonly handleControl: ControlHandler | undefined;
+  /** The base URL of the server, as the client of a request knows it. */
+  readonly baseUrlFor: (request: IncomingMessage) => string;
   /** Aborted when the server is about to stop: each connection ends after its next response. */
   readonly stopping: AbortSignal;
   /** Called with a defect; the client got a 500. */
@@ -103,7 +105,7 @@ function tryToRespond(responders: Responders, response: ServerResponse): void {
 
 /** Responds as the control plane under its path, and as the API everywhere else. */
 function respond(responders: Responders, response: ServerResponse): void {
-  const { sandbox, handleControl } = responders;
+  const { sandbox, handleControl, baseUrlFor } = responders;
   const { req: request } = response;
   if (!hasValidHost(request)) {
     sendServerError(response, 400);
@@ -118,9 +120,11 @@ function respond(responders: Responders, response: ServerResponse): void {
     handleControl(request, response);
     return;
   }
-  // People open the printed base URL.
+
+  // People open the server's address: the response names the address of the dashboard.
   if (hasControl && isFirstPage(received, request)) {
-    redirectToDashboard(response);
+    const dashboard = `${baseUrlFor(request) + controlPath}/`;
+    sendExchange(responders, handle(sandbox, readApiRequest({ ...received, dashboard })), response);
     return;
   }
   sendExchange(responders, handle(sandbox, readApiRequest(received)), response);
@@ -190,11 +194,6 @@ function isFirstPage({ path, method }: Received, { headers }: IncomingMessage): 
   if (path !== "/" || method !== "GET") return false;
   const { accept = "" } = headers;
   return accept.includes("text/html");
-}
-
-/** Redirects a browser. The address is relative: a proxy may add a prefix. */
-function redirectToDashboard(response: ServerResponse): void {
-  response.writeHead(307, { Location: `.${controlPath}/`, "Content-Length": 0 }).end();
 }
 
 /** Sends a response of the API, with the fault of its delivery. */
