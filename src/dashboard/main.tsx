@@ -1,7 +1,7 @@
 import { render } from "preact";
-import { takeToken } from "./control/call.js";
 import { keepFocus } from "./control/focus.js";
 import { followRevision } from "./control/revision.js";
+import { takeToken } from "./control/token.js";
 import { Shell } from "./views/shell.js";
 
 takeToken();

@@ -1,13 +1,9 @@
 import type { KeyLimits, KeyRecord } from "../rules/key-record.js";
 import { type Organization, readAccess } from "../rules/organization.js";
 import type { Writable } from "../rules/writable.js";
-import { type EndsBeforeStart, endsFrom, readEnds } from "../scenario/keys/key-ends.js";
+import { type EndsBeforeStart, endsFrom, endsOf } from "../scenario/keys/key-ends.js";
 import { readSettings } from "../scenario/keys/key-settings.js";
-import {
-  positionsInRotations,
-  type RotationPosition,
-  type SharedInRotation,
-} from "../scenario/keys/rotations.js";
+import { positionsInRotations, type RotationPosition } from "../scenario/keys/rotations.js";
 import {
   allKeys,
   allOrganizations,
@@ -45,7 +41,7 @@ interface UnstartedKey {
   /** What ends it, some of it in durations; `undefined` if nothing does. */
   readonly ends: EndsBeforeStart | undefined;
   /** What it has in common with the keys that it replaced, and with those that replaced it. */
-  readonly rotation: SharedInRotation;
+  readonly rotation: RotationPosition["rotation"];
 }
 
 /**
@@ -116,7 +112,7 @@ function buildKey(key: ScenarioKey, position: RotationPosition, seed: number, sh
   if (fields.created_at !== undefined) record.createdAt = requireInstant(fields.created_at);
   if (fields.replaced_by !== undefined) record.replacedBy = fields.replaced_by;
   if (replaces !== undefined) record.replaces = replaces;
-  return { record, fields, ends: readEnds(fields), rotation };
+  return { record, fields, ends: endsOf(fields), rotation };
 }
 
 /** Adds a scenario's key, as it is at the start of the clock (epoch milliseconds), from where its durations count. */
@@ -141,7 +137,11 @@ export function startKey(
  * other. A limit is fixed if the scenario sets it, or if a key of the rotation has reached it at the start. If the limit of a day is
  * fixed, the limit of a minute stays too: a higher one would let a client reach the limit of the day sooner.
  */
-function raisedLimits(limits: KeyLimits, rotation: SharedInRotation, added: KeyLimits): KeyLimits {
+function raisedLimits(
+  limits: KeyLimits,
+  rotation: RotationPosition["rotation"],
+  added: KeyLimits,
+): KeyLimits {
   if (added.perMinute === 0 && added.perDay === 0) return limits;
   const { mostUsed, writtenSettings } = rotation;
   const { per_minute, per_day } = writtenSettings.limits ?? {};

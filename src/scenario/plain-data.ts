@@ -4,7 +4,7 @@ import { isPlainObject, typeTag } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";
 import { valueNotation } from "./format/notations.js";
 import { forbiddenNames, scenarioLimits } from "./format/scenario-limits.js";
-import { addingTo, type FieldProblem } from "./problems.js";
+import { type FieldProblem, ProblemList } from "./problems.js";
 import type { FieldLocation, WrittenScenario } from "./written-scenario.js";
 
 /** As many as the snapshot of a sandbox has with all the keys that it can have. */
@@ -24,12 +24,12 @@ function locateInValue(): FieldLocation {
 }
 
 /** A copy of plain data, or why the data cannot be copied. */
-type Plain =
+type PlainCopyResult =
   | { readonly kind: "plain"; readonly fields: Members }
   | { readonly kind: "not_plain"; readonly problems: readonly FieldProblem[] };
 
 /** Copies plain data that should be a scenario. Never throws. */
-export function readPlain(value: unknown, maxParts: number): Plain {
+export function readPlain(value: unknown, maxParts: number): PlainCopyResult {
   if (isPlainObject(value)) return new PlainCopy(maxParts).copyWhole(value);
   const problem: FieldProblem = {
     code: "not_a_mapping",
@@ -42,8 +42,7 @@ export function readPlain(value: unknown, maxParts: number): Plain {
 
 /** One copy: it counts the members and items, and stops at the first that is too many. */
 class PlainCopy {
-  readonly #problems: FieldProblem[] = [];
-  readonly #addProblem = addingTo(this.#problems);
+  readonly #problems = new ProblemList();
   readonly #maxParts: number;
   #parts = 0;
   /** Whether there were too many parts: the rest is not read. */
@@ -53,20 +52,20 @@ class PlainCopy {
     this.#maxParts = maxParts;
   }
 
-  copyWhole(value: object): Plain {
+  copyWhole(value: object): PlainCopyResult {
     try {
       const fields = this.#copyMembers(value, []);
-      if (this.#problems.length === 0) return { kind: "plain", fields };
+      if (this.#problems.found.length === 0) return { kind: "plain", fields };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.#addProblem({
+      this.#problems.add({
         code: "not_plain_data",
         field: [],
         message: `it cannot be read: ${reason}`,
         hint: "pass plain data, without getters",
       });
     }
-    return { kind: "not_plain", problems: this.#problems };
+    return { kind: "not_plain", problems: this.#problems.found };
   }
 
   #copy(part: unknown, path: FieldPath): unknown {
@@ -75,7 +74,7 @@ class PlainCopy {
     const itemsAhead = Array.isArray(part) ? part.length : 0;
     if (!this.#isFull && this.#parts + itemsAhead > this.#maxParts) {
       this.#isFull = true;
-      this.#addProblem({
+      this.#problems.add({
         code: "too_large",
         field: path,
         message: "the scenario has too many parts",
@@ -85,7 +84,7 @@ class PlainCopy {
     if (this.#isFull) return undefined;
 
     if (path.length > scenarioLimits.levels) {
-      this.#addProblem({
+      this.#problems.add({
         code: "too_deep",
         field: path,
         message: `nested deeper than ${scenarioLimits.levels} levels, or contains itself`,
@@ -99,7 +98,7 @@ class PlainCopy {
     }
     if (Array.isArray(part)) return this.#copyItems(part, path);
     if (isPlainObject(part)) return this.#copyMembers(part, path);
-    this.#addProblem({
+    this.#problems.add({
       code: "not_plain_data",
       field: path,
       message: `not plain data: found ${quote(part)}`,
@@ -121,7 +120,7 @@ class PlainCopy {
     for (const [name, member] of Object.entries(part)) {
       const memberField = [...path, name];
       if (forbiddenNames.has(name)) {
-        this.#addProblem({
+        this.#problems.add({
           code: "forbidden_field",
           field: memberField,
           pointAt: "name",

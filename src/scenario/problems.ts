@@ -1,6 +1,6 @@
 import type { Writable } from "../rules/writable.js";
 import { type FieldPath, pathText } from "../schema/field-path.js";
-import type { Problem, SourceTextAt } from "../schema/problem.js";
+import type { Problem } from "../schema/problem.js";
 import { maximumProblems } from "../schema/problem.js";
 import type { Place, SourcePlace } from "./source-text.js";
 
@@ -95,15 +95,18 @@ export interface FieldProblem extends Problem<ScenarioProblemCode> {
   readonly place?: SourcePlace | undefined;
 }
 
-/** How a rule reports a problem. `hintOf` makes a hint that takes time; it is called only for a problem that is kept. */
-export type AddProblem = (problem: FieldProblem, hintOf?: () => string) => void;
+/** Problems as they are found. A text may be full of them: only the first `maximumProblems` are kept. */
+export class ProblemList {
+  readonly found: FieldProblem[] = [];
 
-/** Adds problems to a list, until it has `maximumProblems`. */
-export function addingTo(problems: FieldProblem[]): AddProblem {
-  return (problem, hintOf) => {
-    if (problems.length >= maximumProblems) return;
-    problems.push(hintOf === undefined ? problem : { ...problem, hint: hintOf() });
-  };
+  /** Whether no more problems are kept. */
+  get isFull(): boolean {
+    return this.found.length >= maximumProblems;
+  }
+
+  add(problem: FieldProblem): void {
+    if (!this.isFull) this.found.push(problem);
+  }
 }
 
 /** A problem as it is shown: at its place, or only in its file. */
@@ -119,7 +122,8 @@ export function problemAt(problem: FieldProblem, place?: Place, file?: string): 
 export interface ScenarioPlaces {
   /** `undefined` for a field that no text has. */
   readonly placeOf: (field: FieldPath) => Place | undefined;
-  readonly spelling: SourceTextAt;
+  /** How the text writes the number or flag of a field: `007`, `0x1F`. `undefined` if no text has it. */
+  readonly spelling: (field: FieldPath) => string | undefined;
 }
 
 /** Problems found after the check, such as warnings, at their places. */

@@ -1,18 +1,17 @@
 import { hasSandboxMark, sandboxMark } from "../rules/key-text.js";
 import type { FieldPath } from "../schema/field-path.js";
-import type { SourceTextAt } from "../schema/problem.js";
 import { nearest, quote } from "../schema/words.js";
 import { defaultScopes } from "./keys/key-settings.js";
 import { allKeys, fieldOfKey, listedKeys } from "./keys/scenario-keys.js";
-import type { FieldProblem } from "./problems.js";
+import type { FieldProblem, ScenarioPlaces } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 import { numbersOfBodies, writtenEndpoints } from "./written-endpoints.js";
 
-/** Of each kind. */
+/** At most this many warnings of a kind are shown. */
 const maxWarnings = 20;
 
 /** What is usually a mistake in a scenario that is valid, by its kind, in the order in which the kinds are shown. */
-export function warningsOf(scenario: Scenario, spelling: SourceTextAt) {
+export function warningsOf(scenario: Scenario, spelling: ScenarioPlaces["spelling"]) {
   return {
     unmarkedSecrets: unmarkedSecrets(scenario),
     unheldScopes: unheldScopes(scenario),
@@ -51,7 +50,7 @@ function unheldScopes(scenario: Scenario): FieldProblem[] {
   for (const [name, { scope }] of writtenEndpoints(scenario)) {
     required.push({ field: ["endpoints", name, "scope"], scope });
   }
-  // Where it is not written, a key without the scope of `/me` is on purpose: it shows the 403.
+  // If the scenario does not write `me_scope`, a key without the scope of `/me` is on purpose: it shows the 403.
   required.push({ field: ["assumptions", "me_scope"], scope: scenario.assumptions?.me_scope });
 
   const warnings: FieldProblem[] = [];
@@ -70,7 +69,7 @@ function unheldScopes(scenario: Scenario): FieldProblem[] {
 }
 
 /** The decimals in bodies that are shorter in JSON, such as a version `3.10`. */
-function shortenedDecimals(scenario: Scenario, spelling: SourceTextAt): FieldProblem[] {
+function shortenedDecimals(scenario: Scenario, spelling: ScenarioPlaces["spelling"]): FieldProblem[] {
   const warnings: FieldProblem[] = [];
   for (const [field, number] of numbersOfBodies(scenario)) {
     if (warnings.length === maxWarnings) break;

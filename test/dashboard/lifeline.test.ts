@@ -1,13 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { ListedKey, ShownRequest, UpcomingEvent } from "../../src/dashboard/control/responses.js";
 import { createAxis } from "../../src/dashboard/elements/axis.js";
-import {
-  chooseKeys,
-  groupIntoDots,
-  lifePhases,
-  lifeSentence,
-  selectLifelineData,
-} from "../../src/dashboard/elements/lifeline.js";
+import { groupIntoDots } from "../../src/dashboard/elements/dots.js";
+import { lifeSentence } from "../../src/dashboard/elements/key-life.js";
+import { lifePhases } from "../../src/dashboard/elements/life-phases.js";
+import { chooseKeys, selectLifelineData } from "../../src/dashboard/elements/lifeline-data.js";
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -1,4 +1,4 @@
-import type { CDPSession, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
 import { serveControl } from "../control/client.js";
@@ -137,20 +137,6 @@ describe.skipIf(noBrowser)("the lifelines", () => {
     expect(patterns.size).toBe(courses.length);
   });
 
-  test("a request of one key draws its line again, and no other", async () => {
-    const { page, send } = await openDashboard({ scenario: "key-states", view: "/keys" });
-    await send("active");
-    await lineOf(page, "active").locator(".dot").waitFor();
-    const session = await page.context().newCDPSession(page);
-    await session.send("Profiler.enable");
-    await session.send("Profiler.startPreciseCoverage", { callCount: true });
-    await session.send("Profiler.takePreciseCoverage");
-    await send("live");
-    await lineOf(page, "live").locator(".dot").waitFor();
-    await quiet(page);
-    expect(await callsOf(session, "lifeline tone-")).toBe(1);
-  });
-
   test("the story has the keys that it uses, each from when it was created, and only its steps move the clock", async () => {
     const { page, ask } = await openDashboard({ scenario: "rotation", view: "/story" });
     const tell = async (steps: number) => {
@@ -235,19 +221,3 @@ const placesInLine = `
   }
   return places;
 `;
-
-/** How often the function with this text in it has run since the last count. */
-async function callsOf(session: CDPSession, text: string): Promise<number> {
-  await session.send("Debugger.enable");
-  const { result } = await session.send("Profiler.takePreciseCoverage");
-  for (const { scriptId, functions } of result) {
-    const { scriptSource } = await session.send("Debugger.getScriptSource", { scriptId });
-    const place = scriptSource.indexOf(text);
-    // The innermost one around the text is the last.
-    const around = functions.filter(({ ranges: [range] }) => {
-      return range !== undefined && range.startOffset <= place && place < range.endOffset;
-    });
-    if (place >= 0) return around.at(-1)?.ranges[0]?.count ?? 0;
-  }
-  throw new Error(`No function has ${text}.`);
-}

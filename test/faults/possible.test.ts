@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { nextRequest } from "../../src/api/next-request.js";
 import { createSandbox, type Fault, parseScenario, type Scenario, ScenarioError } from "../../src/index.js";
 import { faultProblems } from "../../src/scenario/checks/fault-rules.js";
+import { successesOf } from "../../src/scenario/checks/outcome-rules.js";
 import { canApply, type ModelFault, mayGet, scenarioOfSenders, senders } from "../model/fault-model.js";
 import { sandboxWith, send } from "../support/faulty.js";
 import { runs } from "../support/property-seed.js";
@@ -76,7 +77,7 @@ test.each(impossible)("a fault that no request can match is refused: %j", (fault
   expect(() => sandbox.faults.set([fault])).toThrow(
     expect.objectContaining({
       code: "validation_failed",
-      details: { fields: { [`faults.0.${field}`]: expect.stringMatching(words) } },
+      details: { fields: { [`faults[0].${field}`]: expect.stringMatching(words) } },
     }),
   );
 });
@@ -316,7 +317,8 @@ test("many faults next to many endpoints are checked in one pass over each", () 
   });
   const faults = Array.from({ length: 100 }, (): Fault => ({ when: { outcome: "200.e1" }, then: status }));
   const registry = { key: new Map(), organization: new Map() };
-  const keys = { keyOf: () => "any_key" as const, legacyOwners: new Set<string>() };
-  expect(faultProblems(faults, { refs: registry, endpoints: counted, keys, now: 0 })).toEqual([]);
+  const keys = { keyOf: () => undefined, legacyOwners: new Set<string>() };
+  const successes = successesOf({ endpoints: counted });
+  expect(faultProblems(faults, { refs: registry, successes, keys, now: 0 })).toEqual([]);
   expect(reads).toBe(1);
 });

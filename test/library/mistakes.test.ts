@@ -148,26 +148,6 @@ test("an unknown scenario names what lists the others, where it was asked for", 
   expect((await response.json()).error).toEqual(message("`GET /scenarios` shows"));
 });
 
-test("below extends, a value with a misspelled key names the key that is meant", () => {
-  const keys = { acive: { state: "revoked" } };
-  const scenario = { version: 1, extends: "key-states", organizations: { "harvest-bank": { keys } } };
-  const hint = expect.stringMatching(/^did you mean active\? if not, add environment/);
-  expect(() => createSandbox({ scenario: scenario as never })).toThrow(
-    expect.objectContaining({ problems: [expect.objectContaining({ hint })] }),
-  );
-  // Without extends, each key is the file's own.
-  const own = {
-    ...scenario,
-    extends: undefined,
-    organizations: { bank: { type: "bank", keys: { active: { environment: "test" }, ...keys } } },
-  };
-  expect(() => createSandbox({ scenario: own as never })).toThrow(
-    expect.objectContaining({
-      problems: [expect.objectContaining({ hint: 'add environment: "test" or "live"' })],
-    }),
-  );
-});
-
 test("a name in a message shows what the eye cannot", () => {
   const { keys, organizations, requests } = createSandbox({ scenario: "active" });
   // Its first letter is Cyrillic.

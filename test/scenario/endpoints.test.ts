@@ -171,7 +171,7 @@ test.each<[what: string, texts: readonly string[], places: unknown]>([
   [
     "a status over a body",
     [file("endpoints: { a: { status: 204 } }", 1), withBody],
-    ["endpoints.a.status", "0", 3],
+    ["endpoints.a.body", "1", 3],
   ],
   [
     "a body over a status",
@@ -181,9 +181,9 @@ test.each<[what: string, texts: readonly string[], places: unknown]>([
   [
     "a status in the middle of three",
     [file("description: Third.", 1), file("endpoints: { a: { status: 204 } }", 2), withBody],
-    ["endpoints.a.status", "1", 3],
+    ["endpoints.a.body", "2", 3],
   ],
-  ["a path", [file("endpoints: { a: { path: /b } }", 1), withBody], ["endpoints.a.path", "0", 3]],
+  ["a path", [file("endpoints: { a: { path: /b } }", 1), withBody], ["endpoints.b.path", "1", 3]],
   [
     "a state over a replacement",
     [
@@ -192,7 +192,7 @@ test.each<[what: string, texts: readonly string[], places: unknown]>([
         keysOf("old: { environment: test, state: retiring, replaced_by: new }, new: { environment: test }"),
       ),
     ],
-    ["organizations.bank.keys.old.state", "0", 3],
+    ["organizations.bank.keys.old.replaced_by", "1", 2],
   ],
   [
     "an environment over a secret",
@@ -200,11 +200,14 @@ test.each<[what: string, texts: readonly string[], places: unknown]>([
       file(keysOf("main: { environment: live }"), 1),
       file(keysOf("main: { environment: test, secret: SVC_test_sbx1234567890 }")),
     ],
-    ["organizations.bank.keys.main.environment", "0", 3],
+    ["organizations.bank.keys.main.secret", "1", 2],
   ],
-])("a contradiction is shown where it was written last: %s", (_what, texts, place) => {
-  expect(placesIn(...texts)).toEqual([place]);
-});
+])(
+  "a contradiction is shown at one of its fields, in the text that has this field: %s",
+  (_what, texts, place) => {
+    expect(placesIn(...texts)).toEqual([place]);
+  },
+);
 
 test("below extends, body: null removes a body, and is JSON's null if there is none", () => {
   const load = () => ({ text: withBody, file: "1" });

@@ -1,16 +1,14 @@
 import { exampleOfFault } from "../../api/example-faults.js";
-import { expectedOutcomes } from "../../report/possible-outcomes.js";
+import { outcomesToCover } from "../../report/possible-outcomes.js";
 import type { FaultOutcomeId } from "../../rules/fault-effects.js";
 import { type ApiOutcomeId, faultOutcomeIds, type OutcomeId } from "../../rules/outcomes.js";
 import { randomStream } from "../../rules/seed.js";
 import type { Fault } from "../../sandbox/active-faults.js";
-import { whyNeverMatches } from "../../scenario/checks/unmatched-faults.js";
+import { whyNoBodyBreaks } from "../../scenario/checks/fault-contradictions.js";
+import { successesOf } from "../../scenario/checks/outcome-rules.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { didYouMean, quote } from "../../schema/words.js";
 import { usageError } from "../exit-codes.js";
-
-/** The keys that a fault may be about: other sandboxes of the command may have any. */
-const keysOfAnySandbox = { keyOf: () => "any_key" as const, legacyOwners: "any_organization" as const };
 
 /** The faults that `--fault` names, as in `fault.hang@401.revoked`. */
 export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] {
@@ -28,18 +26,19 @@ export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] 
   }
 
   // The outcomes in whose place it comes. Default: all promised ones.
-  const promised = expectedOutcomes(scenario);
+  const promised = outcomesToCover(scenario);
   const outcomes = outcome === undefined ? promised : promised.filter((id) => id === outcome);
   if (outcomes.length === 0) {
     const hint = didYouMean(outcome ?? "", promised) || examples;
     throw usageError(`${invalid} does not name a promised outcome.${hint}`);
   }
 
-  // The faults that a request can get.
+  // The faults that a response can have.
+  const successes = successesOf(scenario);
   const possible: Fault[] = [];
-  let firstReason: ReturnType<typeof whyNeverMatches>;
+  let firstReason: ReturnType<typeof whyNoBodyBreaks>;
   for (const candidate of faultsOn(outcomes, fault)) {
-    const whyNot = whyNeverMatches(candidate, keysOfAnySandbox, scenario.endpoints);
+    const whyNot = whyNoBodyBreaks(candidate, successes);
     if (whyNot === undefined) possible.push(candidate);
     firstReason ??= whyNot;
   }

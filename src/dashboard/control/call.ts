@@ -1,38 +1,11 @@
-import { decoded } from "./route.js";
-import { Shared } from "./shared.js";
+import { disconnect, ownChanges } from "./connection.js";
+import { needsToken, storedToken } from "./token.js";
 
 /** The control plane: the page is there. */
 const controlUrl = new URL("./", document.baseURI);
 
 /** The URL of the sandbox for clients. */
 export const baseUrl = new URL("..", controlUrl).href.replace(/\/$/, "");
-
-const tokenName = `svc-sandbox token ${controlUrl.pathname}`;
-
-/** The token of this tab; `null` without one. */
-const storedToken = () => sessionStorage.getItem(tokenName);
-
-/** Whether the control plane requires a token that the page does not have. */
-export const needsToken = new Shared(false);
-
-/** Whether the page has a token. If it needs one nevertheless, that is wrong: mistyped, or from an earlier sandbox. */
-export const hasToken = () => storedToken() !== null;
-
-/** Stores the token for this tab. Calls that require it are retried. */
-export function storeToken(token: string): void {
-  sessionStorage.setItem(tokenName, token);
-  needsToken.value = false;
-}
-
-/** Moves the token from the address to this tab. The printed link has `#token=…`, or `#token=…&/story` for a view. */
-export function takeToken(): void {
-  const match = /^#token=([^&]+)&?(.*)$/.exec(location.hash);
-  if (match === null) return;
-  const [, token = "", view = ""] = match;
-  history.replaceState(null, "", `${location.pathname}${location.search}#${view}`);
-  storeToken(decoded(token));
-  dispatchEvent(new Event("hashchange"));
-}
 
 /** A rejection by the control plane, or a missing response (`unreachable`). */
 export class ControlError extends Error {
@@ -45,12 +18,6 @@ export class ControlError extends Error {
     super(message);
   }
 }
-
-/** Why the page is not up to date, as a sentence. Any call may set it; only a new revision removes it. */
-export const whyOffline = new Shared<string | undefined>(undefined);
-
-/** The number of calls of this page that may have changed something. After each, it looks for news immediately. */
-export const ownChanges = new Shared(0);
 
 interface Call {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -79,8 +46,9 @@ export async function fetchControl(path: string, call: Call = {}): Promise<Respo
     // A response that breaks off is like a missing response, so its whole body is read first.
     await response.clone().blob();
   } catch {
-    whyOffline.value = "The sandbox does not respond. Is it still running?";
-    throw new ControlError("unreachable", whyOffline.value);
+    const why = "The sandbox does not respond. Is it still running?";
+    disconnect(why);
+    throw new ControlError("unreachable", why);
   }
   if (isChange) ownChanges.value += 1;
   if (response.ok) return response;

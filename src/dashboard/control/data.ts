@@ -1,97 +1,91 @@
 import { useLayoutEffect, useState } from "preact/hooks";
 import { type ControlError, call } from "./call.js";
+import { revision } from "./connection.js";
 import type { ControlData } from "./responses.js";
-import { revision } from "./revision.js";
 
 type Path = keyof ControlData;
 
-/** The last response to a path, and why a later one is missing if it is. */
-interface Answer<Data> {
+/** What was read of a path last, and why later data is missing if it is. */
+interface Reading<Data> {
   readonly data?: Data;
   readonly problem?: ControlError | undefined;
 }
 
-type Follower = (answer: Answer<never>) => void;
+type Follower = (reading: Reading<unknown>) => void;
 
 /** A path that somebody follows: it is read, and read again after each change of the sandbox. */
 class FollowedPath {
   readonly followers = new Set<Follower>();
   /** `undefined` until the path is read. */
-  lastAnswer: Answer<unknown> | undefined;
-  /** Ends the reading. */
-  readonly stop: () => void;
+  lastReading: Reading<unknown> | undefined;
   readonly #path: string;
-  #isReading = false;
-  /** Whether something may have changed since the reading started. */
+  #isAsking = false;
+  /** Whether something may have changed since the last question. */
   #isStale = false;
+
+  /** Ends the following. */
+  readonly stop = revision.subscribe(() => void this.#readAgain());
 
   constructor(path: string) {
     this.#path = path;
-    // A reading before the revision is known would have to be repeated.
-    const readIfKnown = () => {
-      if (revision.value !== undefined) void this.#read();
-    };
-    this.stop = revision.subscribe(readIfKnown);
-    readIfKnown();
+    void this.#readAgain();
   }
 
-  /** Reads the path until nothing has changed in between; one reading at a time. */
-  async #read(): Promise<void> {
+  /** Reads the path until nothing has changed in between; one question at a time. */
+  async #readAgain(): Promise<void> {
+    // A reading before the revision is known would have to be repeated.
+    if (revision.value === undefined) return;
     this.#isStale = true;
-    if (this.#isReading) return;
-    this.#isReading = true;
+    if (this.#isAsking) return;
+
+    this.#isAsking = true;
     while (this.#isStale) {
       this.#isStale = false;
-      this.lastAnswer = await this.#ask();
-      for (const follower of this.followers) this.tell(follower);
+      this.lastReading = await this.#ask();
+      for (const follower of this.followers) follower(this.lastReading);
     }
-    this.#isReading = false;
+    this.#isAsking = false;
   }
 
-  /** Hands the last answer to a follower. */
-  tell(follower: Follower): void {
-    // The types of the answer and the follower are those of the path.
-    if (this.lastAnswer !== undefined) follower(this.lastAnswer as Answer<never>);
-  }
-
-  async #ask(): Promise<Answer<unknown>> {
+  async #ask(): Promise<Reading<unknown>> {
     try {
       return { data: await call<unknown>(this.#path) };
     } catch (error) {
       const problem = error as ControlError;
       // What is gone is no longer shown. A sandbox that does not respond still has it.
       if (problem.code === "not_found") return { problem };
-      return { ...this.lastAnswer, problem };
+      return { ...this.lastReading, problem };
     }
   }
 }
 
 const followedPaths = new Map<string, FollowedPath>();
 
-/** Hands over the answer to a path once it is read, and again after each change of the sandbox, until the returned function is called. */
+/** Hands over what is read of a path, now and after each change of the sandbox, until the returned function is called. */
 export function follow<Of extends Path>(
   path: Of,
-  follower: (answer: Answer<ControlData[Of]>) => void,
+  follower: (reading: Reading<ControlData[Of]>) => void,
 ): () => void {
   const followed = followedPaths.get(path) ?? new FollowedPath(path);
   followedPaths.set(path, followed);
-  followed.followers.add(follower);
-  followed.tell(follower);
+  const ofAnyData = follower as Follower; // the data of this path has the follower's type
+  followed.followers.add(ofAnyData);
+  if (followed.lastReading !== undefined) ofAnyData(followed.lastReading);
   return () => {
-    followed.followers.delete(follower);
+    followed.followers.delete(ofAnyData);
     if (followed.followers.size > 0) return;
     followed.stop();
     followedPaths.delete(path);
   };
 }
 
-/** The answer to a path, up to date while the component is shown. Until a new path is read, the answer to the earlier path stays. */
-export function useData<Of extends Path>(path: Of | undefined): Answer<ControlData[Of]> {
-  const [answer, setAnswer] = useState<Answer<ControlData[Of]>>({});
+/** What was read of a path, up to date while the component is shown. Until a new path is read, the data of the earlier one stays. */
+export function useData<Of extends Path>(path: Of | undefined): Reading<ControlData[Of]> {
+  const [reading, setReading] = useState<Reading<ControlData[Of]>>({});
   // Before the first painting, which may be late, so that the response arrives earlier.
   useLayoutEffect(() => {
-    if (path === undefined) return setAnswer({});
-    return follow(path, setAnswer);
+    if (path === undefined) return setReading({});
+    return follow(path, setReading);
   }, [path]);
-  return answer;
+  return reading;
 }

@@ -1,6 +1,6 @@
+import { revision } from "./connection.js";
 import { follow } from "./data.js";
 import type { Clock } from "./responses.js";
-import { revision } from "./revision.js";
 import { Shared } from "./shared.js";
 
 /** The time of the sandbox's clock in epoch milliseconds, updated every second while the sandbox responds. */

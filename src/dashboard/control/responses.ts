@@ -30,7 +30,7 @@ export type ShownAdvice = Omit<ReportAdvice, "count" | "examples"> & Partial<Rep
 export type ShownReport = Report & {
   /** The numbers of requests of the story and this page that the journal still has, by outcome. */
   readonly from_story?: Readonly<Record<string, number>>;
-  /** The numbers of requests that the journal still has, by outcome and advice id. */
+  /** The numbers of requests that the journal still has, by outcome, fault and advice id. */
   readonly in_journal?: Readonly<Record<string, number>>;
 };
 type ShownResponse = NonNullable<ShownRequestDetails["response"]>;
@@ -40,7 +40,7 @@ export type ListedKey = Key & { readonly next_request: InJson<NextResult> };
 export type IsOver = {
   readonly [State in Key["state"]]: (typeof keyStateTable)[State]["isOver"];
 };
-/** The times that end a key. */
+/** The name of a time that ends a key. */
 export type KeyEnd = keyof InJson<KeyEnds>;
 /** The actions that change a key: `rotate`, `expire` and `revoke`. Only these have a participle. */
 export type KeyAction = {

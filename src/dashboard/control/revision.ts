@@ -1,8 +1,6 @@
-import { type ControlError, call, needsToken, ownChanges, whyOffline } from "./call.js";
-import { Shared } from "./shared.js";
-
-/** A text that is another one once anything that the page shows may have changed; `undefined` while that is unknown. */
-export const revision = new Shared<string | undefined>(undefined);
+import { type ControlError, call } from "./call.js";
+import { connect, disconnect, ownChanges } from "./connection.js";
+import { needsToken } from "./token.js";
 
 /** The milliseconds between two questions. */
 const pauseMs = 1000;
@@ -13,14 +11,10 @@ const longestSilenceMs = 10_000;
 /** Ends the present sleep. */
 let wake = () => {};
 
-/** Keeps `revision` up to date while the page is visible. */
+/** Keeps the connection up to date while the page is visible. */
 export function followRevision(): void {
   document.addEventListener("visibilitychange", () => wake());
   ownChanges.subscribe(() => wake());
-  whyOffline.subscribe(() => {
-    // The same revision is news after a failure, because a reading may have failed as well.
-    if (whyOffline.value !== undefined) revision.value = undefined;
-  });
   needsToken.subscribe(() => wake());
   void keepAsking();
 }
@@ -35,12 +29,10 @@ async function keepAsking(): Promise<void> {
     const silence = new AbortController();
     const timer = setTimeout(() => silence.abort(), longestSilenceMs);
     try {
-      revision.value = await call<string>("/revision", { signal: silence.signal });
-      whyOffline.value = undefined;
+      connect(await call<string>("/revision", { signal: silence.signal }));
     } catch (error) {
-      revision.value = undefined;
       // The form for the token says why.
-      whyOffline.value = needsToken.value ? undefined : (error as ControlError).message;
+      disconnect(needsToken.value ? undefined : (error as ControlError).message);
     }
     clearTimeout(timer);
 
@@ -53,10 +45,7 @@ async function keepAsking(): Promise<void> {
 /** Sleeps until somebody comes back to the page, changes something there or enters a token, at most for this time. */
 function sleepUntilWoken(mostMs?: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer = mostMs && setTimeout(resolve, mostMs);
-    wake = () => {
-      clearTimeout(timer);
-      resolve();
-    };
+    wake = resolve;
+    if (mostMs !== undefined) setTimeout(resolve, mostMs);
   });
 }

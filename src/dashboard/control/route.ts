@@ -57,7 +57,7 @@ export function linkWithin(parts: readonly string[], change: Query = {}): string
 export const linkToKey = (ref: string) => linkTo("keys", [ref], { filter: ref });
 
 /** Changes the query of the address in place. A reload shows the same view, without one history entry per letter. */
-export function changeQuery(change: Query, parts = route.value.parts): void {
-  history.replaceState(history.state, "", linkWithin(parts, change));
+export function changeQuery(change: Query): void {
+  history.replaceState(history.state, "", linkWithin(route.value.parts, change));
   route.value = routeIn(location.hash);
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { type ControlError, whyOffline } from "../control/call.js";
+import type { ControlError } from "../control/call.js";
+import { whyOffline } from "../control/connection.js";
 import { useData } from "../control/data.js";
 import type { ControlData } from "../control/responses.js";
 import { useShared } from "../control/shared.js";
@@ -102,7 +103,7 @@ export function QuestionDialog({ title, text, action, run, onClose }: QuestionPr
         <Button class="danger" run={runAndClose}>
           {action}
         </Button>
-        <Button isLocal class="quiet cancel" run={onClose}>
+        <Button worksOffline class="quiet cancel" run={onClose}>
           Cancel
         </Button>
       </footer>
@@ -117,8 +118,7 @@ interface ButtonProps {
   /** Default: `quiet`. */
   readonly class?: string | undefined;
   readonly isDisabled?: boolean;
-  /** Whether it also works while the server does not respond. */
-  readonly isLocal?: boolean;
+  readonly worksOffline?: boolean;
   readonly children: ComponentChildren;
 }
 
@@ -128,7 +128,7 @@ export function Button(props: ButtonProps) {
   const { problem, isRunning, enqueue } = useActions();
   const [isAsking, setAsking] = useState(false);
 
-  const isUnreachable = useOffline() && props.isLocal !== true;
+  const isUnreachable = useOffline() && props.worksOffline !== true;
   const isDisabled = props.isDisabled === true || isUnreachable;
   const press = () => {
     if (isDisabled) return;

@@ -7,8 +7,8 @@
 //    what is left of the width is shared out by how long the gaps look.
 // 2. What is near to now has room. A time looks as long as the logarithm of its length: a day is longer than a minute, but
 //    not 1,440 times as long. Within a gap, an instant is where it looks to be, as seen from now.
-// 3. Names stand still while the clock moves from one station to the next and the stations are the same. So the width of a gap
-//    depends on its own length, and not on how far it is from now. If not all instants have room, the stations can change.
+// 3. As long as all instants have room, names stand still while the clock moves from one station to the next. So the width of
+//    a gap depends on its own length, and not on how far it is from now.
 
 /** As many stations have room for their names in a narrow window. */
 const maxStations = 6;
@@ -20,11 +20,11 @@ const evenPart = 0.75;
 const shortMs = 10_000;
 
 /** How long a time looks. */
-const looksLong = (milliseconds: number) => Math.log1p(milliseconds / shortMs);
+const apparentLength = (milliseconds: number) => Math.log1p(milliseconds / shortMs);
 
-/** How far an instant looks to be from now; negative before it. */
-function looksFarFrom(now: number, at: number): number {
-  return Math.sign(at - now) * looksLong(Math.abs(at - now));
+/** How far from now an instant looks to be; negative before it. */
+function apparentDistance(now: number, at: number): number {
+  return Math.sign(at - now) * apparentLength(Math.abs(at - now));
 }
 
 export interface TimeAxis {
@@ -60,33 +60,24 @@ export function createAxis(named: readonly number[], now: number): TimeAxis {
 
 /** How much of a gap is before an instant, from 0 to 1, as seen from now (2). */
 function shareOfGap({ from, to }: Gap, at: number, now: number): number {
-  const start = looksFarFrom(now, from);
-  const end = looksFarFrom(now, to);
-  return (looksFarFrom(now, at) - start) / (end - start);
+  const start = apparentDistance(now, from);
+  const end = apparentDistance(now, to);
+  return (apparentDistance(now, at) - start) / (end - start);
 }
 
 /** Shares out the width to the gaps. It does not depend on now (3). */
 function layOutGaps(stations: readonly number[]): readonly Gap[] {
-  const [first = 0, ...ends] = stations;
-  const lengths: number[] = [];
-  let from = first;
+  const pairs = stations.slice(1).map((to, index) => ({ from: stations[index] as number, to }));
   let allLengths = 0;
-  for (const to of ends) {
-    const length = looksLong(to - from);
-    lengths.push(length);
-    allLengths += length;
-    from = to;
-  }
+  for (const { from, to } of pairs) allLengths += apparentLength(to - from);
 
   const gaps: Gap[] = [];
-  from = first;
   let left = 0;
-  for (const [index, to] of ends.entries()) {
-    const share = (lengths[index] as number) / allLengths;
-    const width = evenPart / ends.length + (1 - evenPart) * share;
+  for (const { from, to } of pairs) {
+    const share = apparentLength(to - from) / allLengths;
+    const width = evenPart / pairs.length + (1 - evenPart) * share;
     gaps.push({ from, to, left, width });
     left += width;
-    from = to;
   }
   return gaps;
 }
@@ -107,7 +98,7 @@ function thinOut(sorted: readonly number[], now: number, spacing: number): reado
   const chosen: number[] = [];
   let before = Number.NEGATIVE_INFINITY;
   for (const at of sorted) {
-    const distance = looksFarFrom(now, at);
+    const distance = apparentDistance(now, at);
     if (distance - before < spacing || at === last) continue;
     chosen.push(at);
     before = distance;

@@ -28,7 +28,7 @@ export function CopyButton({ text, class: name, children }: CopyProps) {
   };
   return (
     <span class="copy">
-      <Button class={name} isLocal={isKnown} run={copy}>
+      <Button class={name} worksOffline={isKnown} run={copy}>
         {isCopied ? "Copied" : children}
       </Button>
       {manual && <ManualCopy text={manual} onClose={() => setManual(undefined)} />}

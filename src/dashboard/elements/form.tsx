@@ -27,7 +27,7 @@ interface FormProps {
   readonly children: ComponentChildren;
 }
 
-/** A form that is sent once at a time. Problems are shown below their fields, the first of which gets the focus. */
+/** A form that is sent once at a time. Problems are shown below their fields, the first of which gets the focus; below the form if one has no field. */
 export function Form(props: FormProps) {
   const { problem, isRunning, enqueue } = useActions();
   const isOffline = useOffline();
@@ -35,9 +35,10 @@ export function Form(props: FormProps) {
 
   useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [problem]);
 
-  // A problem without a field in this form is shown below it.
   const problems = problem?.fields ?? {};
-  const isAtField = Object.keys(problems).some((name) => form.current?.elements.namedItem(name));
+  const names = Object.keys(problems);
+  const hasField = (name: string) => form.current?.elements.namedItem(name);
+  const isShownAtFields = names.length > 0 && names.every(hasField);
 
   const submit = (event: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
     event.preventDefault();
@@ -48,7 +49,7 @@ export function Form(props: FormProps) {
   return (
     <form class={props.class} ref={form} aria-busy={isRunning} onSubmit={submit}>
       <FieldProblems.Provider value={problems}>{props.children}</FieldProblems.Provider>
-      {!isAtField && <RejectionText problem={problem} />}
+      {!isShownAtFields && <RejectionText problem={problem} />}
     </form>
   );
 }

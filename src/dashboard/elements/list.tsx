@@ -11,7 +11,7 @@ export const filterInAddress = () => withoutSecret(route.value.query.get("filter
 
 /** How many rows a list shows at most, until the filter changes. */
 export function limitInAddress(): number {
-  const limit = Number(route.value.query.get("limit"));
+  const limit = Number.parseInt(route.value.query.get("limit") ?? "", 10);
   return limit > 0 ? limit : drawnAtOnce;
 }
 

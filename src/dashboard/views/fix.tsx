@@ -14,7 +14,6 @@ interface Fix {
   readonly label: string;
   /** What it changes for other requests. */
   readonly sideEffect: string;
-  readonly movesClock?: boolean;
   /** Makes the change. Returns the key to send instead, if it creates one. */
   readonly run: (key: ListedKey, request: ShownRequestDetails) => Promise<IssuedKey | undefined>;
 }
@@ -22,7 +21,6 @@ interface Fix {
 const createsKey = { sideEffect: "Adds a key; the rejected one stays.", run: createKey };
 
 const createSameKey: Fix = { ...createsKey, label: "Create a key like this one" };
-const createKeyWithLimit: Fix = { ...createsKey, label: "Create a key with a limit" };
 
 const createKeyWithScope: Fix = {
   ...createsKey,
@@ -30,10 +28,10 @@ const createKeyWithScope: Fix = {
   run: (key, request) => createKey({ ...key, scopes: [...key.scopes, request.required_scope as string] }),
 };
 
-export const activateOrganization = changeOrganization("Activate the organization", { status: "active" });
-export const approveLiveAccess = changeOrganization("Approve live access", { live_access: "approved" });
+const activateOrganization = changeOrganization("Activate the organization", { status: "active" });
+const approveLiveAccess = changeOrganization("Approve live access", { live_access: "approved" });
 
-const fixes: Readonly<Record<Fixable, Fix>> = {
+const fixesByOutcome: Readonly<Record<Fixable, Fix>> = {
   "401.revoked": createSameKey,
   "401.expired": createSameKey,
   "401.rotated": createSameKey,
@@ -56,11 +54,11 @@ function createKey({ organization, environment, name, scopes, limits }: KeyValue
 }
 
 /** A fix that changes a field of the key's organization. */
-function changeOrganization(label: string, body: object) {
+function changeOrganization(label: string, body: object): Fix {
   return {
     label,
     sideEffect: "Changes all keys of the organization.",
-    async run({ organization }: Pick<ListedKey, "organization">) {
+    async run({ organization }) {
       await call(`/organizations/${encodeURIComponent(organization)}`, { method: "PATCH", body });
       return undefined;
     },
@@ -72,7 +70,6 @@ function advanceToNext(window: string): Fix {
   return {
     label: `Advance to the next ${window}`,
     sideEffect: "Moves the clock for everyone: keys may end.",
-    movesClock: true,
     async run(key) {
       const now = key.next_request.until;
       if (now !== null) await call("/clock", { method: "PUT", body: { now } });
@@ -81,45 +78,25 @@ function advanceToNext(window: string): Fix {
   };
 }
 
-/** The fix for an outcome of a key; `undefined` if there is none, or if the key has changed since and needs none. */
+/** The fix for a request with its key as it is now; `undefined` if the page has none, or if the key needs none any more. */
 function findFix(outcome: string, key: ListedKey | undefined): Fix | undefined {
-  const fix: Fix | undefined = fixes[outcome as Fixable]; // `undefined` for any other outcome
-  // Until the key is read, the usual fix of the outcome keeps the place of the button.
-  if (key === undefined) return fix;
+  const usualFix: Fix | undefined = fixesByOutcome[outcome as Fixable]; // `undefined` for any other outcome
+  // Until the key is read, the usual fix keeps the place of the button.
+  if (key === undefined) return usualFix;
   // The scope depends on the endpoint, and the next request of the key is about the first one.
-  if (outcome === "403.insufficient_scope") return fix;
+  if (outcome === "403.insufficient_scope") return usualFix;
 
-  const { next_request: next, replaced_by, limits } = key;
-  const isChanged = next.outcome !== outcome || replaced_by !== null;
-  if (isChanged) return undefined;
+  const { next_request: next, replaced_by } = key;
+  const needsNone = next.outcome !== outcome || replaced_by !== null;
+  if (needsNone) return undefined;
 
-  const hasZeroLimit = limits.per_minute === 0 || limits.per_day === 0;
-  if (hasZeroLimit && next.status !== 403) return createKeyWithLimit;
-  // The key ends before its limit resets.
-  if (next.status === 429 && next.until === null) return createSameKey;
-  return fix;
-}
-
-/** The fix for a request with its key as it is now. */
-function useFix(request: Rejection | undefined): Fix | undefined {
-  const key = useKeyOf(request);
-  return request && findFix(request.outcome, key);
-}
-
-type Rejection = Pick<ShownRequestDetails, "id" | "key" | "outcome">;
-
-/** The key of a request; `undefined` until it is read, and for a request without a known key. */
-function useKeyOf(request: Rejection | undefined): ListedKey | undefined {
-  const ref = request?.key ?? undefined;
-  const key = useData(ref && `/keys/${encodeURIComponent(ref)}`).data;
-  // The data may still be those of an earlier key.
-  return key?.ref === ref ? key : undefined;
+  // The limit is 0, or the key ends before it resets.
+  const neverResets = next.status === 429 && next.until === null;
+  return neverResets ? createSameKey : usualFix;
 }
 
 interface FixProps {
-  readonly request: Rejection;
-  /** A rejection above it, whose button for the same change is enough. */
-  readonly above?: Rejection | undefined;
+  readonly request: Pick<ShownRequestDetails, "id" | "key" | "outcome">;
   /** Gets the id of the request that was sent again. */
   readonly onSent: (id: string) => void;
   /** Whether other buttons of the view are more important. */
@@ -127,19 +104,17 @@ interface FixProps {
 }
 
 /** A button for the change that lets a rejected request pass, and one that sends it again. Neither can be pressed until the request and its key are read. */
-export function FixAndSend({ request, above, onSent, isQuiet = false }: FixProps) {
+export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
+  const { id, key: ref, outcome } = request;
   const panel = useRef<HTMLDivElement>(null);
   const [issued, setIssued] = useIssued();
-  const details = useData(`/requests/${encodeURIComponent(request.id)}`).data;
-  const key = useKeyOf(request);
-  const fixOfKey = useFix(request);
-  const fixAbove = useFix(above);
-  const isKnown = details !== undefined && (key !== undefined || request.key === null);
+  const details = useData(`/requests/${encodeURIComponent(id)}`).data;
+  const key = useData(ref === null ? undefined : `/keys/${encodeURIComponent(ref)}`).data;
+  const isRead = details !== undefined && (key !== undefined || ref === null);
 
-  // One fix is enough: the key that a fix has created, or a move of the clock, which is one for all keys.
+  // One fix is enough: a key that this one has created, or that replaced the old one, is sent instead.
+  const fix = issued === undefined ? findFix(outcome, key) : undefined;
   const newRef = issued?.key.ref ?? key?.replaced_by ?? undefined;
-  const isAbove = fixOfKey?.movesClock && fixOfKey === fixAbove;
-  const fix = issued || isAbove ? undefined : fixOfKey;
 
   const send = async () => {
     const body = { ...details?.repeat, key: newRef ?? details?.repeat.key };
@@ -152,7 +127,7 @@ export function FixAndSend({ request, above, onSent, isQuiet = false }: FixProps
     panel.current?.querySelector<HTMLElement>(".send-again")?.focus();
   };
   return (
-    <div class="stack" inert={!isKnown} ref={panel}>
+    <div class="stack" inert={!isRead} ref={panel}>
       {issued && <Secret issued={issued} key={issued.key.ref} />}
       <div class="bar">
         {fix && (

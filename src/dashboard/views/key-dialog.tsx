@@ -11,12 +11,8 @@ import { Secret, useIssued } from "./secret.js";
 
 /** What a dialog is for. */
 type DialogPurpose =
-  | {
-      readonly kind: "create";
-      /** What the new key gets unless something else is entered. */
-      readonly organization: string | undefined;
-      readonly environment?: "test" | "live";
-    }
+  /** The new key is of this organization unless another one is chosen. */
+  | { readonly kind: "create"; readonly organization: string | undefined }
   | { readonly kind: KeyAction; readonly ref: string };
 
 const openedDialog = new Shared<DialogPurpose | undefined>(undefined);
@@ -35,7 +31,7 @@ export function KeyDialog() {
   // Once the view is left, a secret is shown nowhere.
   useEffect(() => closeDialog, []);
   if (purpose === undefined) return null;
-  if (purpose.kind === "create") return <CreateForm {...purpose} />;
+  if (purpose.kind === "create") return <CreateForm organization={purpose.organization} />;
 
   const { kind, ref } = purpose;
   const path = `/keys/${encodeURIComponent(ref)}/${kind}`;
@@ -101,7 +97,7 @@ function KeyForm({ title, action, path, body, children }: KeyFormProps) {
       <Dialog title={`The secret of ${issued.key.ref}`} onClose={closeDialog}>
         <Secret issued={issued} />
         <footer>
-          <Button isLocal class="" run={closeDialog}>
+          <Button worksOffline class="" run={closeDialog}>
             Done
           </Button>
         </footer>
@@ -114,7 +110,7 @@ function KeyForm({ title, action, path, body, children }: KeyFormProps) {
         {children}
         <footer class="bar">
           <Submit>{action}</Submit>
-          <Button isLocal run={closeDialog}>
+          <Button worksOffline run={closeDialog}>
             Cancel
           </Button>
         </footer>
@@ -130,7 +126,7 @@ function numberIn(entered: FormData, name: string): number | string | undefined 
   return Number.isNaN(number) ? text : number;
 }
 
-function CreateForm({ organization, environment }: Extract<DialogPurpose, { kind: "create" }>) {
+function CreateForm({ organization }: Readonly<{ organization: string | undefined }>) {
   const body = (entered: FormData) => ({
     name: textIn(entered, "name"),
     organization: textIn(entered, "organization") ?? organization,
@@ -142,14 +138,12 @@ function CreateForm({ organization, environment }: Extract<DialogPurpose, { kind
     },
     expires: textIn(entered, "expires"),
   });
-  // The first one is chosen.
-  const environments = environment === "live" ? ["live", "test"] : ["test", "live"];
   return (
     <KeyForm title="Create a key" action="Create the key" path="/keys" body={body}>
       <div class="form-fields">
         <Field name="name" label="Name" required placeholder="Core banking" />
         <OrganizationField chosen={organization} />
-        <Field name="environment" label="Environment" options={environments} />
+        <Field name="environment" label="Environment" options={["test", "live"]} />
         <Field name="expires" label="Ends" placeholder="never" hint={timeForms} />
         <Field name="limits.per_minute" label="Requests per minute" placeholder="60" />
         <Field name="limits.per_day" label="Requests per day" placeholder="1000" />

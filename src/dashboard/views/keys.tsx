@@ -5,10 +5,10 @@ import type { DirectoryPart, KeyAction, ListedKey, ShownSentRequest } from "../c
 import { linkTo, linkToKey, linkWithin, route } from "../control/route.js";
 import { Button, RejectionText, useActions, useOffline } from "../elements/action.js";
 import { type Option, Options } from "../elements/form.js";
-import { isOver, keyEnd } from "../elements/lifeline.js";
+import { isOver, keyEnd } from "../elements/key-life.js";
 import { filterInAddress, ListHead, limitInAddress, MoreRows, showMoreRows } from "../elements/list.js";
 import { SentResponse, toneOf } from "../elements/request-parts.js";
-import { SteadyRow } from "../elements/steady-row.js";
+import { useRowInSight } from "../elements/row-in-sight.js";
 import { counted, shortened } from "../elements/text.js";
 import { FactList, InstantText, Sentence, Until } from "../elements/words.js";
 import { KeyDialog, openDialog } from "./key-dialog.js";
@@ -22,6 +22,7 @@ export function KeysView() {
   const { sections = [], matching = 0, total = 0, left = 0 } = data ?? {};
   const keys = sections.flatMap(({ keys }) => keys);
   const opened = route.value.parts[0];
+  useRowInSight(opened);
 
   const isRead = data !== undefined;
   const isListed = keys.some(({ ref }) => ref === opened);
@@ -31,7 +32,7 @@ export function KeysView() {
   };
   const create = () => openDialog({ kind: "create", organization: sections[0]?.organization.ref });
   return (
-    <SteadyRow opened={opened}>
+    <>
       <ListHead
         title="Keys"
         count={data && { matching, total, all: counted(total, "key") }}
@@ -68,7 +69,7 @@ export function KeysView() {
       ))}
       <MoreRows left={left} />
       <KeyDialog />
-    </SteadyRow>
+    </>
   );
 }
 

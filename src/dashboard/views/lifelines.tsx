@@ -1,21 +1,13 @@
-import { Component } from "preact";
 import { useState } from "preact/hooks";
 import { useData } from "../control/data.js";
 import { now } from "../control/now.js";
 import type { ListedKey, UpcomingEvent } from "../control/responses.js";
 import { useShared } from "../control/shared.js";
 import { Button, RejectionText, useActions } from "../elements/action.js";
-import {
-  chooseKeys,
-  type Dot,
-  groupIntoDots,
-  keyEnd,
-  type LifelineData,
-  lifePhases,
-  lifeSentence,
-  type Phase,
-  selectLifelineData,
-} from "../elements/lifeline.js";
+import { groupIntoDots } from "../elements/dots.js";
+import { keyEnd, lifeSentence } from "../elements/key-life.js";
+import { lifePhases } from "../elements/life-phases.js";
+import { chooseKeys, type LifelineData, selectLifelineData } from "../elements/lifeline-data.js";
 import { toneOf } from "../elements/request-parts.js";
 import { counted, instantParts, instantText } from "../elements/text.js";
 import { setClock } from "./clock.js";
@@ -24,7 +16,7 @@ import { setClock } from "./clock.js";
 const percent = (position: number) => `${(100 * position).toFixed(1)}%`;
 
 /** How many more keys a press shows. */
-const addedAtOnce = 20;
+const extraAtOnce = 20;
 
 interface LifelinesProps {
   readonly keys: readonly ListedKey[];
@@ -49,22 +41,23 @@ export function Lifelines(props: LifelinesProps) {
   const { frozen } = useData("/clock").data ?? {};
   const time = useShared(now);
   const { enqueue, problem } = useActions();
-  const [added, setAdded] = useState(0);
+  /** How many keys are shown beyond those at first. */
+  const [extraKeys, setExtraKeys] = useState(0);
 
-  const chosen = chooseKeys(keys, requests, max + added);
-  const hiddenCount = total - chosen.length;
+  const shownKeys = chooseKeys(keys, requests, max + extraKeys);
+  const hiddenCount = total - shownKeys.length;
   const showMore = () => {
-    setAdded(added + addedAtOnce);
-    readKeys?.(max + added + addedAtOnce);
+    setExtraKeys(extraKeys + extraAtOnce);
+    readKeys?.(max + extraKeys + extraAtOnce);
   };
   // The names have their places before the rest is read.
   const isRead = upcoming !== undefined && !Number.isNaN(time);
-  const data = isRead ? selectLifelineData(chosen, { requests, upcoming, faults }, time) : undefined;
+  const data = isRead ? selectLifelineData(shownKeys, { requests, upcoming, faults }, time) : undefined;
   const move = (to: string) => enqueue(() => setClock({ now: to }));
 
-  const rows = chosen.map((key, index) => {
-    const isFirst = chosen[index - 1]?.organization !== key.organization;
-    const hasPredecessor = chosen.some(({ ref }) => ref === key.replaces);
+  const rows = shownKeys.map((key, index) => {
+    const isFirst = shownKeys[index - 1]?.organization !== key.organization;
+    const hasPredecessor = shownKeys.some(({ ref }) => ref === key.replaces);
     return (
       <li key={key.ref} class={isFirst ? "first" : ""}>
         <a href={linkTo(key.ref)}>
@@ -84,7 +77,7 @@ export function Lifelines(props: LifelinesProps) {
       </div>
       <p class="muted small">Dots are requests, bars what the next ones get, red marks the ends of keys.</p>
       {hiddenCount > 0 && (
-        <Button class="quiet small" isLocal run={showMore}>
+        <Button class="quiet small" worksOffline run={showMore}>
           And {counted(hiddenCount, "more key")}
         </Button>
       )}
@@ -177,75 +170,39 @@ function stationName(at: number, before: number | undefined, now: number): Stati
   return { name: time.slice(0, 5), dayBelow: isSameDay ? "" : day };
 }
 
-/** What is drawn of a lifeline. */
-interface Drawing {
-  /** Of the next request. */
-  readonly outcome: string;
-  readonly phases: readonly (Pick<Phase, "kind" | "words"> & {
-    readonly left: string;
-    readonly width: string;
-  })[];
-  /** Where the key ends or has ended. */
-  readonly end: string | null;
-  readonly dots: readonly (Omit<Dot, "position"> & { readonly left: string })[];
-  readonly sentence: string;
-}
-
-/** The life of one key: a line behind, a bar ahead, and its requests. */
+/** The life of one key: a line behind, a bar ahead, and its requests; the same in words. */
 function Lifeline({ listed: key, data }: { readonly listed: ListedKey; readonly data: LifelineData }) {
   const { positionOf } = data.axis;
   const requests = data.requests.filter((request) => request.key === key.ref);
 
-  const phases = lifePhases(key, data).map(({ from, to, kind, words }) => {
+  const bars = lifePhases(key, data).map(({ from, to, kind, words }, index) => {
     const left = positionOf(from);
-    return { kind, words, left: percent(left), width: percent(positionOf(to) - left) };
-  });
-  const dots = groupIntoDots(requests, data.axis).map(({ position, outcome, count, newer }) => {
-    return { outcome, count, newer, left: percent(position) };
-  });
-  const end = keyEnd(key);
-  return (
-    <DrawnLifeline
-      outcome={key.next_request.outcome}
-      phases={phases}
-      end={end && percent(positionOf(Date.parse(end)))}
-      dots={dots}
-      sentence={lifeSentence(key, requests)}
-    />
-  );
-}
-
-/** A lifeline, which is drawn again only if that would change it: the clock moves each second, and there may be many. */
-class DrawnLifeline extends Component<Drawing> {
-  override shouldComponentUpdate(next: Drawing): boolean {
-    return JSON.stringify(next) !== JSON.stringify(this.props);
-  }
-
-  override render({ outcome, phases, end, dots, sentence }: Drawing) {
-    const bars = phases.map(({ kind, words, left, width }, index) => (
-      <span key={index} class={`phase ${kind}`} style={{ left, width }}>
+    const style = { left: percent(left), width: percent(positionOf(to) - left) };
+    return (
+      <span key={index} class={`phase ${kind}`} style={style}>
         {/* Words that do not fit are in a second line, which is hidden. */}
         <span class="phase-words" aria-hidden="true">
           {words}
         </span>
       </span>
-    ));
-    const circles = dots.map(({ outcome: sent, count, newer, left }, index) => {
-      const size = `${8 + Math.min(6, Math.round(2 * Math.log10(count)))}px`;
-      const translate = `calc(-50% - ${9 * newer}px) -50%`;
-      const title = `${counted(count, "request")}: ${sent}`;
-      const style = { left, width: size, height: size, translate };
-      return <span key={index} class={`dot tone-${toneOf(sent)}`} title={title} style={style} />;
-    });
-    return (
-      <>
-        <div class={`lifeline tone-${toneOf(outcome)}`} aria-hidden="true">
-          {bars}
-          {end && <span class="end" style={{ left: end }} />}
-          {circles}
-        </div>
-        <span class="visually-hidden">: {sentence}</span>
-      </>
     );
-  }
+  });
+  const dots = groupIntoDots(requests, data.axis).map(({ position, outcome, count, newer }, index) => {
+    const size = `${8 + Math.min(6, Math.round(2 * Math.log10(count)))}px`;
+    const translate = `calc(-50% - ${9 * newer}px) -50%`;
+    const style = { left: percent(position), width: size, height: size, translate };
+    const title = `${counted(count, "request")}: ${outcome}`;
+    return <span key={index} class={`dot tone-${toneOf(outcome)}`} title={title} style={style} />;
+  });
+  const end = keyEnd(key);
+  return (
+    <>
+      <div class={`lifeline tone-${toneOf(key.next_request.outcome)}`} aria-hidden="true">
+        {bars}
+        {end && <span class="end" style={{ left: percent(positionOf(Date.parse(end))) }} />}
+        {dots}
+      </div>
+      <span class="visually-hidden">: {lifeSentence(key, requests)}</span>
+    </>
+  );
 }

@@ -147,13 +147,16 @@ interface SentFor {
 
 /** What reaches an outcome: a button that sends its request from this page, which is no client, and a line for a shell. */
 export function SendNow({ row, isQuiet }: Readonly<{ row: ReportOutcome; isQuiet: boolean }>) {
-  const { outcome, how_to_cover: how } = row;
+  const { outcome, how_to_cover: howToCover } = row;
   // Stays when the report has another request, because this one has covered its outcome.
   const [last, setLast] = useState<SentFor>();
   // Nothing reaches it for certain.
-  if (how === null) return null;
-  const { ref, request, scenario, reset, curl } = how;
+  if (howToCover === null) return null;
+  const { ref, request, scenario, reset, curl } = howToCover;
   if (scenario !== null) {
+    // No key of the running scenario gets it, but any scenario can have such a key.
+    const isSuccess = toneOf(outcome) === "success";
+    if (isSuccess) return <a href={linkTo("keys")}>Create a key, or change what its organization may do</a>;
     return <a href={linkTo("sandbox", ["scenario"])}>Load {scenario}, which has this outcome</a>;
   }
 

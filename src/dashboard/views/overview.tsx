@@ -1,14 +1,13 @@
 import { fetchControl } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { DirectoryPart, ReportOutcome, ShownReport, ShownRequest } from "../control/responses.js";
+import type { ShownReport, ShownRequest } from "../control/responses.js";
 import { linkTo } from "../control/route.js";
 import { Button, ShowData } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
 import { AdviceList, OutcomeBadge, Target } from "../elements/request-parts.js";
 import { counted, fileName, withoutExtension } from "../elements/text.js";
 import { FactList, Panel, Sentence } from "../elements/words.js";
-import { activateOrganization, approveLiveAccess, causeText, FixAndSend } from "./fix.js";
-import { KeyDialog, openDialog } from "./key-dialog.js";
+import { causeText, FixAndSend } from "./fix.js";
 import { Outcomes, SendNow } from "./outcomes.js";
 
 /** How many requests are read, and how many rejections are shown at most. */
@@ -24,7 +23,6 @@ export function OverviewView() {
     <>
       <h1>Overview</h1>
       <ShowData path="/report?story=true">{(report) => <Panels report={report} />}</ShowData>
-      <KeyDialog />
     </>
   );
 }
@@ -53,11 +51,9 @@ function Panels({ report }: Readonly<{ report: ShownReport }>) {
 }
 
 function LastRejections({ rejections }: Readonly<{ rejections: readonly ShownRequest[] }>) {
-  const rows = rejections.map((request, index) => {
-    const first = rejections.find(({ outcome }) => outcome === request.outcome);
-    const above = first === request ? undefined : first;
-    return <Rejection key={request.id} request={request} above={above} isFirst={index === 0} />;
-  });
+  const rows = rejections.map((request, index) => (
+    <Rejection key={request.id} request={request} isFirst={index === 0} />
+  ));
   return (
     <Panel title="Last rejections">
       <ul class="list">{rows}</ul>
@@ -80,13 +76,11 @@ function useRejections(): readonly ShownRequest[] {
 
 interface RejectionProps {
   readonly request: ShownRequest;
-  /** A rejection above it with the same outcome. */
-  readonly above: ShownRequest | undefined;
   readonly isFirst: boolean;
 }
 
 /** Why a client was rejected, with the buttons that fix it. Its place is kept while they are read. */
-function Rejection({ request, above, isFirst }: RejectionProps) {
+function Rejection({ request, isFirst }: RejectionProps) {
   const { id, key, fingerprint, outcome } = request;
   const nobody = fingerprint === null ? "no key" : "no known key";
   const details = useData(`/requests/${encodeURIComponent(id)}`).data;
@@ -103,16 +97,14 @@ function Rejection({ request, above, isFirst }: RejectionProps) {
         with <strong>{key ?? nobody}</strong>: <br />
         {details ? <Sentence>{causeText(details)}</Sentence> : "…"}
       </p>
-      <FixAndSend request={request} above={above} onSent={open} isQuiet={!isFirst} />
+      <FixAndSend request={request} onSent={open} isQuiet={!isFirst} />
     </li>
   );
 }
 
-/** The next outcome that clients have not covered, with its request, or the change that it requires. */
+/** The next outcome that clients have not covered, with the request that covers it. */
 function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: boolean }>) {
   const { next, isSeen } = nextOutcome(report);
-  const change = useRequiredChange(next);
-
   const story = useData("/story").data?.steps ? <a href={linkTo("story")}>Present the story</a> : null;
   if (next === undefined) {
     return (
@@ -128,15 +120,9 @@ function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: 
         <a href={linkTo("overview", [next.outcome])}>
           <OutcomeBadge outcome={next.outcome} />
         </a>
-        : {change ? change.text : next.when}.
+        : {next.when}.
       </p>
-      {change ? (
-        <Button class={isQuiet ? "quiet" : ""} run={change.run}>
-          {change.label}
-        </Button>
-      ) : (
-        <SendNow row={next} isQuiet={isQuiet} />
-      )}
+      <SendNow row={next} isQuiet={isQuiet} />
     </Panel>
   );
 }
@@ -146,45 +132,6 @@ function nextOutcome({ outcomes, from_story = {} }: ShownReport) {
   const uncovered = outcomes.filter(({ covered, promised }) => promised && !covered);
   const unseen = uncovered.find(({ outcome }) => from_story[outcome] === undefined);
   return { next: unseen ?? uncovered[0], isSeen: unseen === undefined };
-}
-
-/** The environments of the keys that get a success, by its outcome. */
-const environments: Readonly<Record<string, "test" | "live">> = { "200.test": "test", "200.live": "live" };
-
-/** A change of the running sandbox that an outcome requires. */
-interface RequiredChange {
-  /** The label of its button. */
-  readonly label: string;
-  readonly text: string;
-  readonly run: () => unknown;
-}
-
-/** The change after which a key of the running scenario gets a success that none of its keys gets now; `undefined` for any other outcome. */
-function useRequiredChange(next: ReportOutcome | undefined): RequiredChange | undefined {
-  const { sections = [] } = useData("/directory?limit=20").data ?? {};
-  if (next === undefined) return undefined;
-  const environment = environments[next.outcome];
-  // The report names another scenario only if no key of this one gets the outcome.
-  const isOutOfReach = typeof next.how_to_cover?.scenario === "string";
-  if (environment === undefined || !isOutOfReach) return undefined;
-
-  // An organization that already has a key of this environment, or else the first one.
-  const hasKey = ({ keys }: DirectoryPart) => keys.some((key) => key.environment === environment);
-  const section = sections.find(hasKey) ?? sections[0];
-  if (section === undefined) return undefined;
-  const { ref, status, live_access } = section.organization;
-
-  const changeWith = (label: string, run: () => unknown): RequiredChange => {
-    return { label, text: `${label.toLowerCase()} (${ref}), then send a ${environment} key`, run };
-  };
-  // No key of an inactive organization works, and no live key without live access: these changes come first.
-  if (status === "inactive") {
-    return changeWith(activateOrganization.label, () => activateOrganization.run({ organization: ref }));
-  }
-  if (environment === "live" && live_access !== "approved") {
-    return changeWith(approveLiveAccess.label, () => approveLiveAccess.run({ organization: ref }));
-  }
-  return changeWith("Create a key", () => openDialog({ kind: "create", organization: ref, environment }));
 }
 
 /** The share of promised outcomes that clients have covered, the other figures, and the report to save. */

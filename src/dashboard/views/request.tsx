@@ -1,7 +1,7 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { useData } from "../control/data.js";
 import type { ShownRequestDetails } from "../control/responses.js";
-import { changeQuery, linkTo, linkToKey, linkWithin } from "../control/route.js";
+import { linkTo, linkToKey, linkWithin } from "../control/route.js";
 import { ShowData } from "../elements/action.js";
 import { CopyButton } from "../elements/copy.js";
 import { AdviceList, BodyText, CheckStrip, OutcomeText, Target } from "../elements/request-parts.js";
@@ -14,34 +14,17 @@ interface RequestProps {
   readonly request: ShownRequestDetails;
 }
 
-/** What the panel sent last. */
-interface SentAgain {
-  readonly id: string;
-  /** The request that somebody opened, and that was sent again from there, perhaps several times. */
-  readonly openedId: string;
-}
-
-/**
- * One request: next to the list, or in a narrow window in its place. Escape closes it.
- *
- * A request that is sent again takes its place: the address names it, but the buttons stay, with the focus and a new secret.
- */
+/** One request: next to the list, or in a narrow window in its place. Escape closes it. A request that is sent again is opened. */
 export function RequestDetail({ id }: Readonly<{ id: string }>) {
   const path = `/requests/${encodeURIComponent(id)}` as const;
   const request = useData(path).data;
 
-  const [sentAgain, setSentAgain] = useState<SentAgain>();
-  const isSentAgain = id === sentAgain?.id;
-  const openedId = isSentAgain ? sentAgain.openedId : id;
-  const onSent = (sentId: string) => {
-    setSentAgain({ id: sentId, openedId });
-    changeQuery({}, [sentId]);
-  };
-
-  // The panel gets the focus for each request that somebody opens.
   const panel = useRef<HTMLElement>(null);
-  useEffect(() => panel.current?.focus({ preventScroll: true }), [openedId]);
+  useEffect(() => panel.current?.focus({ preventScroll: true }), [id]);
 
+  const open = (sentId: string) => {
+    location.hash = linkWithin([sentId]);
+  };
   const list = linkWithin([]);
   const close = (event: KeyboardEvent) => {
     // In a dialog, Escape closes only that.
@@ -60,8 +43,8 @@ export function RequestDetail({ id }: Readonly<{ id: string }>) {
         {(shown) => (
           <>
             <Cause request={shown} />
-            <FixAndSend key={openedId} request={shown} onSent={onSent} />
-            <ChecksAndContent request={shown} isSentAgain={isSentAgain && shown.id === id} />
+            <FixAndSend key={shown.id} request={shown} onSent={open} />
+            <ChecksAndContent request={shown} />
           </>
         )}
       </ShowData>
@@ -91,13 +74,11 @@ function Cause({ request }: RequestProps) {
 }
 
 /** The request checks with their results, and what was sent and received. */
-function ChecksAndContent({ request, isSentAgain }: RequestProps & Readonly<{ isSentAgain: boolean }>) {
-  const { status, advice_details, sent, response } = request;
-  const result = status === 0 ? "no response" : status;
+function ChecksAndContent({ request }: RequestProps) {
+  const { advice_details, sent, response } = request;
   return (
     <>
       <h3>Request checks</h3>
-      <output>{isSentAgain && `Sent again: ${result}`}</output>
       <CheckStrip key={request.id} checks={request.checks} outcome={request.outcome} />
       {advice_details.length > 0 && <h3>Advice</h3>}
       <AdviceList advice={advice_details} />

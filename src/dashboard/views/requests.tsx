@@ -1,10 +1,11 @@
+import type { ComponentChildren } from "preact";
 import { useData } from "../control/data.js";
 import type { ShownRequest } from "../control/responses.js";
 import { linkWithin, route } from "../control/route.js";
 import { RejectionText } from "../elements/action.js";
 import { filterInAddress, ListHead, limitInAddress, MoreRows } from "../elements/list.js";
 import { adviceTones, OutcomeBadge, Target } from "../elements/request-parts.js";
-import { SteadyRow } from "../elements/steady-row.js";
+import { useRowInSight } from "../elements/row-in-sight.js";
 import { counted, instantParts, millisecondsText } from "../elements/text.js";
 import { RequestDetail } from "./request.js";
 import { useCurlLine } from "./secret.js";
@@ -12,50 +13,53 @@ import { useCurlLine } from "./secret.js";
 /** Requests, each with a link that opens it: one line where the columns fit, otherwise two. The query of the address stays. */
 export function RequestsView() {
   const opened = route.value.parts[0];
+  useRowInSight(opened);
   const { data, problem } = useData("/requests");
-  const requests = data ?? [];
-  const total = requests.length;
+  const total = data?.length ?? 0;
   const words = filterInAddress().toLowerCase().split(/\s+/).filter(Boolean);
-  const matches = useFilteredRequests(words, requests).toReversed();
-  const matching = matches.length;
+  const newestFirst = filterRequests(words, data ?? []).toReversed();
+  const matching = newestFirst.length;
 
   // The journal keeps no more than 1,000.
   const allWords = total === 1000 ? "the last 1,000" : counted(total, "request");
-  const listed = matches.slice(0, limitInAddress());
-  const rows = listed.map((request, index) => (
-    <Row key={request.id} request={request} above={listed[index - 1]} isOpen={request.id === opened} />
+  const shown = newestFirst.slice(0, limitInAddress());
+  const rows = shown.map((request, index) => (
+    <Row key={request.id} request={request} above={shown[index - 1]} isOpen={request.id === opened} />
   ));
   return (
-    <SteadyRow opened={opened}>
-      <div class={opened && "with-detail"}>
-        <div class="stack gap">
-          <ListHead
-            title="Requests"
-            count={data && { matching, total, all: allWords }}
-            placeholder="Key, organization, outcome, status, advice or id"
-          />
-          <RejectionText problem={problem} />
-          {matching > 0 && (
-            <div class="panel rows-box">
-              <ol class="rows requests" aria-label="List of requests">
-                <li class="heads muted small" aria-hidden="true">
-                  <span>Outcome</span>
-                  <span>Key</span>
-                  <span>Request</span>
-                  <span />
-                  <span>Duration</span>
-                  <span>Time</span>
-                </li>
-                {rows}
-              </ol>
-            </div>
-          )}
-          {data && matching === 0 && <NoRequests isFiltered={total > 0} />}
-          <MoreRows left={matching - limitInAddress()} />
-        </div>
-        {opened && <RequestDetail id={opened} />}
+    <div class={opened && "with-detail"}>
+      <div class="stack gap">
+        <ListHead
+          title="Requests"
+          count={data && { matching, total, all: allWords }}
+          placeholder="Key, outcome, status, advice or id"
+        />
+        <RejectionText problem={problem} />
+        {matching > 0 && <RequestList>{rows}</RequestList>}
+        {data && matching === 0 && <NoRequests isFiltered={total > 0} />}
+        <MoreRows left={matching - shown.length} />
       </div>
-    </SteadyRow>
+      {opened && <RequestDetail id={opened} />}
+    </div>
+  );
+}
+
+/** The rows below the heads of their columns. */
+function RequestList({ children }: { readonly children: ComponentChildren }) {
+  return (
+    <div class="panel rows-box">
+      <ol class="rows requests" aria-label="List of requests">
+        <li class="heads muted small" aria-hidden="true">
+          <span>Outcome</span>
+          <span>Key</span>
+          <span>Request</span>
+          <span />
+          <span>Duration</span>
+          <span>Time</span>
+        </li>
+        {children}
+      </ol>
+    </div>
   );
 }
 
@@ -69,19 +73,6 @@ function searchWords(request: ShownRequest): readonly string[] {
   return words.map((word) => word.toLowerCase());
 }
 
-/** The refs of keys of the organizations that a word names, among the first 200 keys that match it; none without a word. */
-function useKeysOfOrganizations(word: string | undefined): ReadonlySet<string> {
-  const query = new URLSearchParams({ filter: word ?? "", limit: "200" });
-  const { sections = [] } = useData(word === undefined ? undefined : `/directory?${query}`).data ?? {};
-
-  const refs = new Set<string>();
-  for (const { organization, keys } of sections) {
-    const isNamed = `${organization.ref} ${organization.name}`.toLowerCase().includes(word ?? "");
-    for (const { ref } of isNamed ? keys : []) refs.add(ref);
-  }
-  return refs;
-}
-
 /** The requests with a word of the filter: those that have the whole word; if there are none, those that have it as a part. */
 function requestsWith(word: string, requests: readonly ShownRequest[]): readonly ShownRequest[] {
   const withWhole = requests.filter((request) => searchWords(request).includes(word));
@@ -89,27 +80,13 @@ function requestsWith(word: string, requests: readonly ShownRequest[]): readonly
   return requests.filter((request) => searchWords(request).some((text) => text.includes(word)));
 }
 
-/**
- * The requests with each word of a filter, which looks only at what the words before it have left. The first word that no
- * request has as a whole word may also name organizations.
- */
-function useFilteredRequests(
+/** The requests with each word of a filter. Each word looks only at the requests that the words before it have left. */
+function filterRequests(
   words: readonly string[],
   requests: readonly ShownRequest[],
 ): readonly ShownRequest[] {
-  const isInNoRequest = (word: string) => requests.every((request) => !searchWords(request).includes(word));
-  const organizationWord = words.find(isInNoRequest);
-  const refs = useKeysOfOrganizations(organizationWord);
-
   let left = requests;
-  for (const word of words) {
-    const withWord = requestsWith(word, left);
-    if (word === organizationWord) {
-      left = left.filter((request) => withWord.includes(request) || refs.has(request.key ?? ""));
-    } else {
-      left = withWord;
-    }
-  }
+  for (const word of words) left = requestsWith(word, left);
   return left;
 }
 

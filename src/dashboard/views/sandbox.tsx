@@ -55,7 +55,9 @@ function ProfileChoice({ report }: Readonly<{ report: ShownReport }>) {
   const { profile, pinned } = report;
   const { enqueue, problem } = useActions();
   const profiles = useData("/profiles").data?.profiles ?? {};
-  const options = Object.entries(profiles).map(([name, means]) => [name, `${name}: ${means}`] as const);
+  const options = Object.entries(profiles).map(
+    ([name, description]) => [name, `${name}: ${description}`] as const,
+  );
 
   const choose = ({ currentTarget }: Readonly<{ currentTarget: HTMLSelectElement }>) => {
     const body = { profile: currentTarget.value };

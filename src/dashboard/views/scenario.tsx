@@ -53,7 +53,7 @@ function Running({ text }: Readonly<{ text: string }>) {
         <h3>
           <bdi>{name}</bdi>
         </h3>
-        <Button isLocal class="quiet small" run={save}>
+        <Button worksOffline class="quiet small" run={save}>
           Download
         </Button>
       </div>
@@ -106,7 +106,7 @@ function FileText({ file }: Readonly<{ file: ChosenFile }>) {
           <bdi>{name}</bdi>
         </h3>
         {!hasErrors && <LoadButton name={name} load={load} />}
-        <Button isLocal class="quiet small" run={closeFile}>
+        <Button worksOffline class="quiet small" run={closeFile}>
           Cancel
         </Button>
       </div>

@@ -1,14 +1,15 @@
 import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { baseUrl, hasToken, needsToken, storeToken, whyOffline } from "../control/call.js";
+import { baseUrl } from "../control/call.js";
+import { revision, whyOffline } from "../control/connection.js";
 import { useData } from "../control/data.js";
 import { now } from "../control/now.js";
-import { revision } from "../control/revision.js";
 import { linkTo, route } from "../control/route.js";
 import { useShared } from "../control/shared.js";
+import { needsToken, storedToken, storeToken } from "../control/token.js";
 import { CopyButton } from "../elements/copy.js";
 import { DocsLink, InstantText } from "../elements/words.js";
-import { ActiveFaults } from "./faults.js";
+import { ActiveFaults } from "./active-faults.js";
 import { KeysView } from "./keys.js";
 import { OverviewView } from "./overview.js";
 import { RequestsView } from "./requests.js";
@@ -161,7 +162,7 @@ function TokenForm() {
         </label>
         <button type="submit">Continue</button>
       </form>
-      {hasToken() && (
+      {storedToken() !== null && (
         <p class="rejection" role="alert">
           The sandbox rejected this token. Each start has a new one unless it is set.
         </p>

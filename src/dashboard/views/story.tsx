@@ -66,9 +66,9 @@ function useSteps() {
 
   /** Runs steps from the start, after a question if the reset discards something. */
   const askAndRun = async (count: number) => {
-    const ofClients = await call<readonly ShownRequest[]>("/requests?source=client&limit=1");
+    const clientRequests = await call<readonly ShownRequest[]>("/requests?source=client&limit=1");
     const { changed } = await call<{ readonly changed: boolean }>("/state");
-    if (changed || ofClients.length > 0) setAskedCount(count);
+    if (changed || clientRequests.length > 0) setAskedCount(count);
     else await runFromStart(count);
   };
 
@@ -318,8 +318,8 @@ function ResponsePanel({ response, checks, isAsExpected }: ResponseProps) {
 }
 
 function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
-  const ofStory = Object.entries(headers).filter(([name]) => !hiddenHeaders.includes(name));
-  const pairs = ofStory.map(([name, value]) => [name, shortened(value, 400)] as const);
+  const shown = Object.entries(headers).filter(([name]) => !hiddenHeaders.includes(name));
+  const pairs = shown.map(([name, value]) => [name, shortened(value, 400)] as const);
   return <FactList class="pairs" facts={pairs} />;
 }
 

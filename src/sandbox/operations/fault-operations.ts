@@ -1,5 +1,6 @@
 import { validationError } from "../../rules/validation.js";
 import { faultProblems } from "../../scenario/checks/fault-rules.js";
+import { successesOf } from "../../scenario/checks/outcome-rules.js";
 import { activateFaults, type Fault } from "../active-faults.js";
 import type { ChangeMade } from "../journal/events.js";
 import type { SandboxState } from "../sandbox-state.js";
@@ -17,15 +18,13 @@ export function changeFaults(
     if (key.legacy) legacyOwners.add(key.organization);
   }
 
-  // `faultProblems` reports an unknown key by `refs`. As `any_key`, it gets no second problem there.
-  const keyOf = (ref: string) => registry.keys.get(ref)?.key ?? "any_key";
   const problems = faultProblems(faults, {
     refs: { key: registry.keys, organization: registry.organizations },
-    endpoints: sandbox.scenario.endpoints,
+    successes: successesOf(sandbox.scenario),
     now,
-    keys: { keyOf, legacyOwners },
+    keys: { keyOf: (ref) => registry.keys.get(ref)?.key, legacyOwners },
   });
-  if (problems.length > 0) throw validationError("Failed to change the faults", problems);
+  if (problems.length > 0) throw validationError("change the faults", problems);
 
   sandbox.faults = activateFaults(faults, seed, now);
   return { result: undefined, event: { type: "faults.changed" } };

@@ -4,25 +4,12 @@ import { numbersOfBodies, writtenEndpoints } from "../written-endpoints.js";
 import { isExactInJson } from "./exact-number.js";
 import type { ScenarioRule } from "./rule-input.js";
 
-const maxEndpoints = 100;
-
-/** A scenario has not too many endpoints, and removes only inherited ones. */
-const endpointsAreAllowed: ScenarioRule = ({ scenario, addProblem }) => {
-  const count = writtenEndpoints(scenario).length;
-  if (count > maxEndpoints) {
-    addProblem({
-      code: "out_of_range",
-      field: ["endpoints"],
-      pointAt: "name",
-      message: `the scenario has ${count} endpoints, and at most ${maxEndpoints} are allowed`,
-      hint: "remove some",
-    });
-  }
-
+/** A scenario removes only inherited endpoints. */
+const removedEndpointsExist: ScenarioRule = ({ scenario, problems }) => {
   for (const [name, endpoint] of Object.entries(scenario.endpoints ?? {})) {
     // Merging with the extended scenario has taken out each `null` that removes something.
     if (endpoint !== null) continue;
-    addProblem({
+    problems.add({
       code: "endpoint_contradiction",
       field: ["endpoints", name],
       pointAt: "name",
@@ -33,7 +20,7 @@ const endpointsAreAllowed: ScenarioRule = ({ scenario, addProblem }) => {
 };
 
 /** No endpoint responds to the requests of another. */
-const endpointsAreApart: ScenarioRule = ({ scenario, fieldToFix, addProblem }) => {
+const endpointsAreApart: ScenarioRule = ({ scenario, problems }) => {
   const nameByTarget = new Map<string, string>();
   for (const [name, { method = "GET", path }] of writtenEndpoints(scenario)) {
     const target = `${method} ${pathWithoutParameterNames(path)}`;
@@ -42,38 +29,29 @@ const endpointsAreApart: ScenarioRule = ({ scenario, fieldToFix, addProblem }) =
       nameByTarget.set(target, name);
       continue;
     }
-
-    const field = fieldToFix(
-      ["endpoints", name, "path"],
-      ["endpoints", name, "method"],
-      ["endpoints", first, "path"],
-      ["endpoints", first, "method"],
-    );
-    const [, nameToFix] = field;
-    const otherName = nameToFix === name ? first : name;
-    addProblem({
+    problems.add({
       code: "endpoint_contradiction",
-      field,
-      message: `${quote(otherName)} already responds to ${method} ${path}`,
+      field: ["endpoints", name, "path"],
+      message: `${quote(first)} already responds to ${method} ${path}`,
       hint: "write another path or method, or remove one",
     });
   }
 };
 
 /** The numbers in bodies are sent, or compared with responses, with the value that is written. */
-const numbersAreExact: ScenarioRule = ({ scenario, spelling, addProblem }) => {
+const numbersAreExact: ScenarioRule = ({ scenario, spelling, problems }) => {
   for (const [field, number] of numbersOfBodies(scenario)) {
     const text = spelling(field) ?? String(number);
     const startsWithZeros = /^[+-]?0\d/.test(text);
     if (startsWithZeros) {
-      addProblem({
+      problems.add({
         code: "out_of_range",
         field,
         message: `${text} would lose its zeros`,
         hint: "put a code or an id in quotes",
       });
     } else if (!isExactInJson(number, text)) {
-      addProblem({
+      problems.add({
         code: "out_of_range",
         field,
         message: `JSON has no exact number ${text}`,
@@ -87,22 +65,21 @@ const numbersAreExact: ScenarioRule = ({ scenario, spelling, addProblem }) => {
 const longestBody = 64 * 1024;
 
 /** A 204 has no body, and any other one is not too long. */
-const bodiesAreAllowed: ScenarioRule = (input) => {
-  const { scenario, fieldToFix, addProblem } = input;
+const bodiesAreAllowed: ScenarioRule = ({ scenario, problems }) => {
   for (const [name, { body, status }] of writtenEndpoints(scenario)) {
     if (body === undefined) continue;
-    const bodyField = ["endpoints", name, "body"];
+    const field = ["endpoints", name, "body"];
     if (status === 204) {
-      addProblem({
+      problems.add({
         code: "endpoint_contradiction",
-        field: fieldToFix(bodyField, ["endpoints", name, "status"]),
+        field,
         message: "a 204 has no body",
         hint: "remove the body (below extends, with body: null), or write status: 200",
       });
-    } else if (isTooLong(body)) {
-      addProblem({
+    } else if (jsonLength(body) > longestBody) {
+      problems.add({
         code: "endpoint_contradiction",
-        field: bodyField,
+        field,
         message: `the body is longer than ${longestBody / 1024} KiB as JSON`,
         hint: "shorten it; aliases (*) repeat",
       });
@@ -110,20 +87,24 @@ const bodiesAreAllowed: ScenarioRule = (input) => {
   }
 };
 
-function isTooLong(body: unknown): boolean {
-  // Aliases can repeat a long text a thousand times: once it is too long, the rest is not written out.
-  let length = 0;
-  const text = JSON.stringify(body, function (this: unknown, name, part) {
-    // JSON has the names of members, and none for items.
-    if (!Array.isArray(this)) length += name.length;
-    length += typeof part === "string" ? part.length : 1;
-    return length > longestBody ? undefined : part;
-  });
-  return length > longestBody || new TextEncoder().encode(text).length > longestBody;
+/** The bytes of a part as JSON. Aliases can repeat a text a thousand times: what is too long is not counted to its end. */
+function jsonLength(part: unknown): number {
+  if (typeof part !== "object" || part === null) return new TextEncoder().encode(JSON.stringify(part)).length;
+
+  const brackets = 2;
+  let length = brackets;
+  for (const [name, inner] of Object.entries(part)) {
+    const comma = length === brackets ? 0 : 1;
+    length += comma + jsonLength(inner);
+    // An item of a list has no name.
+    if (!Array.isArray(part)) length += jsonLength(name) + ":".length;
+    if (length > longestBody) break;
+  }
+  return length;
 }
 
 export const endpointRules: readonly ScenarioRule[] = [
-  endpointsAreAllowed,
+  removedEndpointsExist,
   endpointsAreApart,
   numbersAreExact,
   bodiesAreAllowed,

@@ -5,7 +5,7 @@ import { longestSpelling } from "../written-scenario.js";
 
 /** Whether JSON has the number that a text means. */
 export function isExactInJson(value: number, text: string): boolean {
-  // Of a text of this length, the rest may be cut off.
+  // The spelling of a longer number is cut.
   if (!Number.isFinite(value) || text.length >= longestSpelling) return false;
   const isHexOrOctal = /^0[xo]/.test(text);
   const decimal = isHexOrOctal ? String(BigInt(text)) : text;
@@ -13,19 +13,23 @@ export function isExactInJson(value: number, text: string): boolean {
 }
 
 /**
- * A decimal number without its sign, in one form for all texts of it: `15e-1` for `1.5`, `+1.50` and `0.15e1`, `12e2` for `1200`.
- * Empty for 0, and for what is no decimal number.
+ * A decimal number without its sign, in one form for all texts of it: its digits as a whole number, and the power of ten.
+ *
+ *   1.5, +1.50, 0.15e1     15e-1
+ *   1200                   12e2
+ *   0, and no number       ""
  */
 function digitsAndExponent(text: string): string {
   const parts = /^[+-]?(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text);
   if (parts === null) return "";
-  const [, whole = "", fraction = "", exponent = "0"] = parts;
+  const [, whole = "", fraction = "", writtenExponent = "0"] = parts;
 
-  // `1200` has the digits `12`, and two zeros after them.
+  // `1.50` is 150e-2. Without its last zero, it is 15e-1.
   const allDigits = whole + fraction;
+  const exponentOfAll = Number(writtenExponent) - fraction.length;
   const withoutLastZeros = allDigits.replace(/0+$/, "");
-  const lastZeros = allDigits.length - withoutLastZeros.length;
+  const exponent = exponentOfAll + (allDigits.length - withoutLastZeros.length);
+
   const digits = withoutLastZeros.replace(/^0+/, "");
-  if (digits === "") return "";
-  return `${digits}e${Number(exponent) - fraction.length + lastZeros}`;
+  return digits === "" ? "" : `${digits}e${exponent}`;
 }

@@ -1,10 +1,10 @@
 import { type FaultKind, faultKindsOf, faultKindTable } from "../../rules/fault-effects.js";
-import { parseDuration } from "../../rules/time.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import { compareTimes, readTimeOrDuration, type StartTime } from "../format/when.js";
 import type { Scenario } from "../scenario.generated.js";
+import type { EndpointSuccesses } from "./outcome-rules.js";
 
-// Why a fault is useless: its fields contradict each other. `unmatched-faults.ts` has why no request matches it.
+// Why a fault is useless: its fields contradict each other. `fault-key-contradictions.ts` compares it with the keys.
 
 export type FaultFields = NonNullable<Scenario["faults"]>[number];
 
@@ -30,15 +30,15 @@ export function whyEndsBeforeStart(fault: FaultFields, now: StartTime): FaultCon
 }
 
 /** Why a delay has no value: its lower bound is above its upper bound. */
-export function whyDelaySwapped(fault: FaultFields): FaultContradiction | undefined {
-  const { latency } = fault.then ?? {};
+export function whyBoundsSwapped(fault: FaultFields): FaultContradiction | undefined {
+  const latency = fault.then?.latency;
   if (typeof latency !== "object") return undefined;
+  if ("median" in latency) return whySwapped("median", latency.median, "p99", latency.p99);
+  return whySwapped("min", latency.min, "max", latency.max);
+}
 
-  const bounds: Readonly<Record<string, string>> = latency;
-  const [lower, upper] = "median" in bounds ? ["median", "p99"] : ["min", "max"];
-  const low = bounds[lower] ?? "";
-  const high = bounds[upper] ?? "";
-  if ((parseDuration(low) ?? 0) <= (parseDuration(high) ?? 0)) return undefined;
+function whySwapped(lower: string, low: string, upper: string, high: string): FaultContradiction | undefined {
+  if (delayOf(low) <= delayOf(high)) return undefined;
   return {
     field: ["then", "latency", upper],
     message: `${upper} is ${high}, less than ${lower}, which is ${low}`,
@@ -46,45 +46,82 @@ export function whyDelaySwapped(fault: FaultFields): FaultContradiction | undefi
   };
 }
 
-/** The fields of `then` that are parts of a response with a `status`. */
-const partsOfStatus = ["body", "retry_after"] as const;
-type PartOfStatus = (typeof partsOfStatus)[number];
-type Effect = FaultKind | PartOfStatus;
+function delayOf(duration: string): number {
+  return readTimeOrDuration(duration).milliseconds;
+}
 
 /** Why no response can have all effects of a fault. */
-export function whyEffectsExclude(fault: FaultFields): FaultContradiction | undefined {
+export function whyEffectsDoNotCombine(fault: FaultFields): FaultContradiction | undefined {
   const { then = {} } = fault;
-  const parts = partsOfStatus.filter((name) => then[name] !== undefined);
-  const effects: readonly Effect[] = [...faultKindsOf(then), ...parts];
-
-  for (const [index, second] of effects.entries()) {
-    const first = effects.slice(0, index).find((effect) => !fitTogether(effect, second));
-    if (first === undefined) continue;
+  for (const part of ["body", "retry_after"] as const) {
+    if (then[part] === undefined || then.status !== undefined) continue;
     return {
-      field: ["then", second],
-      message: `a response cannot have both ${first} and ${second}`,
-      hint: "remove one of the two, or add a second fault",
+      field: ["then", part],
+      message: `${part} belongs to a response with a status, and the fault has none`,
+      hint: "add the status, such as status: 503, or remove the field",
     };
   }
 
-  const [part] = parts;
-  if (part === undefined || then.status !== undefined) return undefined;
+  const kinds = faultKindsOf(then);
+  for (const [index, second] of kinds.entries()) {
+    for (const first of kinds.slice(0, index)) {
+      if (combines(first, second)) continue;
+      return {
+        field: ["then", second],
+        message: `a response cannot have both ${first} and ${second}`,
+        hint: "remove one of the two, or add a second fault",
+      };
+    }
+  }
+  return undefined;
+}
+
+function combines(one: FaultKind, other: FaultKind): boolean {
+  const combinesWith: readonly string[] = faultKindTable[one].combinesWith;
+  return combinesWith.includes(other);
+}
+
+/** Why a fault that only breaks bodies has none to break. */
+export function whyNoBodyBreaks(
+  { when, then }: FaultFields,
+  successes: EndpointSuccesses,
+): FaultContradiction | undefined {
+  const outcome = when?.outcome;
+  const kinds = faultKindsOf(then);
+  const [first] = kinds;
+  if (first === undefined || outcome === undefined) return undefined;
+  const onlyBreaksBodies = kinds.every((kind) => kind === "truncate" || kind === "malformed");
+  // Each error has a body, and `/me` has one. Only an endpoint of the scenario may have none.
+  const success = successes.get(outcome);
+  if (!onlyBreaksBodies || success === undefined || success.hasBody) return undefined;
   return {
-    field: ["then", part],
-    message: `${part} belongs to a response with a status, and the fault has none`,
-    hint: "add the status, such as status: 503, or remove the field",
+    field: ["then", first],
+    message: `a response with the outcome ${outcome} has no body`,
+    hint: "write another effect, or another outcome",
   };
 }
 
-/** Whether a response can have both effects: a part of a status fits what the status fits. */
-function fitTogether(one: Effect, other: Effect): boolean {
-  const first = kindOf(one);
-  const second = kindOf(other);
-  if (first === second) return true;
-  const combinesWith: readonly string[] = faultKindTable[first].combinesWith;
-  return combinesWith.includes(second);
+/** Why `every` and `requests` have no number in common: `every: 2` with `requests: [1]`. */
+export function whyNumbersSelectNone({ when = {} }: FaultFields): FaultContradiction | undefined {
+  const { every, requests } = when;
+  if (every === undefined || requests === undefined) return undefined;
+  if (requests.some((number) => number % every === 0)) return undefined;
+  return {
+    field: ["when", "requests"],
+    message: `every: ${every} selects none of these requests`,
+    hint: "write a multiple of it, or remove one of the two",
+  };
 }
 
-function kindOf(effect: Effect): FaultKind {
-  return effect === "body" || effect === "retry_after" ? "status" : effect;
+/** Why a fault is over when it becomes active. A time in the past is fine: the faults that the control plane returns have times. */
+export function whyEndsBeforeFirstRequest({ when = {} }: FaultFields): FaultContradiction | undefined {
+  const { until } = when;
+  if (until === undefined) return undefined;
+  const { kind, milliseconds } = readTimeOrDuration(until);
+  if (kind === "time" || milliseconds > 0) return undefined;
+  return {
+    field: ["when", "until"],
+    message: `the fault ends before the first request: until is ${until}`,
+    hint: "write a longer duration, or remove it",
+  };
 }

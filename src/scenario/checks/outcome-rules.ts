@@ -1,49 +1,37 @@
-import { cachedByObject } from "../../rules/cached-by.js";
 import { type OutcomeId, outcomes } from "../../rules/outcomes.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import { nearest, quote } from "../../schema/words.js";
-import type { AddProblem } from "../problems.js";
+import type { ProblemList } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { writtenEndpoints } from "../written-endpoints.js";
 
 // A sandbox has the outcomes of the specification, and the success of each endpoint of its scenario: `200.listConsents`.
 
-type Endpoints = NonNullable<Scenario["endpoints"]>;
-
 const outcomesOfSpecification: ReadonlySet<string> = new Set(outcomes.map(({ id }) => id));
 
-const noEndpoints: Endpoints = {};
+/** Whether the success of each endpoint of a scenario has a body, by its outcome. */
+export type EndpointSuccesses = ReadonlyMap<string, { readonly hasBody: boolean }>;
 
-/** Whether the success of each endpoint has a body, by its outcome. Made once for many faults. */
-const bodiesByOutcome = /* @__PURE__ */ cachedByObject(
-  (endpoints: Endpoints): ReadonlyMap<string, boolean> => {
-    const hasBodyByOutcome = new Map<string, boolean>();
-    for (const [name, { status = 200, body }] of writtenEndpoints({ endpoints })) {
-      hasBodyByOutcome.set(`${status}.${name}`, body !== undefined);
-    }
-    return hasBodyByOutcome;
-  },
-);
+export function successesOf(scenario: Pick<Scenario, "endpoints">): EndpointSuccesses {
+  const successes = new Map<string, { readonly hasBody: boolean }>();
+  for (const [name, { status = 200, body }] of writtenEndpoints(scenario)) {
+    successes.set(`${status}.${name}`, { hasBody: body !== undefined });
+  }
+  return successes;
+}
 
 /** Adds a problem for an outcome that the sandbox does not have; to write none is fine. */
 export function checkOutcome(
   outcome: OutcomeId | undefined,
   field: FieldPath,
-  endpoints: Endpoints | undefined,
-  addProblem: AddProblem,
+  successes: EndpointSuccesses,
+  problems: ProblemList,
 ): void {
-  if (outcome === undefined) return;
-  const successes = bodiesByOutcome(endpoints ?? noEndpoints);
-  if (outcomesOfSpecification.has(outcome) || successes.has(outcome)) return;
-  const message = `the sandbox has no outcome ${quote(outcome)}`;
-  addProblem({ code: "bad_choice", field, message }, () => {
-    const near = nearest(outcome, [...outcomesOfSpecification, ...successes.keys()]);
-    if (near === undefined) return "the report of a sandbox lists its endpoints and outcomes";
-    return `did you mean ${near}?`;
-  });
-}
-
-/** Whether responses with an outcome have a body: each error and `/me` do, an endpoint of the scenario may have none. */
-export function hasBody(outcome: OutcomeId, endpoints: Endpoints | undefined): boolean {
-  return bodiesByOutcome(endpoints ?? noEndpoints).get(outcome) ?? true;
+  if (outcome === undefined || outcomesOfSpecification.has(outcome) || successes.has(outcome)) return;
+  // The hint takes time, and nobody would see it.
+  if (problems.isFull) return;
+  const near = nearest(outcome, [...outcomesOfSpecification, ...successes.keys()]);
+  let hint = "the report of a sandbox lists its endpoints and outcomes";
+  if (near !== undefined) hint = `did you mean ${near}?`;
+  problems.add({ code: "bad_choice", field, message: `the sandbox has no outcome ${quote(outcome)}`, hint });
 }

@@ -5,7 +5,11 @@ test("a replaced key that expired gets a hint that mends it (R43)", () => {
   const withOld = (fields: string) =>
     `version: 1\norganizations:\n  bank:\n    type: bank\n    keys:\n      new: { environment: test }\n      old: { environment: test, expires: -1d, replaced_by: new${fields} }\n`;
   expect(problemsOf(withOld(""))).toMatchObject([
-    { code: "replacement_not_expected", hint: "add state: expired, or remove the field" },
+    {
+      code: "replacement_not_expected",
+      message: "replaced_by is for replaced keys, but the key has no state",
+      hint: "add state: retiring, rotated, expired or revoked, or remove the field",
+    },
   ]);
   expect(problemsOf(withOld(", state: expired"))).toEqual([]);
 });
@@ -17,8 +21,9 @@ describe("a hint about a replaced key fits what is written", () => {
   test.each([
     ["overlap_ends: -1h, state: expired", /^add replaced_by .*, or remove the field$/],
     ["overlap_ends: -1h, state: revoked", /^add replaced_by .*, or remove the field$/],
-    ["overlap_ends: 1h, state: active", /^write state: retiring or state: rotated, or/],
-    ["overlap_ends: 1h", /^add state: retiring or state: rotated, or/],
+    ["overlap_ends: 1h, state: active", /^write state: retiring, rotated, expired or revoked, or/],
+    ["overlap_ends: 1h, expires: -1d", /^add state: retiring, rotated, expired or revoked, or/],
+    ["overlap_ends: 1h", /^add state: retiring, rotated, expired or revoked, or/],
     ["revoked_at: 2026-03-01T09:00:00Z, state: active", /^write state: revoked, or/],
     ["revoked_at: 2026-03-01T09:00:00Z", /^add state: revoked, or/],
   ])("%s", (fields, hint) => {

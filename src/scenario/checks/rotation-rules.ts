@@ -10,7 +10,7 @@ import type { ScenarioRule } from "./rule-input.js";
 const settingNames = ["name", "scopes", "limits"] as const satisfies (keyof KeySettings)[];
 
 /** The keys of a rotation have the same settings (R26, R37). A key that leaves a setting out has that of the others. */
-export const settingsAreShared: ScenarioRule = ({ keys, fieldToFix, addProblem }) => {
+export const settingsAreShared: ScenarioRule = ({ keys, problems }) => {
   for (const rotation of rotationsOf(keys)) {
     for (const name of settingNames) {
       const withSetting = rotation.filter(({ fields }) => fields[name] !== undefined);
@@ -18,9 +18,9 @@ export const settingsAreShared: ScenarioRule = ({ keys, fieldToFix, addProblem }
         const newer = withSetting[index + 1];
         if (newer === undefined) continue;
         if (comparableSetting(name, newer.fields) === comparableSetting(name, old.fields)) continue;
-        addProblem({
+        problems.add({
           code: "replacement_differs",
-          field: fieldToFix([...fieldOfKey(newer), name], [...fieldOfKey(old), name]),
+          field: [...fieldOfKey(newer), name],
           message: `${name} of ${quote(newer.ref)} differs from ${quote(old.ref)}, which it replaces`,
           hint: `a replacement has the ${listed(settingNames, "and")} of the old key (R26, R37); remove ${name} from one of them`,
         });

@@ -17,12 +17,12 @@ export const ref = (prefix = "key") =>
     code: "bad_ref",
     pattern: refPattern,
     max: maximumRefLength,
-    hint: (name, record) => refHint(name, prefix, record),
+    hint: (name) => refHint(name, prefix),
   });
 
 /** The ref of something that exists, which is not its name. */
 export const refOf = (thing: "key" | "organization") =>
-  s.text({ ...ref(), refersTo: thing, hint: () => `write the ref of the ${thing}` });
+  s.text({ ...ref(), hint: () => `write the ref of the ${thing}` });
 
 /** Words for requests without a valid key in stories; not allowed as refs of keys. */
 export const reservedKeyRefs = ["none", "malformed", "unknown"] as const;
@@ -37,17 +37,16 @@ export function isRef(text: string): boolean {
   return text.length <= maximumRefLength && refPattern.test(text) && !forbiddenNames.has(text);
 }
 
-function refHint(name: string, prefix: string, record: Readonly<Record<string, unknown>> = {}): string {
+function refHint(name: string, prefix: string): string {
   // A key is not shown in any spelling (R46).
   if (redactPlainKeys(name) !== name) return "write the ref of the key";
 
   const how = isAscii(name) ? "in kebab-case" : "with the letters a to z, digits and hyphens";
   const plain = removeAccents(name);
   const inWords = plain.replace(/([a-z0-9])([A-Z])/g, "$1-$2");
-  const proposal = refOfName(inWords, prefix);
   // A proposal would lack the letters that are not in ASCII.
-  if (!isAscii(plain) || Object.hasOwn(record, proposal)) return `write it ${how}`;
-  return `write it ${how}: ${proposal}`;
+  if (!isAscii(plain)) return `write it ${how}`;
+  return `write it ${how}: ${refOfName(inWords, prefix)}`;
 }
 
 function isAscii(text: string): boolean {

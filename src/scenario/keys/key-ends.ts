@@ -10,49 +10,68 @@ import {
 } from "../format/when.js";
 import type { KeyFields } from "./scenario-keys.js";
 
-/** What ends a key of a scenario, before its clock has started: the written ends, and those that its state implies. */
-export type EndsBeforeStart = { readonly [End in keyof KeyEnds]: TimeOrDuration }; // the same ends, which may be durations
+// What the state of a key says: whether the key was replaced, and when it ends if the scenario writes no time.
+//
+//   state       replaced           revoked    expires           overlap ends
+//   (none)      no                 -          -                 -
+//   active      no                 -          -                 -
+//   retiring    yes                -          -                 60 minutes after the start
+//   rotated     yes                -          -                 at the start
+//   expired     with replaced_by   -          at the start      when it expires: its overlap was not over
+//   revoked     with replaced_by   at start   -                 at the start
+
+/** The ends of a key before its clock has started: some can be durations from the start. */
+export interface EndsBeforeStart {
+  readonly revokedAt?: TimeOrDuration | undefined;
+  readonly expiresAt?: TimeOrDuration | undefined;
+  readonly overlapEndsAt?: TimeOrDuration | undefined;
+}
 
 const afterDefaultOverlap: TimeOrDuration = { kind: "duration", milliseconds: defaultOverlap };
 
-/** Reads what ends a key; `undefined` for an active key that nothing ends. */
-export function readEnds(fields: KeyFields): EndsBeforeStart | undefined {
-  const { state = "active", revoked_at, expires, replaced_by } = fields;
-  const ends: Writable<EndsBeforeStart> = {};
-
-  if (state === "revoked") {
-    ends.revokedAt = revoked_at === undefined ? atStart : readTimeOrDuration(revoked_at);
-  }
-  if (expires !== undefined) ends.expiresAt = readTimeOrDuration(expires);
-  else if (state === "expired") ends.expiresAt = atStart;
-
-  // A replaced key can expire or be revoked before its overlap ends.
-  const hasOverlap = state === "retiring" || state === "rotated" || replaced_by !== undefined;
-  if (hasOverlap) {
-    const overlapEndsAt = overlapEnd(fields, ends.expiresAt);
-    if (overlapEndsAt !== undefined) ends.overlapEndsAt = overlapEndsAt;
-  }
-  return Object.keys(ends).length === 0 ? undefined : ends;
-}
-
-/** The end of the overlap of a replaced key. */
-function overlapEnd(
-  { state = "active", overlap_ends }: KeyFields,
-  expiresAt: TimeOrDuration | undefined,
-): TimeOrDuration | undefined {
-  if (overlap_ends !== undefined) return readTimeOrDuration(overlap_ends);
+/** Whether a key is one that a rotation has replaced. */
+export function isReplaced({ state = "active", replaced_by }: KeyFields): boolean {
   switch (state) {
     case "active":
-      return undefined;
+      return false;
     case "retiring":
-      return afterDefaultOverlap;
     case "rotated":
-    case "revoked":
-      return atStart;
+      return true;
     case "expired":
-      // It was in its overlap until it expired.
-      return expiresAt;
+    case "revoked":
+      return replaced_by !== undefined;
   }
+}
+
+/** What ends a key: the times that the scenario writes, else those that its state implies; `undefined` if nothing does. */
+export function endsOf(fields: KeyFields): EndsBeforeStart | undefined {
+  const { state = "active" } = fields;
+  const revoked = readTime(fields.revoked_at);
+  const expires = readTime(fields.expires);
+  const overlapEnds = readTime(fields.overlap_ends);
+
+  switch (state) {
+    case "active":
+      return expires === undefined ? undefined : { expiresAt: expires };
+    case "retiring":
+      return { expiresAt: expires, overlapEndsAt: overlapEnds ?? afterDefaultOverlap };
+    case "rotated":
+      return { expiresAt: expires, overlapEndsAt: overlapEnds ?? atStart };
+    case "expired": {
+      const expiresAt = expires ?? atStart;
+      if (!isReplaced(fields)) return { expiresAt };
+      return { expiresAt, overlapEndsAt: overlapEnds ?? expiresAt };
+    }
+    case "revoked": {
+      const ends = { revokedAt: revoked ?? atStart, expiresAt: expires };
+      if (!isReplaced(fields)) return ends;
+      return { ...ends, overlapEndsAt: overlapEnds ?? atStart };
+    }
+  }
+}
+
+function readTime(text: string | undefined): TimeOrDuration | undefined {
+  return text === undefined ? undefined : readTimeOrDuration(text);
 }
 
 /** The ends of a key whose durations count from `start` (epoch milliseconds). */
@@ -65,15 +84,16 @@ export function endsFrom(start: number, ends: EndsBeforeStart): KeyEnds {
 }
 
 /** The state of a key when the clock starts; `unknown` if only a run shows it. */
-export function keyStateAtStart(fields: KeyFields, start: StartTime): KeyStateName | "unknown" {
-  const ends = readEnds(fields);
+export function keyStateAtStart(fields: KeyFields, clockStart: StartTime): KeyStateName | "unknown" {
+  const ends = endsOf(fields);
   if (ends === undefined) return "active";
   // A revoked key stays revoked, whenever that was.
   if (ends.revokedAt !== undefined) return "revoked";
 
-  const orders = Object.values(ends).map((end) => compareTimes(start, end, atStart));
-  if (orders.includes("unknown")) return "unknown";
-  // With an unknown start, all ends are durations. They result in the same state at any start, such as 0.
-  const knownStart = start === "unknown" ? 0 : start;
-  return keyStateAt(endsFrom(knownStart, ends), knownStart);
+  for (const end of [ends.expiresAt, ends.overlapEndsAt]) {
+    if (end !== undefined && compareTimes(clockStart, end, atStart) === "unknown") return "unknown";
+  }
+  // If the start is unknown, all ends are durations from it: the state is the same at any start, such as 0.
+  const start = clockStart === "unknown" ? 0 : clockStart;
+  return keyStateAt(endsFrom(start, ends), start);
 }

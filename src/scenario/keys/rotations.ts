@@ -17,7 +17,7 @@ export interface RotationPosition {
 }
 
 /** What the keys of a rotation have in common (R37). */
-export interface SharedInRotation {
+interface SharedInRotation {
   /** The ref of the oldest key. */
   readonly oldestRef: string;
   /** The settings that the scenario writes, at whichever of the keys. */

@@ -1,17 +1,17 @@
 import { type Document, stringify } from "yaml";
 import { maximumProblems } from "../../schema/problem.js";
+import { yamlNotation } from "../format/notations.js";
 import { scenarioLimits } from "../format/scenario-limits.js";
 import { readPlain } from "../plain-data.js";
 import type { FieldProblem } from "../problems.js";
 import type { SourceText, TextRange } from "../source-text.js";
-import type { ReadScenario, WrittenScenario } from "../written-scenario.js";
+import type { PlacedScenario, WrittenScenario } from "../written-scenario.js";
 import { readDocument } from "./document.js";
 import { checkNodes } from "./nodes.js";
 import { createSource } from "./places.js";
 import { secretsIn } from "./secret-nodes.js";
 import { problemAtOffset, repeatLess } from "./text-problem.js";
 import { isEmpty, locateField, NodeValues, type Tree } from "./tree.js";
-import { yamlNotation } from "./yaml-hints.js";
 
 // A scenario is read in four steps: its text becomes a document (document.ts), whose nodes are checked (nodes.ts) and
 // have values and places (tree.ts); the values are copied as plain data (plain-data.ts).
@@ -57,7 +57,7 @@ function readText(unreadSource: SourceText): TextReading {
     const placedProblems = plain.problems.map((problem) => withPlace(problem, tree));
     return withoutScenario([...problems, ...placedProblems]);
   }
-  const locate: ReadScenario["locate"] = (field, pointAt) => locateField(tree, field, pointAt);
+  const locate: PlacedScenario["locate"] = (field, pointAt) => locateField(tree, field, pointAt);
   return { scenario: { fields: plain.fields, texts: [source], locate }, problems };
 }
 
