@@ -4,7 +4,7 @@ import type { KeyRequest } from "../client-runs/client-run.js";
 // To find out whether a client resends, the last request with a key is rejected in one run after another, until the runs agree. As an
 // example, a rejection with a time, of several such kinds:
 //
-//     gave up                       held: the command failed, and nothing followed (if one failure is enough: failure-evidence.ts)
+//     gave up                       held: the command failed, and nothing followed (if one failure is enough: doubt-of-failure.ts)
 //     in time, in time              held: the client waited in two runs
 //     resent, resent                resent
 //     resent, in time               one more run: a client with jitter comes too soon only sometimes

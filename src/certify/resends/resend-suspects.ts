@@ -17,7 +17,7 @@ import type { SomeKinds } from "./turn-plan.js";
 const marginMs = 500;
 
 /** A suspect for which the runs were made that exclude other reasons. */
-export interface WeighedSuspect {
+interface WeighedSuspect {
   readonly suspect: Suspect;
   /** Why it is no problem; `undefined` if all other reasons are excluded. */
   readonly doubt: Reason | undefined;

@@ -13,7 +13,7 @@ export interface Turn {
 export type SomeKinds = readonly [ResendKind, ...ResendKind[]];
 
 /** The turns of the suspects' key, and those of other keys. */
-export interface TurnPlan {
+interface TurnPlan {
   readonly ofKey: readonly Turn[];
   readonly ofOtherKeys: readonly Turn[];
 }
