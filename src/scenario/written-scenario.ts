@@ -17,12 +17,12 @@ export interface WrittenScenario {
    */
   readonly startsLikeScenario: boolean;
   /** `undefined` if it cannot be read. */
-  readonly scenario: ReadScenario | undefined;
+  readonly scenario: PlacedScenario | undefined;
   readonly problems: readonly FieldProblem[];
 }
 
 /** The fields of a scenario, and where each is in the texts. */
-export interface ReadScenario {
+export interface PlacedScenario {
   readonly fields: Members;
   /** Its own text, then that of the scenario that it extends, and so on; none of a value. */
   readonly texts: readonly SourceText[];
@@ -45,7 +45,7 @@ export function hasOwnPlace({ place, namesFound }: FieldLocation, field: FieldPa
 }
 
 /** The place of a field for people; `undefined` if no text has any part of its path. */
-export function placeOfField(scenario: ReadScenario, field: FieldPath): Place | undefined {
+export function placeOfField(scenario: PlacedScenario, field: FieldPath): Place | undefined {
   const { place, namesFound } = scenario.locate(field, "value");
   if (namesFound === 0 && field.length > 0) return undefined;
   return place?.describe();
@@ -55,7 +55,7 @@ export function placeOfField(scenario: ReadScenario, field: FieldPath): Place | 
 export const longestSpelling = 100;
 
 /** How the texts have the value of a field, if it is no mapping and no list: `007`. */
-export function spellingOfField(scenario: ReadScenario, field: FieldPath): string | undefined {
+export function spellingOfField(scenario: PlacedScenario, field: FieldPath): string | undefined {
   const location = scenario.locate(field, "value");
   return hasOwnPlace(location, field) ? location.spelling?.slice(0, longestSpelling) : undefined;
 }
