@@ -15,7 +15,7 @@ import { isMapping } from "../schema/type-tag.js";
 import { quote, quoteFile } from "../schema/words.js";
 
 /** The number of the text's form. `test/control/state-format.test.ts` fails if the form changes, and this number does not. */
-export const stateFormat = 14;
+export const stateFormat = 15;
 
 /** How many of its 64 digits a checksum has. */
 const checksumLength = 16;
