@@ -3,7 +3,8 @@ import { runStory } from "../api/story/run-story.js";
 import { advanceClock } from "../sandbox/operations/clock-operations.js";
 import { runDue } from "../sandbox/operations/run-due.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
-import type { ActionResult, StoryStep, TimelineResult } from "../sandbox/step-results.js";
+import type { ActionResult, TimelineResult } from "../sandbox/step-results.js";
+import type { StoryStep } from "../sandbox/steps.js";
 import { pastStepProblem } from "../sandbox/timeline.js";
 import type { FieldProblem } from "../scenario/problems.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
@@ -22,7 +23,8 @@ export function dryRunProblems(
 ): FieldProblem[] {
   const hasSteps = scenario.timeline !== undefined || scenario.story !== undefined;
   if (!hasSteps) return [];
-  if (options.now === undefined) {
+  const isClockSet = options.now !== undefined || scenario.clock?.now !== undefined;
+  if (!isClockSet) {
     const past = pastStepProblem(scenario, nodePlatform.time());
     if (past !== undefined) return [past];
   }
