@@ -2,7 +2,7 @@ import type { FieldPath } from "../schema/field-path.js";
 import { maximumProblems } from "../schema/problem.js";
 import { type FieldProblem, problemAt, type ScenarioProblem } from "./problems.js";
 import type { SourcePlace, SourceText } from "./source-text.js";
-import { hasOwnPlace, type PlacedScenario } from "./written-scenario.js";
+import type { PlacedScenario } from "./written-scenario.js";
 
 interface PlacedProblem {
   readonly problem: FieldProblem;
@@ -34,8 +34,7 @@ function firstOfEachField(
     const location = scenario?.locate(field, pointAt);
     const place = problem.place ?? location?.place;
 
-    const isInText = location !== undefined && hasOwnPlace(location, field);
-    const id = isInText ? idInText(field, place) : idOfMissingField(field, place);
+    const id = location?.found === "field" ? idInText(field, place) : idOfMissingField(field, place);
     if (seenIds.has(id)) continue;
     seenIds.add(id);
     placed.push({ problem, place });

@@ -31,24 +31,18 @@ export interface PlacedScenario {
 
 /** Where a field is: at its place in the text, or at the place of the nearest field around it that the text has. */
 export interface FieldLocation {
+  /** Whether the text has the field itself, only a field around it, or no name of its path. */
+  readonly found: "field" | "around" | "nothing";
   /** `undefined` for a scenario without a text. */
   readonly place: SourcePlace | undefined;
-  /** How many of the names in the field path the text has, from the first on. It has the field if it has all of them. */
-  readonly namesFound: number;
   /** How the text spells the value of the place, if the value is no mapping and no list: `007`. */
   readonly spelling?: string | undefined;
 }
 
-/** Whether the text has a field itself, and not only a field around it. */
-export function hasOwnPlace({ place, namesFound }: FieldLocation, field: FieldPath): boolean {
-  return place !== undefined && namesFound === field.length;
-}
-
 /** The place of a field for people; `undefined` if no text has any part of its path. */
 export function placeOfField(scenario: PlacedScenario, field: FieldPath): Place | undefined {
-  const { place, namesFound } = scenario.locate(field, "value");
-  if (namesFound === 0 && field.length > 0) return undefined;
-  return place?.describe();
+  const { found, place } = scenario.locate(field, "value");
+  return found === "nothing" ? undefined : place?.describe();
 }
 
 /** Of a longer value, messages show only the start. */
@@ -56,6 +50,6 @@ export const longestSpelling = 100;
 
 /** How the texts have the value of a field, if it is no mapping and no list: `007`. */
 export function spellingOfField(scenario: PlacedScenario, field: FieldPath): string | undefined {
-  const location = scenario.locate(field, "value");
-  return hasOwnPlace(location, field) ? location.spelling?.slice(0, longestSpelling) : undefined;
+  const { found, spelling } = scenario.locate(field, "value");
+  return found === "field" ? spelling?.slice(0, longestSpelling) : undefined;
 }

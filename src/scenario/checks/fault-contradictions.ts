@@ -33,21 +33,26 @@ export function whyEndsBeforeStart(fault: FaultFields, now: StartTime): FaultCon
 export function whyBoundsSwapped(fault: FaultFields): FaultContradiction | undefined {
   const latency = fault.then?.latency;
   if (typeof latency !== "object") return undefined;
-  if ("median" in latency) return whySwapped("median", latency.median, "p99", latency.p99);
-  return whySwapped("min", latency.min, "max", latency.max);
+  if ("median" in latency) {
+    return whySwapped({ name: "median", delay: latency.median }, { name: "p99", delay: latency.p99 });
+  }
+  return whySwapped({ name: "min", delay: latency.min }, { name: "max", delay: latency.max });
 }
 
-function whySwapped(lower: string, low: string, upper: string, high: string): FaultContradiction | undefined {
-  if (delayOf(low) <= delayOf(high)) return undefined;
+interface BoundOfDelay {
+  readonly name: string;
+  readonly delay: string;
+}
+
+function whySwapped(lower: BoundOfDelay, upper: BoundOfDelay): FaultContradiction | undefined {
+  const low = readTimeOrDuration(lower.delay).milliseconds;
+  const high = readTimeOrDuration(upper.delay).milliseconds;
+  if (low <= high) return undefined;
   return {
-    field: ["then", "latency", upper],
-    message: `${upper} is ${high}, less than ${lower}, which is ${low}`,
+    field: ["then", "latency", upper.name],
+    message: `${upper.name} is ${upper.delay}, less than ${lower.name}, which is ${lower.delay}`,
     hint: "swap the two",
   };
-}
-
-function delayOf(duration: string): number {
-  return readTimeOrDuration(duration).milliseconds;
 }
 
 /** Why no response can have all effects of a fault. */
