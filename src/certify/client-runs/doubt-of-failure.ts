@@ -20,9 +20,9 @@ function areAllSeedsTried(plan: CertifyPlan): boolean {
 export async function findDoubtOfFailure(runs: Runs, run: ClientRun): Promise<Reason | undefined> {
   if (areAllSeedsTried(runs.plan)) return undefined;
 
-  const [alike, doubtOfPlainRuns] = await Promise.all([
-    runs.makeUpTo(run, failuresWithFewSeeds),
+  const [doubtOfPlainRuns, alike] = await Promise.all([
     findDoubtOfPlainRuns(runs),
+    runs.makeUpTo(run, failuresWithFewSeeds),
   ]);
   if (doubtOfPlainRuns !== undefined) return doubtOfPlainRuns;
   if (alike.some(isNotMade)) return certifyStopped;
