@@ -2,6 +2,7 @@ import { useRef } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { IssuedKey, ListedKey, ShownRequestDetails, ShownSentRequest } from "../control/responses.js";
+import { linkTo } from "../control/route.js";
 import { Button } from "../elements/action.js";
 import { Secret, useIssued } from "./secret.js";
 
@@ -97,14 +98,12 @@ function findFix(outcome: string, key: ListedKey | undefined): Fix | undefined {
 
 interface FixProps {
   readonly request: Pick<ShownRequestDetails, "id" | "key" | "outcome">;
-  /** Gets the id of the request that was sent again. */
-  readonly onSent: (id: string) => void;
   /** Whether other buttons of the view are more important. */
   readonly isQuiet?: boolean;
 }
 
-/** A button for the change that lets a rejected request pass, and one that sends it again. Neither can be pressed until the request and its key are read. */
-export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
+/** A button for the change that lets a rejected request pass, and one that sends it again and opens what was sent. Neither can be pressed until the request and its key are read. */
+export function FixAndSend({ request, isQuiet = false }: FixProps) {
   const { id, key: ref, outcome } = request;
   const panel = useRef<HTMLDivElement>(null);
   const [issued, setIssued] = useIssued();
@@ -119,7 +118,7 @@ export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
   const send = async () => {
     const body = { ...details?.repeat, key: newRef ?? details?.repeat.key };
     const { request: again } = await call<ShownSentRequest>("/send", { method: "POST", body });
-    onSent(again.id);
+    location.hash = linkTo("requests", [again.id]);
   };
   const runFix = async () => {
     setIssued(await fix?.run(key as ListedKey, details as ShownRequestDetails));
