@@ -59,7 +59,6 @@ export function readApiRequest(received: Received): ApiRequest {
     keptHeaders,
     evidence,
     fromStory: false,
-    dashboard: received.dashboard,
   };
 }
 

@@ -1,8 +1,8 @@
 import { hexOf, mix32, randomStream } from "../rules/seed.js";
 
 // Requests have numbers, and each number has an id. After a restart, a sandbox counts its requests from 1 again, but no id comes
-// again. So the numbers are in series of 2 ** 32, and a restart begins the next series: the first requests of a sandbox
-// are 1, 2, 3; those after its first restart are 2 ** 32 + 1, 2 ** 32 + 2, 2 ** 32 + 3.
+// again. So the numbers are in series of 2 ** 32, and a restart begins the next series, as does a continuation from a file: the
+// first requests of a sandbox are 1, 2, 3; those after its first restart are 2 ** 32 + 1, 2 ** 32 + 2, 2 ** 32 + 3.
 
 /** As many numbers as the mixing of 32 bits keeps apart. */
 const seriesLength = 2 ** 32;
@@ -61,7 +61,7 @@ export class RequestIds {
     return this.#latestNumber % seriesLength;
   }
 
-  /** The ids of a sandbox after a restart: of the next series, in which so many requests have come already. */
+  /** The ids of a sandbox after a restart, or from its file: of the next series, in which so many requests have come already. */
   afterRestart(seed: number, countInSeries: number): RequestIds {
     const series = this.seriesOf(this.#latestNumber) + 1;
     return new RequestIds(seed, series * seriesLength + countInSeries);

@@ -68,29 +68,24 @@ interface SavedBehavior {
   readonly rotatedKeys: readonly string[];
 }
 
-/**
- * The JSON of a sandbox as a `SavedSandbox`, in parts. `lastNumber`: the request number from which the restored one continues.
- * Default: the number of the latest request.
- */
-export function saveSandbox(
-  sandbox: SandboxState,
-  lastNumber = sandbox.requestIds.latestNumber(),
-): Iterable<string> {
+/** The JSON of a sandbox as a `SavedSandbox`, in parts. */
+export function saveSandbox(sandbox: SandboxState): Iterable<string> {
   // The wall clock is read first, so that the restored clock never lags behind.
   const at = sandbox.platform.time();
   const snapshot = snapshotInParts(sandbox, sandbox.clock.now());
-  const saved = { ...besidesSnapshot(sandbox), at, lastNumber, snapshot: undefined };
+  const saved = { ...besidesSnapshot(sandbox), at, snapshot: undefined };
   return jsonWithParts(saved, "snapshot", snapshot);
 }
 
 /** What a scenario cannot say of a sandbox. */
-function besidesSnapshot(sandbox: SandboxState): Omit<SavedSandbox, "at" | "lastNumber" | "snapshot"> {
+function besidesSnapshot(sandbox: SandboxState): Omit<SavedSandbox, "at" | "snapshot"> {
   const { timeline, story, journal, behavior, registry } = sandbox;
   return {
     name: sandbox.name,
     text: sandbox.text,
     scenario: sandbox.scenario,
     startedAt: sandbox.startedAt,
+    lastNumber: sandbox.requestIds.latestNumber(),
     timeline,
     story: {
       next: story.next,
@@ -114,7 +109,7 @@ function besidesSnapshot(sandbox: SandboxState): Omit<SavedSandbox, "at" | "last
 
 /**
  * Continues a saved sandbox in place of the scenario of a start, whose options are then only for scenarios that start later. The
- * saved clock has advanced meanwhile, unless it is frozen.
+ * saved clock has advanced meanwhile, unless it is frozen. The next series of request ids begins.
  */
 export function restoreSandbox(saved: SavedSandbox, start: Start): SandboxState {
   const { name, text, scenario } = saved;
@@ -122,11 +117,15 @@ export function restoreSandbox(saved: SavedSandbox, start: Start): SandboxState 
   const msSinceSaved = start.platform.time() - saved.at;
   const sandbox = createState({ ...start, scenario: saved.snapshot, name, text });
 
+  // The latest requests may not be saved: no id of their series is given out again.
+  const savedIds = new RequestIds(sandbox.seed, saved.lastNumber);
+  const requestIds = savedIds.afterRestart(sandbox.seed, savedIds.countInSeries());
+
   // The rest of the state is of the saved scenario, which a reset starts again, and not of the snapshot.
   replaceState(sandbox, {
     scenario,
     startedAt: saved.startedAt,
-    requestIds: new RequestIds(sandbox.seed, saved.lastNumber),
+    requestIds,
     story: restoredStory(saved),
     changes: new UserChanges(saved.changes),
     timeline: { ...saved.timeline },

@@ -2,21 +2,10 @@ import type { AddressInfo, Socket } from "node:net";
 import { SandboxError } from "../rules/errors.js";
 import { hostToConnectTo, isLoopback } from "./listening-address.js";
 import { certificateName } from "./public-names.js";
+import type { ServeOptions } from "./serve-options.js";
 import type { AnyServer } from "./sockets/connections.js";
 import { createHttpServer } from "./sockets/http-server.js";
 import type { CertificatePair } from "./sockets/tls.js";
-
-/** Where a server listens. */
-export interface ListenOptions {
-  /** 0: any free port. */
-  readonly port: number;
-  /** Default: 127.0.0.1. */
-  readonly host?: string;
-  /** Serves HTTPS with a certificate and its key (PEM), or with a self-signed one if `true`. Default: HTTP. */
-  readonly tls?: boolean | CertificatePair;
-}
-
-const defaultHost = "127.0.0.1";
 
 /** Connections that wait to be accepted. One partner's burst would fill Node's 511, and others would wait for seconds. */
 const backlog = 4096;
@@ -34,15 +23,11 @@ interface Listening {
 }
 
 /**
- * Listens. `allowedHosts` are also names in a self-signed certificate; `program` is how the user starts svc-sandbox, for messages.
- * Throws `address_in_use`, `address_unavailable` or `certificate_unusable`.
+ * Listens where the options say. `allowedHosts` are also names in a self-signed certificate. Throws `address_in_use`,
+ * `address_unavailable` or `certificate_unusable`.
  */
-export async function listen(
-  options: ListenOptions,
-  allowedHosts: readonly string[],
-  program: string,
-): Promise<Listening> {
-  const { port, host = defaultHost, tls = false } = options;
+export async function listen(options: ServeOptions, allowedHosts: readonly string[]): Promise<Listening> {
+  const { port, host = "127.0.0.1", tls = false, program = "svc-sandbox" } = options;
   const certificate = await certificateFor(tls, [host, ...allowedHosts.map(certificateName)]);
   const { server, openConnections } = createHttpServer(certificate);
 

@@ -12,7 +12,7 @@ interface StateFileOptions extends StateOptions {
   readonly cwd?: string;
 }
 
-/** Starts the sandbox of a server, or continues the one of its state file, which the caller closes. Throws as `openStateFile`. */
+/** Starts the sandbox of a server, or continues the one of its state file, which its server closes. Throws as `openStateFile`. */
 export async function openSandbox(
   start: Start,
   { name, cwd = "", ...options }: StateFileOptions,

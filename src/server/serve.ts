@@ -2,38 +2,13 @@ import { nodeCrypto, nodePlatform, timers } from "../node/platform.js";
 import { controlPath } from "../rules/known-paths.js";
 import { runDue } from "../sandbox/operations/run-due.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import type { SurroundingProgram } from "./control/control-server.js";
 import { LateControl } from "./control/late-control.js";
-import { type ListenOptions, listen } from "./listen.js";
-import { baseUrlFor } from "./listening-address.js";
+import { listen } from "./listen.js";
 import { readPublicNames } from "./public-names.js";
+import type { ServeOptions } from "./serve-options.js";
 import { closeServer } from "./sockets/connections.js";
 import { respondTo } from "./sockets/http-server.js";
 import type { StateFile } from "./state-file.js";
-
-export interface ServeOptions extends ListenOptions {
-  /**
-   * The base URL for clients, if it differs from the server's own address: behind a proxy, in a container, on another
-   * machine. Default: the server's own.
-   */
-  readonly publicUrl?: string | URL;
-  /** Hosts that the control plane accepts on a loopback address, besides this machine's names and the host of `publicUrl`. */
-  readonly allowHosts?: readonly string[];
-  /** Whether API responses have `X-Sandbox-Outcome`. Default: false. */
-  readonly explain?: boolean;
-  /** Whether the control plane is served. Default: true. */
-  readonly control?: boolean;
-  /** The bearer token of the control plane. Default: none on a loopback address, a random one on others. */
-  readonly controlToken?: string;
-  /** Called with a defect of the sandbox; the client got a 500. Default: ignored. */
-  readonly onDefect?: (error: unknown) => void;
-}
-
-/** What the program around the server may give it. */
-export interface ProgramOptions extends Partial<SurroundingProgram> {
-  /** How the user starts svc-sandbox, for messages. Default: by its name. */
-  readonly program?: string;
-}
 
 export interface RunningServer {
   /** `publicUrl`, or `localUrl` if that is not set. Without a slash at its end. */
@@ -57,26 +32,31 @@ const dueIntervalMs = 250;
 const tokenBytes = 24;
 
 /**
- * Serves a sandbox; resolves once it accepts requests. The caller closes the state file. Throws `state_unwritable`, and the errors of
- * `readPublicNames` and `listen`.
+ * Serves a sandbox; resolves once it accepts requests. Closes the state file with the server, or if the start fails. Throws
+ * `state_unwritable`, and the errors of `readPublicNames` and `listen`; `close` throws `state_unwritable`, too.
  */
-export async function serve(
-  sandbox: SandboxState,
-  options: ServeOptions & ProgramOptions,
-): Promise<RunningServer> {
+export async function serve(sandbox: SandboxState, options: ServeOptions): Promise<RunningServer> {
+  try {
+    return await startServing(sandbox, options);
+  } catch (error) {
+    options.stateFile?.close();
+    throw error;
+  }
+}
+
+async function startServing(sandbox: SandboxState, options: ServeOptions): Promise<RunningServer> {
   runDue(sandbox);
   const startedAt = nodePlatform.time();
   // As it is now: another scenario may run later.
   const { name, scenario, text } = sandbox;
-  const { stateFile, onDefect = () => {} } = options;
+  const { explain = false, control: hasControl = true, stateFile, onDefect = () => {} } = options;
   const { publicUrl, allowedHosts } = readPublicNames(options.publicUrl, options.allowHosts);
 
   // No request is missed until `respondTo`: Node emits the first one in a later turn of its event loop.
-  const { server, openConnections, certificate, localUrl, isLocal } = await listen(
-    options,
-    allowedHosts,
-    options.program ?? "svc-sandbox",
-  );
+  const { server, openConnections, certificate, localUrl, isLocal } = await listen(options, allowedHosts);
+  const url = publicUrl ?? localUrl;
+  // Other machines can call its control plane.
+  const controlToken = options.controlToken || (isLocal ? undefined : randomToken());
 
   // Timelines also continue without requests.
   const dueTimer = timers.setInterval(() => tryToRunDue(sandbox), dueIntervalMs).unref();
@@ -84,38 +64,29 @@ export async function serve(
   const close = async (grace = 2000) => {
     stopping.abort();
     timers.clearInterval(dueTimer);
-    await closeServer(server, openConnections, grace);
+    // The state file has the requests until the last one.
+    await closeServer(server, openConnections, grace).finally(() => stateFile?.close());
   };
 
-  const hasControl = options.control !== false;
-  // Other machines can call its control plane.
-  const controlToken = options.controlToken || (isLocal ? undefined : randomToken());
   const control = new LateControl({
     sandbox,
     startedAt,
     startId: nodePlatform.random(),
-    startedScenario: options.startedScenario ?? (() => ({ name, scenario, text })),
-    stateFile,
     isLocal,
     allowedHosts,
     controlToken,
     stopping: stopping.signal,
-    stop: options.stop ?? (() => void close()),
+    startedScenario: options.startedScenario ?? (() => ({ name, scenario, text })),
+    stateFile,
+    stop: options.stop ?? (() => void close().catch(onDefect)),
     beforeControlCall: options.beforeControlCall ?? (() => {}),
     onControlCall: options.onControlCall ?? (() => {}),
     onDefect,
   });
-  respondTo(server, {
-    sandbox,
-    explain: options.explain ?? false,
-    handleControl: hasControl ? control.handle : undefined,
-    baseUrlFor: (request) => publicUrl ?? baseUrlFor(request, localUrl),
-    stopping: stopping.signal,
-    onDefect,
-  });
+  const handleControl = hasControl ? control.handle : undefined;
+  respondTo(server, { sandbox, explain, handleControl, stopping: stopping.signal, onDefect });
 
   await startSaving(stateFile, close);
-  const url = publicUrl ?? localUrl;
   return {
     url,
     localUrl,

@@ -8,7 +8,7 @@ import type {
   WithKnownFields,
 } from "../library/scenario-refs.js";
 import { nodePlatform } from "../node/platform.js";
-import { invalidFields, requireKnownOptions, validationError } from "../rules/validation.js";
+import { requireKnownOptions, validationError } from "../rules/validation.js";
 import { currentRun, type SandboxRun } from "../runs/current-run.js";
 import { checkedStart, invocationOfServer } from "../sandbox/start-sandbox.js";
 import { libraryNotation } from "../scenario/format/notations.js";
@@ -19,10 +19,11 @@ import { typeTag } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";
 import { loadScenario, nameOfFile } from "./load-scenario.js";
 import { openSandbox } from "./open-sandbox.js";
-import { type RunningServer, type ServeOptions, serve } from "./serve.js";
+import { type RunningServer, serve } from "./serve.js";
+import type { ServerSettings } from "./serve-options.js";
 
 export interface ServerOptions<Source = ScenarioSource | (string & {})>
-  extends Partial<ServeOptions>,
+  extends Partial<ServerSettings>,
     Omit<SandboxOptions, "scenario"> {
   /** A bundled name, a scenario file, also as a URL, or a scenario as a value. Default: `key-states`. */
   readonly scenario?: Source;
@@ -125,30 +126,9 @@ export async function startServer(
   const { sandbox, stateFile } = await openSandbox(start, { name: file, startedScenario, onProblem });
   run?.follow(sandbox);
 
-  let running: RunningServer;
-  try {
-    running = await serve(sandbox, {
-      ...rest,
-      port: rest.port ?? 0,
-      stateFile,
-      startedScenario,
-      // The process belongs to the caller and continues.
-      stop: () => void close().catch(onProblem),
-    });
-  } catch (error) {
-    stateFile?.close();
-    throw error;
-  }
-
-  // The state file has the requests until the last one, so that it is closed after the server.
-  async function close(grace?: number): Promise<void> {
-    try {
-      await running.close(grace);
-    } finally {
-      stateFile?.close();
-    }
-  }
-  return { ...running, close, sandbox: sandboxApi(() => sandbox), [Symbol.asyncDispose]: () => close() };
+  // `POST /stop` stops only the server: the process belongs to the caller, and continues.
+  const running = await serve(sandbox, { ...rest, port: rest.port ?? 0, stateFile, startedScenario });
+  return { ...running, sandbox: sandboxApi(() => sandbox), [Symbol.asyncDispose]: () => running.close() };
 }
 
 /** Throws `validation_failed` for an option of the server that is not valid. */
@@ -156,11 +136,12 @@ function requireOptions(options: Omit<ServerOptions, "scenario">): void {
   requireKnownOptions("start the server", options, optionsOfServer);
   const withShape = Object.entries(options).filter(([name]) => Object.hasOwn(optionShapes, name));
   const { problems } = checkShape(s.mapping(optionShapes), Object.fromEntries(withShape), libraryNotation);
-  if (problems.length > 0) throw validationError("Failed to start the server", problems);
+  if (problems.length > 0) throw validationError("start the server", problems);
 
   const { onDefect } = options;
   if (onDefect !== undefined && typeof onDefect !== "function") {
-    throw invalidFields("start the server", { onDefect: `is a function, not ${quote(onDefect)}` });
+    const message = `onDefect must be a function, not ${quote(onDefect)}`;
+    throw validationError("start the server", [{ field: ["onDefect"], message }]);
   }
 }
 

@@ -10,12 +10,6 @@ import { quoteFile } from "../schema/words.js";
 import { type LockedFile, lockFile } from "./locked-file.js";
 import { damagedState, parseState, stateParts, unreadableState } from "./state-text.js";
 
-/**
- * How many request numbers a save marks as used in advance. After a kill, the next start continues behind them, so that it gives
- * no request id again that a client has got since the last save.
- */
-const reservedNumbers = 100_000;
-
 /** Milliseconds between two saves by the timer, or more if they take long. */
 const saveIntervalMs = 500;
 
@@ -94,12 +88,14 @@ function readOrThrow<Result>(name: string, read: () => Result, failure = unreada
  * Saves a sandbox in its file, as a whole each time:
  * - `startSaving` writes the file for the first time. Nothing is written before it.
  * - `save` saves a change that a client waits for, and throws if that fails.
- * - `#saveInBackground` saves some time after requests, when a scenario starts, and when half of the reserved request numbers are
- *   used. Nobody waits for it, so that it does not throw.
+ * - `#saveInBackground` saves some time after requests, and when a scenario starts. Nobody waits for it, so that it does not throw.
  * - `close` saves for the last time. Nothing is written after it.
  *
  * A save that fails is reported, if the one before it did not fail. The file keeps its last saved state, and a later save writes
  * everything.
+ *
+ * No request id is given out twice, also after a kill, which loses the latest requests: each start continues with a new series of
+ * ids, and so does each start of a scenario. The file must have the latest series before its first id is given out.
  */
 export class StateFile {
   readonly sandbox: SandboxState;
@@ -108,14 +104,11 @@ export class StateFile {
   readonly #file: LockedFile;
   readonly #name: string;
   readonly #options: StateOptions;
-  /** Whether the sandbox is saved: from `startSaving` to `close`. */
-  #isSaving = false;
+  #phase: "opened" | "saving" | "closed" = "opened";
   /** Saves requests from time to time. */
   #timer: NodeJS.Timeout | undefined;
   /** From when the timer may save again (milliseconds of the stopwatch). */
   #nextTimedSaveAt = 0;
-  /** The request number that uses half of the reserved ones. */
-  #halfUsedAt = 0;
   /** The progress of the sandbox that the file has. */
   #savedProgress = "";
   /** Whether the last save failed. */
@@ -138,33 +131,40 @@ export class StateFile {
     if (isNew) {
       try {
         this.#file.makeFolder();
-        this.#write(this.#reserveNumbers());
+        this.#write();
       } catch (error) {
         throw unwritableState(this.#name, error);
       }
     }
-    this.#isSaving = true;
+    this.#phase = "saving";
 
     this.#timer = timers.setInterval(() => {
-      const hasMore = this.#progress() !== this.#savedProgress;
+      const hasUnsaved = this.#progress() !== this.#savedProgress;
       const isDue = nodePlatform.stopwatch() >= this.#nextTimedSaveAt;
-      if (hasMore && isDue) this.#saveInBackground();
+      if (hasUnsaved && isDue) this.#saveInBackground();
     }, saveIntervalMs);
     this.#timer.unref();
 
+    // A new series of request ids begins with each start of a scenario, and has begun with this start.
     this.sandbox.journal.subscribe((event) => {
-      // A scenario that starts has request ids of its own, which the file must reserve.
       if (event.type === "sandbox.started") this.#saveInBackground();
-      if (event.type === "request" && event.exchange.number >= this.#halfUsedAt) this.#saveInBackground();
     });
-
-    // The next start of this program must not use the request ids of this one.
     if (!isNew) this.#saveInBackground();
   }
 
-  /** Saves everything, with reserved numbers for the requests until the next save. Throws `state_unwritable`. */
+  /** Saves everything. Throws `state_unwritable`, and reports it if the last save did not fail. */
   save(): void {
-    if (this.#isSaving) this.#writeOrReport(this.#reserveNumbers());
+    if (this.#phase !== "saving") return;
+    const hadFailed = this.#hasFailed;
+    try {
+      this.#write();
+      this.#hasFailed = false;
+    } catch (cause) {
+      this.#hasFailed = true;
+      const error = unwritableState(this.#name, cause, "The file keeps its last saved state. ");
+      if (!hadFailed) this.#options.onProblem(error);
+      throw error;
+    }
   }
 
   /** Whether the last save failed. */
@@ -172,14 +172,14 @@ export class StateFile {
     return this.#hasFailed;
   }
 
-  /** Saves for the last time. Throws `state_unwritable`. */
+  /** Saves for the last time. Throws `state_unwritable`. Does nothing if it is closed already. */
   close(): void {
+    if (this.#phase === "closed") return;
     timers.clearInterval(this.#timer);
     try {
-      // No request follows, so that no numbers are reserved.
-      if (this.#isSaving) this.#writeOrReport(this.sandbox.requestIds.latestNumber());
+      this.save();
     } finally {
-      this.#isSaving = false;
+      this.#phase = "closed";
       this.#file.unlock();
     }
   }
@@ -192,39 +192,17 @@ export class StateFile {
     }
   }
 
-  /** Reserves request numbers; returns the last of them, which a save marks as used. */
-  #reserveNumbers(): number {
-    const latest = this.sandbox.requestIds.latestNumber();
-    this.#halfUsedAt = latest + reservedNumbers / 2;
-    return latest + reservedNumbers;
-  }
-
   /** What has happened in the sandbox until now, as a text to compare. */
   #progress(): string {
     const { journal, counters } = this.sandbox;
     return `${journal.latestNumber()} ${counters.unread()}`;
   }
 
-  /** Writes the file. Throws `state_unwritable`, and reports it if the last save did not fail. */
-  #writeOrReport(lastReservedNumber: number): void {
-    const hadFailed = this.#hasFailed;
-    try {
-      this.#write(lastReservedNumber);
-      this.#hasFailed = false;
-    } catch (cause) {
-      this.#hasFailed = true;
-      const error = unwritableState(this.#name, cause, "The file keeps its last saved state. ");
-      if (!hadFailed) this.#options.onProblem(error);
-      throw error;
-    }
-  }
-
-  /** Writes the file. No later start uses a request number up to the last reserved one. Throws an error of the file system. */
-  #write(lastReservedNumber: number): void {
+  /** Writes the file. Throws an error of the file system. */
+  #write(): void {
     const startedAt = nodePlatform.stopwatch();
     try {
-      const startedWith = this.#options.startedScenario();
-      this.#file.replace(stateParts(this.sandbox, startedWith, lastReservedNumber));
+      this.#file.replace(stateParts(this.sandbox, this.#options.startedScenario()));
       this.#savedProgress = this.#progress();
     } finally {
       // A save stops all requests, so that the timer pauses for ten times as long.

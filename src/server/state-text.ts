@@ -37,15 +37,8 @@ interface SavedState {
 //
 //     {"svc_sandbox_state":14,…,"sandbox":{…},"sum":"0123456789abcdef"}
 
-/**
- * The text of a state, in parts: with 100,000 keys, it is 27 MB. It contains no full keys except a scenario's pinned keys (R35).
- * No later start uses a request number up to the last reserved one.
- */
-export function* stateParts(
-  sandbox: SandboxState,
-  startedWith: NamedScenario,
-  lastReservedNumber: number,
-): Generator<string> {
+/** The text of a state, in parts: with 100,000 keys, it is 27 MB. It contains no full keys except a scenario's pinned keys (R35). */
+export function* stateParts(sandbox: SandboxState, startedWith: NamedScenario): Generator<string> {
   const hash = nodeCrypto.createHash("sha256");
 
   const firstMembers = JSON.stringify({
@@ -56,7 +49,7 @@ export function* stateParts(
   const opening = `${firstMembers.slice(0, -1)},"sandbox":`; // the object goes on
   hash.update(opening);
   yield opening;
-  for (const part of saveSandbox(sandbox, lastReservedNumber)) {
+  for (const part of saveSandbox(sandbox)) {
     hash.update(part);
     yield part;
   }

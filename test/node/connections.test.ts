@@ -156,7 +156,6 @@ test("a defect of the control plane gets 500, and the server continues", async (
     handleControl() {
       throw new Error("a defect");
     },
-    baseUrlFor: () => "",
     stopping: new AbortController().signal,
     onDefect: (error) => defects.push(error),
   });

@@ -1,7 +1,7 @@
 import { isMachineLimit } from "../../node/files/write-file.js";
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
-import type { ProgramOptions, ServeOptions } from "../../server/serve.js";
+import type { ServeOptions } from "../../server/serve-options.js";
 import { describeFailure, usageError } from "../exit-codes.js";
 import type * as flag from "../flags/flag.js";
 import type * as shared from "../flags/shared-flags.js";
@@ -14,11 +14,7 @@ export interface ServeFlags extends flag.FlagValues<typeof shared.serverFlags>, 
 }
 
 /** The options of a server that the flags set. */
-export async function serveOptions(
-  flags: ServeFlags,
-  io: Io,
-  log: Logger,
-): Promise<ServeOptions & ProgramOptions> {
+export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Promise<ServeOptions> {
   const { port = 4747, host, publicUrl, allowHosts, explain, noControl, controlToken } = flags;
   const tls = await readTls(flags, io);
   return {

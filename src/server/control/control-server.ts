@@ -3,24 +3,8 @@ import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import type { NamedScenario } from "../../scenario/scenario-source.js";
 import type { StateFile } from "../state-file.js";
 
-/** What the control plane needs of the program around the server. */
-export interface SurroundingProgram {
-  /** The scenario that the server was started with; a watched file changes it. */
-  readonly startedScenario: () => NamedScenario;
-  /** The file that keeps the sandbox, if there is one. */
-  readonly stateFile: StateFile | undefined;
-  /** Stops the server, and its process if that serves nothing else. */
-  readonly stop: () => void;
-  /** Called before each call of the control plane: other processes may have added requests. */
-  readonly beforeControlCall: () => void;
-  /** Called for each call of the control plane with a writing method, and each rejected token, once its response is known. */
-  readonly onControlCall: Logger["controlCall"];
-  /** Called with a defect; the client got a 500. */
-  readonly onDefect: (error: unknown) => void;
-}
-
-/** What the control plane knows of the server that it belongs to. */
-export interface ControlServer extends SurroundingProgram {
+/** What the control plane knows of the server that it belongs to, and of the program around that. */
+export interface ControlServer {
   readonly sandbox: SandboxState;
   readonly startedAt: number;
   /** Tells this start of the server from others. */
@@ -34,4 +18,12 @@ export interface ControlServer extends SurroundingProgram {
   readonly controlToken: string | undefined;
   /** Aborted when the server is about to stop. */
   readonly stopping: AbortSignal;
+
+  // As in `ServeOptions`.
+  readonly startedScenario: () => NamedScenario;
+  readonly stateFile: StateFile | undefined;
+  readonly stop: () => void;
+  readonly beforeControlCall: () => void;
+  readonly onControlCall: Logger["controlCall"];
+  readonly onDefect: (error: unknown) => void;
 }

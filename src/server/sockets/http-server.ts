@@ -38,8 +38,6 @@ interface Responders {
   readonly explain: boolean;
   /** The control plane; `undefined` if it is not served. */
   readonly handleControl: ControlHandler | undefined;
-  /** The base URL of the server, as the client of a request knows it. */
-  readonly baseUrlFor: (request: IncomingMessage) => string;
   /** Aborted when the server is about to stop: each connection ends after its next response. */
   readonly stopping: AbortSignal;
   /** Called with a defect; the client got a 500. */
@@ -104,7 +102,7 @@ function tryToRespond(responders: Responders, response: ServerResponse): void {
 
 /** Responds as the control plane under its path, and as the API everywhere else. */
 function respond(responders: Responders, response: ServerResponse): void {
-  const { sandbox, handleControl, baseUrlFor } = responders;
+  const { sandbox, handleControl } = responders;
   const { req: request } = response;
   if (!hasValidHost(request)) {
     sendServerError(response, 400);
@@ -119,11 +117,9 @@ function respond(responders: Responders, response: ServerResponse): void {
     handleControl(request, response);
     return;
   }
-
-  // People open the server's address: the response names the address of the dashboard.
+  // People open the printed base URL.
   if (hasControl && isFirstPage(received, request)) {
-    const dashboard = `${baseUrlFor(request) + controlPath}/`;
-    sendExchange(responders, handle(sandbox, readApiRequest({ ...received, dashboard })), response);
+    redirectToDashboard(response);
     return;
   }
   sendExchange(responders, handle(sandbox, readApiRequest(received)), response);
@@ -193,6 +189,11 @@ function isFirstPage({ path, method }: Received, { headers }: IncomingMessage): 
   if (path !== "/" || method !== "GET") return false;
   const { accept = "" } = headers;
   return accept.includes("text/html");
+}
+
+/** Redirects a browser. The address is relative: a proxy may add a prefix. */
+function redirectToDashboard(response: ServerResponse): void {
+  response.writeHead(307, { Location: `.${controlPath}/`, "Content-Length": 0 }).end();
 }
 
 /** Sends a response of the API, with the fault of its delivery. */
