@@ -6,10 +6,6 @@ import { linkTo } from "../control/route.js";
 import { Button } from "../elements/action.js";
 import { Secret, useIssued } from "./secret.js";
 
-type Rejected = Extract<ShownRequestDetails["outcome"], `${401 | 403 | 429}.${string}`>;
-/** The outcomes that a fix can change. Without a key of the sandbox, no change makes the same request pass. */
-type Fixable = Exclude<Rejected, "401.missing" | "401.malformed" | "401.unknown">;
-
 /** A change by an administrator after which the request gets 200. */
 interface Fix {
   readonly label: string;
@@ -32,7 +28,8 @@ const createKeyWithScope: Fix = {
 const activateOrganization = changeOrganization("Activate the organization", { status: "active" });
 const approveLiveAccess = changeOrganization("Approve live access", { live_access: "approved" });
 
-const fixesByOutcome: Readonly<Record<Fixable, Fix>> = {
+/** Without a key of the sandbox, as with 401.missing, no change makes the same request pass. */
+const fixesByOutcome: Readonly<Record<string, Fix>> = {
   "401.revoked": createSameKey,
   "401.expired": createSameKey,
   "401.rotated": createSameKey,
@@ -81,7 +78,7 @@ function advanceToNext(window: string): Fix {
 
 /** The fix for a request with its key as it is now; `undefined` if the page has none, or if the key needs none any more. */
 function findFix(outcome: string, key: ListedKey | undefined): Fix | undefined {
-  const usualFix: Fix | undefined = fixesByOutcome[outcome as Fixable]; // `undefined` for any other outcome
+  const usualFix = fixesByOutcome[outcome];
   // Until the key is read, the usual fix keeps the place of the button.
   if (key === undefined) return usualFix;
   // The scope depends on the endpoint, and the next request of the key is about the first one.
