@@ -11,7 +11,8 @@ import { replaceState, type SandboxState } from "./sandbox-state.js";
 import { snapshotInParts } from "./snapshot.js";
 import type { Start } from "./start.js";
 import { createState } from "./start-sandbox.js";
-import type { PlayedStep, StoryProgress } from "./step-results.js";
+import type { PlayedStep } from "./step-results.js";
+import type { StoryProgress } from "./story-progress.js";
 import type { Timeline } from "./timeline.js";
 import { UserChanges } from "./user-changes.js";
 
@@ -57,7 +58,7 @@ interface SavedStory {
   readonly next: number;
   readonly results: readonly (readonly [step: number, asExpected: boolean])[];
   readonly last: PlayedStep | undefined;
-  readonly wasFrozen: boolean | undefined;
+  readonly resumesAtEnd: boolean;
 }
 
 /** What advice depends on: as in `ClientBehavior`. */
@@ -91,7 +92,7 @@ function besidesSnapshot(sandbox: SandboxState): Omit<SavedSandbox, "at" | "snap
       next: story.next,
       results: [...story.results],
       last: story.last,
-      wasFrozen: story.wasFrozen,
+      resumesAtEnd: story.resumesAtEnd,
     },
     changes: [...sandbox.changes.entries()],
     exchanges: journal.requests({ probes: true, limit: maxSaved }),
@@ -145,7 +146,7 @@ function restoredStory({ scenario, story }: SavedSandbox): StoryProgress {
     next: Math.min(story.next, steps.length),
     results: new Map(story.results),
     last: story.last,
-    wasFrozen: story.wasFrozen,
+    resumesAtEnd: story.resumesAtEnd,
   };
 }
 

@@ -1,11 +1,11 @@
 import { exampleOfFault } from "../../api/example-faults.js";
-import { expectedOutcomes } from "../../report/possible-outcomes.js";
+import { outcomesToCover } from "../../report/possible-outcomes.js";
 import type { FaultOutcomeId } from "../../rules/fault-effects.js";
 import { type ApiOutcomeId, faultOutcomeIds, type OutcomeId } from "../../rules/outcomes.js";
 import { randomStream } from "../../rules/seed.js";
 import type { Fault } from "../../sandbox/active-faults.js";
+import { whyNoBodyBreaks } from "../../scenario/checks/fault-contradictions.js";
 import { successesOf } from "../../scenario/checks/outcome-rules.js";
-import { whyNoBodyBreaks } from "../../scenario/checks/unmatched-faults.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { didYouMean, quote } from "../../schema/words.js";
 import { usageError } from "../exit-codes.js";
@@ -26,7 +26,7 @@ export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] 
   }
 
   // The outcomes in whose place it comes. Default: all promised ones.
-  const promised = expectedOutcomes(scenario);
+  const promised = outcomesToCover(scenario);
   const outcomes = outcome === undefined ? promised : promised.filter((id) => id === outcome);
   if (outcomes.length === 0) {
     const hint = didYouMean(outcome ?? "", promised) || examples;
