@@ -22,7 +22,8 @@ export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<
   // Most sandboxes: nothing is allocated for a variation.
   if (profileInEffect(sandbox) !== "varied") return renderDecision(sandbox, call, decision);
 
-  // The decision stays: variants never change which response a request gets, only how it is written.
+  // Variants are chosen first, because some choose the request id and the assumptions of the call, with which the response is made.
+  // The others change how it is written. None changes the decision.
   const variation = chooseVariation(sandbox, call, responseKindOf(decision));
   const { outcome, response, code } = renderDecision(sandbox, variation.variedCall, decision);
   const rewritten = rewriteResponse(response, variation);
@@ -118,9 +119,11 @@ function rejectionHeaders(
   return headers;
 }
 
-/** The details of an error: the cause of a 403 or 429, if the service is assumed to tell it. */
+/** The details of an error: where the dashboard is, or the cause of a 403 or 429 if the service is assumed to tell it. */
 function errorDetails(sandbox: SandboxState, call: ApiCall, outcome: ApiOutcomeId): Details | undefined {
   const { entry, now, assumptions } = call;
+  const { dashboard } = call.request;
+  if (outcome === "404.unknown_path" && dashboard !== undefined) return { dashboard };
   if (!assumptions.error_details || entry === undefined) return undefined;
 
   if (outcome === "429.per_minute" || outcome === "429.per_day") {

@@ -40,6 +40,7 @@ export function readApiRequest(received: Received): ApiRequest {
     keptHeaders: headers.kept,
     evidence,
     fromStory: false,
+    dashboard: received.dashboard,
   };
 }
 
