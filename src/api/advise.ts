@@ -4,16 +4,16 @@ import type { KeyRecord } from "../rules/key-record.js";
 import { keyStateAt, keyStateTable } from "../rules/key-state.js";
 import { hasSandboxMark, isSandboxKey } from "../rules/key-text.js";
 import { isSuccess, outcomeRow } from "../rules/outcomes.js";
-import { hasKeyElsewhere } from "../rules/request-traits.js";
 import { successOfKey } from "../rules/success-of-key.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { ClientBehavior } from "../sandbox/journal/client-behavior.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { adviceOnTraits } from "./advise-on-traits.js";
 
 const rejectedStatuses: readonly (number | undefined)[] = [401, 403, 429];
 const rejectedCapacity = 1000;
-const pagesCapacity = 100;
+const originsCapacity = 100;
 
 export const noAdvice: readonly AdviceId[] = Object.freeze([]);
 
@@ -28,7 +28,7 @@ export function advise(sandbox: SandboxState, call: ApiCall, exchange: Exchange)
   const { outcome } = exchange;
 
   // What the request shows by itself.
-  rememberPage(behavior, call, exchange);
+  rememberPreflight(behavior, call, exchange);
   const advice = adviceOnTraits(call, exchange, behavior.preflightOrigins);
   if (exchange.leaksRealKey || isSentKeyMaybeReal(call)) advice.push("real-key-suspected");
   if (entry !== undefined) advice.push(...adviceOnKey(entry.key, exchange, sandbox));
@@ -95,52 +95,11 @@ function adviceOnUnknownKey(
   return [isSandboxKey(apiKey) ? "key-of-another-sandbox" : "key-cut"];
 }
 
-/** The advice on what is unusual about the request itself: where its key is, who sends it, its method and path, what else it contains. */
-function adviceOnTraits(call: ApiCall, exchange: Exchange, pages: ReadonlySet<string>): AdviceId[] {
-  const { traits, isMisdirected } = exchange;
-  const advice: AdviceId[] = [];
-  if (traits.length === 0 && !isMisdirected) return advice;
-
-  if (traits.includes("key in query")) advice.push("key-in-query");
-  if (traits.includes("key in url")) advice.push("key-in-url");
-  if (traits.includes("key in other header")) advice.push("key-in-authorization");
-
-  const hasKey = hasKeyAnywhere(call, exchange);
-  const isBrowser = traits.includes("browser header");
-  if (isPageWithKey(call, exchange, pages)) advice.push("key-from-browser");
-  else if (isBrowser && hasKey) advice.push("key-with-browser-headers");
-
-  if (isMisdirected) {
-    // Browsers send preflights on their own, and a person who opens the server in a browser is not a client.
-    const isByPerson = isBrowser && !hasKey;
-    if (!isByPerson && !traits.includes("preflight")) advice.push("wrong-method-or-path");
-    return advice;
-  }
-
-  // A query with a key already has its own advice.
-  const isQueryWithoutKey = traits.includes("query") && !traits.includes("key in query");
-  if (isQueryWithoutKey || traits.includes("body")) advice.push("query-or-body-sent");
-  return advice;
-}
-
-function hasKeyAnywhere({ request }: ApiCall, { traits }: Exchange): boolean {
-  return request.apiKey !== undefined || hasKeyElsewhere(traits);
-}
-
-/** Whether a page in a browser sends a key, or asks to send one. A proxy also forwards browser headers, but sends no preflight. */
-function isPageWithKey(call: ApiCall, exchange: Exchange, pages: ReadonlySet<string>): boolean {
-  const { traits } = exchange;
-  if (traits.includes("preflight for key")) return true;
-  if (!hasKeyAnywhere(call, exchange)) return false;
-  const page = call.request.evidence?.page;
-  return traits.includes("from page") || (page !== undefined && pages.has(page));
-}
-
-/** Remembers the page whose browser asks to send a key. */
-function rememberPage({ preflightOrigins }: ClientBehavior, call: ApiCall, { traits }: Exchange): void {
-  const page = call.request.evidence?.page;
-  if (page === undefined || !traits.includes("preflight for key")) return;
-  if (preflightOrigins.size < pagesCapacity) preflightOrigins.add(page);
+/** Remembers the origin of a page whose browser asks to send a key. */
+function rememberPreflight({ preflightOrigins }: ClientBehavior, call: ApiCall, { traits }: Exchange): void {
+  const origin = call.request.evidence?.page;
+  if (origin === undefined || !traits.includes("preflight for key")) return;
+  if (preflightOrigins.size < originsCapacity) preflightOrigins.add(origin);
 }
 
 /** Remembers which rejection a client has got. After a fault, it may be right to send a request again. */
@@ -164,13 +123,15 @@ function hasReplacementThatWorked(
   { registry, behavior }: SandboxState,
 ): boolean {
   const { keysThatWorked, rotatedKeys } = behavior;
-  // A client can only have got the replacement of a key that was replaced while the sandbox ran, never of one replaced at the start.
-  let { ref, replacedBy } = replaced;
-  while (replacedBy !== undefined && rotatedKeys.has(ref)) {
-    const { key } = registry.key(replacedBy);
+  let key = replaced;
+  while (key.replacedBy !== undefined) {
+    // A client got no replacement of a key that the scenario had replaced at its start.
+    const wasReplacedWhileRunning = rotatedKeys.has(key.ref);
+    if (!wasReplacedWhileRunning) return false;
+
+    ({ key } = registry.key(key.replacedBy));
     const { rejection } = keyStateTable[keyStateAt(key, now)];
     if (keysThatWorked.has(key.ref) && rejection === null) return true;
-    ({ ref, replacedBy } = key);
   }
   return false;
 }

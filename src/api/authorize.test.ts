@@ -51,10 +51,10 @@ const deviations: readonly Deviation[] = [
   ["401.missing", (facts) => ({ ...facts, presented: "missing", key: undefined })],
   ["401.malformed", (facts) => ({ ...facts, presented: "malformed", key: undefined })],
   ["401.unknown", (facts) => ({ ...facts, key: undefined })],
-  ...Object.values(keyStateTable).flatMap(({ rejection, since }): Deviation[] =>
+  ...Object.values(keyStateTable).flatMap(({ rejection, endField }): Deviation[] =>
     rejection === null
       ? []
-      : [[rejection, (facts) => ({ ...facts, key: { ...(facts.key ?? key), [since]: 0 } })]],
+      : [[rejection, (facts) => ({ ...facts, key: { ...(facts.key ?? key), [endField]: 0 } })]],
   ),
   [
     "403.access_denied",

@@ -65,20 +65,13 @@ export interface RequestCheck {
 interface CheckRow extends RequestCheck {
   /** The outcome of a request that it rejects; `undefined` if it passes. */
   readonly reject: (facts: AuthorizationFacts) => ApiOutcomeId | undefined;
-  /** The cause of a rejection, if a response may tell it: that of a 403. A 401 never tells it (R14), and a 429 tells its limit. */
+  /** The cause of a 403. A 401 never tells its cause (R14), and that of a 429 is its limit. */
   readonly explain?: (facts: AuthorizationFacts) => PublicCause;
-}
-
-/** What `error.details` tells about the cause of a 403, by its code. */
-interface CauseDetails {
-  readonly access_denied: { readonly organization_status: Organization["status"] | undefined };
-  readonly live_access_not_approved: { readonly live_access: Organization["liveAccess"] };
-  readonly insufficient_scope: { readonly required_scope: string | null };
 }
 
 interface PublicCause {
   /** For `error.details`. */
-  readonly details: CauseDetails[keyof CauseDetails];
+  readonly details: Readonly<Record<string, unknown>>;
   /** In words. */
   readonly why: string;
 }

@@ -45,20 +45,22 @@ function authorizeAndCount(sandbox: SandboxState, call: RoutedCall): ApiOutcomeI
 
   entry.usage = usageAt(entry.usage, windows, now);
   const outcome = authorize(authorizationFacts(sandbox, call));
-  const isAdmitted = isSuccess(outcome);
-  if (!isAdmitted && !assumptions.count_rejected) return outcome;
+  const isCounted = isSuccess(outcome) || assumptions.count_rejected;
+  if (!isCounted) return outcome;
 
-  const { usage } = entry;
-  usage.minuteCount += 1;
-  usage.dayCount += 1;
-  if (windows.sliding) usage.recent.push(now);
-
+  countCall(entry.usage, windows, now);
   const isOverLimit = outcomeRow(outcome).status === 429;
   if (!isOverLimit) return outcome;
 
-  // By its own count, the call may reach the other limit, too: a call over 60 a minute may be the last of 1,000 a day. Its 429 is
-  // about the limit that a client must wait for after this count.
+  // A call over one limit may reach the other one, because it is counted, too. With 60 a minute and 1,000 a day, the 61st call of
+  // this minute may be the 1,000th of today. It then gets 429.per_day: the client must wait for the next day.
   return authorize(authorizationFacts(sandbox, call));
+}
+
+function countCall(usage: KeyEntry["usage"], windows: SandboxState["windows"], now: number): void {
+  usage.minuteCount += 1;
+  usage.dayCount += 1;
+  if (windows.sliding) usage.recent.push(now);
 }
 
 /** What the checks of a call depend on. A call without an endpoint needs no scope. */

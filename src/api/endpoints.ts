@@ -9,8 +9,8 @@ import { me } from "./endpoints/me.js";
 import type { ReleasedEndpoint } from "./endpoints/released-endpoint.js";
 import { jsonBody, textBody } from "./http-messages.js";
 
-/** How many endpoints a text of advice lists. */
-const maxNamed = 3;
+/** How many endpoints a text of advice names. */
+const mostEndpointsNamed = 3;
 
 /** The endpoints that the API has released. */
 export const builtIn: readonly ReleasedEndpoint[] = [me];
@@ -64,12 +64,8 @@ export function fillPlaceholders(
   endpoints: readonly Endpoint[],
   { certify, command }: Pick<Invocation, "certify" | "command">,
 ): string {
-  // A single other endpoint is named, too.
-  const hasOneOther = endpoints.length === maxNamed + 1;
-  const shownEndpoints = hasOneOther ? endpoints : endpoints.slice(0, maxNamed);
-  const endpointNames = shownEndpoints.map(({ method, path }) => `${method} ${path}`);
-  const otherCount = endpoints.length - shownEndpoints.length;
-  if (otherCount > 0) endpointNames.push(`one of ${otherCount} others`);
+  const endpointNames = endpoints.slice(0, mostEndpointsNamed).map(({ method, path }) => `${method} ${path}`);
+  if (endpoints.length > mostEndpointsNamed) endpointNames.push("another endpoint of the scenario");
 
   const values: Readonly<Record<string, string>> = {
     certify,

@@ -6,9 +6,9 @@ import type { ApiResponse, CallResult, Delivery } from "../sandbox/journal/excha
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { errorBody, textBody, utf8Length } from "./http-messages.js";
 import { retryAfterHeader } from "./limits.js";
-import { predictResult } from "./predict.js";
+import { respondUncounted } from "./predict.js";
 import { respondToCall, responseOf } from "./respond.js";
-import { chooseVariation, visibleVariants } from "./variation/vary.js";
+import { chooseVariation, variedPoints } from "./variation/vary.js";
 
 /** The status of a failure that sets none. */
 const defaultFailure: FailureStatus = 503;
@@ -71,7 +71,7 @@ function resultBeforeDelivery(
     case "truncate": {
       // A failure is cut, or else the response that the call would get.
       const whole =
-        effect.status === undefined ? predictResult(sandbox, call) : failure(sandbox, call, effect);
+        effect.status === undefined ? respondUncounted(sandbox, call) : failure(sandbox, call, effect);
       return { ...whole, outcome: "fault.truncate" };
     }
   }
@@ -81,9 +81,9 @@ function resultBeforeDelivery(
 function failure(sandbox: SandboxState, call: ApiCall, effect: FaultEffects): CallResult {
   const { status = defaultFailure } = effect;
   const variation = chooseVariation(sandbox, call, { status, content: "faulty" });
-  const { response, code } = renderFailure(variation.call, status, effect);
-  const points = visibleVariants(sandbox, variation, response);
-  return { outcome: "fault.status", response, code, requestId: variation.call.id, points };
+  const { response, code } = renderFailure(variation.variedCall, status, effect);
+  const points = variedPoints(sandbox, variation, response);
+  return { outcome: "fault.status", response, code, requestId: variation.variedCall.id, points };
 }
 
 /** The response to a call while the service fails with this status, and its error code. */
@@ -96,8 +96,8 @@ export function renderFailure(
   // A gateway in front of the service knows no request id.
   if (!html && call.assumptions.request_id_on_errors) headers.push("X-Request-Id", call.id);
   if (retryAfter !== undefined) {
-    const until = call.now + retryAfter.seconds * 1000;
-    headers.push(...retryAfterHeader(until, retryAfter.asDate, call.now));
+    const endsAt = call.now + retryAfter.seconds * 1000;
+    headers.push(...retryAfterHeader({ endsAt, asDate: retryAfter.asDate }, call.now));
   }
 
   if (html) {
@@ -126,8 +126,8 @@ function gatewayPage(status: FailureStatus): string {
 /** A success with broken JSON: the same one for every key. */
 function malformedSuccess(sandbox: SandboxState, call: ApiCall): CallResult {
   const variation = chooseVariation(sandbox, call, { status: 200, content: "faulty" });
-  const { id } = variation.call;
+  const { id } = variation.variedCall;
   const response = responseOf(200, textBody(brokenJson), ["X-Request-Id", id]);
-  const points = visibleVariants(sandbox, variation, response);
+  const points = variedPoints(sandbox, variation, response);
   return { outcome: "fault.malformed", response, code: null, requestId: id, points };
 }

@@ -74,7 +74,7 @@ function makeExchange(
   sandbox: SandboxState,
   call: ApiCall,
   result: CallResult,
-  { isSpoiledKey, leaksRealKey, keysOfAdvice }: MisplacedKeys,
+  { isAlmostKey, leaksRealKey, keysOfAdvice }: MisplacedKeys,
 ): Exchange {
   const { request, route, endpoint, entry } = call;
   const { outcome, delivery } = result;
@@ -99,7 +99,7 @@ function makeExchange(
     operation: endpoint?.operationId ?? null,
     isMisdirected: endpoint === undefined,
     isProbe: isProbe(call),
-    traits: shownTraits(call, isSpoiledKey),
+    traits: shownTraits(call, isAlmostKey),
     leaksRealKey,
     keysOfAdvice,
     presented: call.presented,
@@ -130,16 +130,16 @@ function unknownKeyForm(call: ApiCall): string | undefined {
 }
 
 /** What is unusual about a request, now that its endpoint and its key are known. */
-function shownTraits(call: ApiCall, isSpoiledKey: boolean): RequestTraits {
+function shownTraits(call: ApiCall, isAlmostKey: boolean): RequestTraits {
   let { traits } = call.request;
-  if (traits.length === 0 && !isSpoiledKey) return traits;
+  if (traits.length === 0 && !isAlmostKey) return traits;
 
   // Only `/me` is specified to read neither a query nor a body (R8).
   const { endpoint } = call;
   if (endpoint !== undefined && !endpoint.isMe) {
     traits = traits.filter((trait) => trait !== "query" && trait !== "body");
   }
-  // A spoiled key in `x-api-key` and a key in another header have the same advice: send the key alone, in `x-api-key`.
-  if (isSpoiledKey) traits = mergeTraits(traits, ["key in other header"]);
+  // An almost-key in `x-api-key` and a key in another header have the same advice: send the key alone, in `x-api-key`.
+  if (isAlmostKey) traits = mergeTraits(traits, ["key in other header"]);
   return traits;
 }

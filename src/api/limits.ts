@@ -26,11 +26,14 @@ export function limitUses(entry: KeyEntry, sandbox: SandboxState, now: number): 
  * came that count, oldest first.
  */
 function slidingMinuteResetsAt(cameAt: readonly number[], perMinute: number, now: number): number {
-  // Below the limit, it grows when the oldest request stops counting, at index 0. Of five requests with a limit of three, only
-  // two may be left: it grows when the third oldest stops counting, at index 5 - 3.
-  const index = Math.max(0, cameAt.length - perMinute);
-  const firstToEnd = cameAt[index] ?? now;
-  return firstToEnd + minuteMs;
+  // Of five requests with a limit of three, two are over the limit: after these, the third oldest must stop counting, too.
+  // Below the limit, the oldest one is enough.
+  const overLimit = Math.max(0, cameAt.length - perMinute);
+  const lastToWaitFor = cameAt[overLimit];
+
+  // Nothing counts, or the limit is 0.
+  if (lastToWaitFor === undefined) return now + minuteMs;
+  return lastToWaitFor + minuteMs;
 }
 
 /** A limit as headers and bodies show it. */
@@ -111,14 +114,17 @@ export function assumedRetryAfter(
   if (form === "none") return [];
   // A run of a client rejects with a 429 also while no limit is reached.
   const resetsAt = reached === undefined ? now + 1000 : reached.resetsAt;
-  if (form === "seconds") return retryAfterHeader(resetsAt, false, now);
   // A client may wait exactly until the date, with a clock that differs by a millisecond.
-  return retryAfterHeader(resetsAt + 1, true, now);
+  const endsAt = form === "date" ? resetsAt + 1 : resetsAt;
+  return retryAfterHeader({ endsAt, asDate: form === "date" }, now);
 }
 
-/** `Retry-After` as seconds or as a date. */
-export function retryAfterHeader(until: number, asDate: boolean, now: number): FlatHeaders {
-  if (!asDate) return ["Retry-After", String(Math.ceil((until - now) / 1000))];
+/** `Retry-After` until an instant, as seconds or as a date. */
+export function retryAfterHeader(
+  { endsAt, asDate }: { readonly endsAt: number; readonly asDate: boolean },
+  now: number,
+): FlatHeaders {
+  if (!asDate) return ["Retry-After", String(Math.ceil((endsAt - now) / 1000))];
   // A date has whole seconds; rounded down, it would be too early.
-  return ["Retry-After", new Date(Math.ceil(until / 1000) * 1000).toUTCString()];
+  return ["Retry-After", new Date(Math.ceil(endsAt / 1000) * 1000).toUTCString()];
 }

@@ -11,20 +11,21 @@ export interface MisplacedKeys {
   /** Whether one of them may be a real key: well-formed, not created by a sandbox, and unknown here. */
   readonly leaksRealKey: boolean;
   /** Whether `x-api-key` was meant as a key, but is none: it has text around a key, or a variable's name in place of a key. */
-  readonly isSpoiledKey: boolean;
+  readonly isAlmostKey: boolean;
   /** The key that each advice is about, if it is not the key in `x-api-key`. */
   readonly keysOfAdvice: Exchange["keysOfAdvice"];
 }
 
 /** A key that is not alone in `x-api-key`, and the advice on its place. */
-interface PlacedKey {
+interface KeyElsewhere {
   readonly key: string;
-  readonly advice: "key-in-query" | "key-in-authorization" | "key-in-url" | "none";
+  /** Default: none. */
+  readonly advice?: "key-in-query" | "key-in-authorization" | "key-in-url";
 }
 
 const noMisplacedKeys: MisplacedKeys = Object.freeze({
   leaksRealKey: false,
-  isSpoiledKey: false,
+  isAlmostKey: false,
   keysOfAdvice: undefined,
 });
 
@@ -36,38 +37,40 @@ export function findMisplacedKeys(sandbox: SandboxState, call: ApiCall): Misplac
 
   const { apiKey = "" } = call.request;
   const keysInMalformed = isMalformed ? findKeys(apiKey) : [];
-  const isSpoiledKey = isMalformed && isMeantAsKey(apiKey, keysInMalformed);
-  const placedKeys = placedKeysOf(call, keysInMalformed, isSpoiledKey);
-  if (placedKeys.length === 0 && !isSpoiledKey) return noMisplacedKeys;
+  const isAlmostKey = isMalformed && isMeantAsKey(apiKey, keysInMalformed);
+  const keysElsewhere = keysElsewhereIn(call, keysInMalformed, isAlmostKey);
+  if (keysElsewhere.length === 0 && !isAlmostKey) return noMisplacedKeys;
 
   // The advice on a place names the first key in that place.
   const keysOfAdvice: Partial<Record<AdviceId, MentionedKey>> = {};
-  for (const { key, advice } of placedKeys) {
-    if (advice !== "none") keysOfAdvice[advice] ??= mentionedKey(sandbox, key);
+  for (const { key, advice } of keysElsewhere) {
+    if (advice !== undefined) keysOfAdvice[advice] ??= mentionedKey(sandbox, key);
   }
   // `real-key-suspected` names the first key that may be real, in whatever place.
-  const realKey = placedKeys.find(({ key }) => mayBeReal(sandbox, key));
+  const realKey = keysElsewhere.find(({ key }) => mayBeReal(sandbox, key));
   if (realKey !== undefined) keysOfAdvice["real-key-suspected"] = mentionedKey(sandbox, realKey.key);
-  return { leaksRealKey: realKey !== undefined, isSpoiledKey, keysOfAdvice };
+  return { leaksRealKey: realKey !== undefined, isAlmostKey, keysOfAdvice };
 }
 
 /** The keys of a call that are not alone in `x-api-key`; those in the query first. */
-function placedKeysOf(
+function keysElsewhereIn(
   { request: { evidence } }: ApiCall,
   keysInMalformed: readonly string[],
-  isSpoiledKey: boolean,
-): PlacedKey[] {
-  const placedKeys: PlacedKey[] = [];
-  for (const key of evidence?.inQuery ?? []) placedKeys.push({ key, advice: "key-in-query" });
-  for (const key of evidence?.inOtherHeaders ?? []) placedKeys.push({ key, advice: "key-in-authorization" });
+  isAlmostKey: boolean,
+): KeyElsewhere[] {
+  const keysElsewhere: KeyElsewhere[] = [];
+  for (const key of evidence?.inQuery ?? []) keysElsewhere.push({ key, advice: "key-in-query" });
+  for (const key of evidence?.inOtherHeaders ?? []) {
+    keysElsewhere.push({ key, advice: "key-in-authorization" });
+  }
 
-  // `key-in-authorization` is about all headers, also `x-api-key`. A text that was not meant as a key causes no advice on its place,
-  // but may still contain a real key.
-  const adviceOnMalformed = isSpoiledKey ? "key-in-authorization" : "none";
-  for (const key of keysInMalformed) placedKeys.push({ key, advice: adviceOnMalformed });
-
-  for (const key of evidence?.inUrl ?? []) placedKeys.push({ key, advice: "key-in-url" });
-  return placedKeys;
+  for (const key of keysInMalformed) {
+    // The advice on other headers is also about `x-api-key`: send the key alone. A text that was not meant as a key gets none, but
+    // may still contain a real key.
+    keysElsewhere.push(isAlmostKey ? { key, advice: "key-in-authorization" } : { key });
+  }
+  for (const key of evidence?.inUrl ?? []) keysElsewhere.push({ key, advice: "key-in-url" });
+  return keysElsewhere;
 }
 
 /** Whether a key may be one of the real service: it is well-formed, not created by a sandbox, and unknown here. */

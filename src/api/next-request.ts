@@ -56,8 +56,9 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   const faultOutcomes = [...new Set(faults.map((fault) => fault.outcome))];
   const { why, until } = entry === undefined ? noReason : reasonOf(sandbox, outcome, call, entry);
 
-  // Only a 403 has one of several codes. Each 401 has the same code as any other 401, and each 429 as any other 429.
-  let sentence = status === 403 ? `${status} ${code}:` : String(status);
+  let sentence = String(status);
+  // The status says the code, unless it is a 403.
+  if (status === 403) sentence += ` ${code}:`;
   if (why !== null) sentence += ` ${why}`;
   if (faultOutcomes.length > 0) sentence += ", or a fault";
   return { status, code, outcome, why, faultOutcomes, sentence, until };
@@ -88,7 +89,7 @@ function reasonOf(
 
   // A 401 of a key that has ended. `endField` is the name of the key's member with the time of its end: `revokedAt`.
   const state = keyStateAt(entry.key, now);
-  const { rejection, since: endField } = keyStateTable[state];
+  const { rejection, endField } = keyStateTable[state];
   const isBecauseOfState = endField !== null && rejection === outcome;
   if (isBecauseOfState) {
     const endedAt = entry.key[endField] ?? now;
@@ -119,10 +120,10 @@ function reasonOfLimit(
 
 /** `until 09:01:00`, with the date if it is another day. Rounded up: a request before the limit resets would be rejected again. */
 function untilInWords(instant: number, now: number): string {
-  const until = shortIso(Math.ceil(instant / 1000) * 1000);
-  const [today] = shortIso(now).split("T");
-  if (until.startsWith(`${today}T`)) return `until ${until.slice(11, 19)}`;
-  return `until ${until}`;
+  const end = shortIso(Math.ceil(instant / 1000) * 1000);
+  const startOfToday = shortIso(now).slice(0, "2026-03-01T".length);
+  if (end.startsWith(startOfToday)) return `until ${end.slice(startOfToday.length, -1)}`;
+  return `until ${end}`;
 }
 
 /** ISO 8601 without milliseconds. */

@@ -35,7 +35,8 @@ export function openApiDocument(): Record<string, unknown> {
     schemas[responseName] = jsonSchemaOf(shapeInJson(responseShape));
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation(endpoint) };
   }
-  return {
+  // Calls share parts such as the license: a copy may be changed.
+  return structuredClone({
     openapi: "3.1.0",
     info: {
       title: "Relying-Party API",
@@ -60,7 +61,7 @@ export function openApiDocument(): Record<string, unknown> {
       // Not "Error", which would shadow JavaScript's Error in generated code.
       schemas: { ...schemas, ApiError: jsonSchemaOf(errorShape) },
     },
-  };
+  });
 }
 
 type Responses = Record<string, Readonly<Record<string, unknown>>>;
@@ -117,7 +118,7 @@ function errorWith(rows: readonly Outcome[]): JsonSchema {
   return { allOf: [errorSchema, { properties: { error } }] };
 }
 
-/** The body of each outcome, by its code. */
+/** A body for each code. All outcomes of a code have the same. */
 function examplesOf(rows: readonly Outcome[]): object {
   return Object.fromEntries(rows.map(({ code, message }) => [code, { value: { error: { code, message } } }]));
 }

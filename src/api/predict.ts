@@ -7,16 +7,17 @@ import { respondToCall } from "./respond.js";
 
 // To decide a call is to count it, in the usage of its key (R24). A prediction decides with a copy of the key's entry: the copy is
 // counted, so that a success shows the usage with this call, and the sandbox's own entry stays as it is.
-//
-// A predicted response still counts in a client's run that mixes variants: the run chooses them by the number of responses so far.
 
 /** The outcome that a call would have. Counts and changes nothing. */
 export function predictOutcome(sandbox: SandboxState, call: RoutedCall): ApiOutcomeId {
   return decide(sandbox, withCopiedEntry(call)).outcome;
 }
 
-/** What a call would get, with its response. Counts the response in a client's run, and nothing else. */
-export function predictResult(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
+/**
+ * Responds to a call without counting it for its key: a fault cuts the response. A client's run that mixes variants counts the
+ * response.
+ */
+export function respondUncounted(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
   return respondToCall(sandbox, withCopiedEntry(call));
 }
 

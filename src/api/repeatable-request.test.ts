@@ -7,17 +7,18 @@ const pathOf = (path: string) =>
 
 test.each([
   ["/v1/SVC_test_…", "/v1/SVC_test_*"],
-  ["/v1/é", "/v1/%E9"],
+  ["/v1/é", "/v1/*"],
+  ["/v1/€/🚜", "/v1/*/*"],
   ["v1", "/v1"],
 ])("the path %s of the journal is sent again as %s", (shown, sent) => {
-  expect(pathOf(shown)?.toUpperCase()).toBe(sent.toUpperCase());
+  expect(pathOf(shown)).toBe(sent);
 });
 
 test.each([996, 997, 998, 999])(
-  "a path with é after %i characters is cut before or after its escape",
+  "a path with %%E9 after %i characters is cut before or after its escape",
   (length) => {
-    const path = pathOf(`/${"x".repeat(length - 1)}é`) ?? "";
-    expect(decodeURIComponent(path.replace(/%e9$/i, "%C3%A9"))).toMatch(/^\/x+é?$/);
+    const path = pathOf(`/${"x".repeat(length - 1)}%E9`) ?? "";
+    expect(path).toMatch(/^\/x+(?:%E9)?$/);
     expect(path.length).toBeLessThanOrEqual(1000);
   },
 );

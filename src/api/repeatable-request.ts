@@ -8,13 +8,13 @@ import type { ControlBody } from "../scenario/format/control-bodies.js";
 // | path of the journal | sent | because |
 // |---|---|---|
 // | `/v1/SVC_test_…` | `/v1/SVC_test_*` | the journal writes `…` for the rest of a key or of a long path |
-// | `/v1/é` | `/v1/%E9` | `/send` takes no such character |
+// | `/v1/é` | `/v1/*` | `/send` takes no such character |
 // | `v1` | `/v1` | it has no slash |
 
 const longestSendable = 1000;
 
-/** A space, `\n`, `é` and all else that is no visible ASCII. */
-const outsideVisibleAscii = /[^!-~]/g;
+/** A space, `\n`, `é`, `…` and all else that is no visible ASCII. */
+const outsideVisibleAscii = /[^!-~]/gu;
 
 /** The body for `/send` that repeats a request of the journal. */
 export function repeatableRequest(exchange: Exchange): ControlBody<"sending"> {
@@ -30,16 +30,10 @@ export function repeatableRequest(exchange: Exchange): ControlBody<"sending"> {
 }
 
 function repeatablePath(shownPath: string): string {
-  // A `*` gets the same response as what the journal left out: both are only the value of a parameter, or in no endpoint's path.
-  let path = shownPath.replaceAll("…", "*").replace(outsideVisibleAscii, latin1Encoded);
+  // A `*` gets the same response as what it stands for: both are only the value of a parameter, or in no endpoint's path.
+  let path = shownPath.replace(outsideVisibleAscii, "*");
   if (!path.startsWith("/")) path = `/${path}`;
   if (path.length <= longestSendable) return path;
   // Without the part of an escape, such as `%E`.
   return path.slice(0, longestSendable).replace(/%.?$/, "");
-}
-
-/** `%E9` of `é`. Servers of Node read each byte of a path as one character, so it is one byte. */
-function latin1Encoded(character: string): string {
-  const digits = character.charCodeAt(0).toString(16).padStart(2, "0");
-  return `%${digits.slice(-2)}`;
 }

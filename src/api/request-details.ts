@@ -76,11 +76,11 @@ export interface RequestDetails extends s.ValueOf<typeof requestDetailsShape> {}
 
 type CheckResult = RequestDetails["checks"][number];
 
-/** Everything about one request, except the two texts for people, which `report/request-text.ts` writes. */
-export interface DetailsWithoutTexts extends Omit<RequestDetails, "curl" | "text"> {}
-
-/** Works out everything about a request of the journal. */
-export function detailsWithoutTexts(sandbox: SandboxState, id: string): DetailsWithoutTexts {
+/** Works out everything about a request of the journal, except the two texts for people, which `report/request-text.ts` writes. */
+export function detailsWithoutTexts(
+  sandbox: SandboxState,
+  id: string,
+): Omit<RequestDetails, "curl" | "text"> {
   const exchange = requireRequest(sandbox, id);
   const { outcome, response } = exchange;
   // Not by its path, which may be cut.

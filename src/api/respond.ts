@@ -8,12 +8,7 @@ import { publicCause } from "./authorize.js";
 import { authorizationFacts, type Decision, decide } from "./decide.js";
 import { codeOf, errorBody, type FlatHeaders } from "./http-messages.js";
 import { assumedRetryAfter, limitsToShow, rateLimitHeaders } from "./limits.js";
-import {
-  chooseVariation,
-  rewriteResponse,
-  type StatusAndContent,
-  visibleVariants,
-} from "./variation/vary.js";
+import { chooseVariation, type ResponseKind, rewriteResponse, variedPoints } from "./variation/vary.js";
 
 /** The member `details` of an error. */
 type Details = Readonly<Record<string, unknown>>;
@@ -28,20 +23,20 @@ export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<
   if (profileInEffect(sandbox) !== "varied") return renderDecision(sandbox, call, decision);
 
   // The decision stays: variants never change which response a request gets, only how it is written.
-  const variation = chooseVariation(sandbox, call, statusAndContentOf(decision));
-  const { outcome, response, code } = renderDecision(sandbox, variation.call, decision);
+  const variation = chooseVariation(sandbox, call, responseKindOf(decision));
+  const { outcome, response, code } = renderDecision(sandbox, variation.variedCall, decision);
   const rewritten = rewriteResponse(response, variation);
-  const points = visibleVariants(sandbox, variation, rewritten);
-  return { outcome, response: rewritten, code, requestId: variation.call.id, points };
+  const points = variedPoints(sandbox, variation, rewritten);
+  return { outcome, response: rewritten, code, requestId: variation.variedCall.id, points };
 }
 
-/** By what the response is varied. */
-function statusAndContentOf(decision: Decision): StatusAndContent {
-  if (decision.kind === "rejected") return { status: outcomeRow(decision.outcome).status, content: "other" };
+/** What chooses the variants of the response. */
+function responseKindOf(decision: Decision): ResponseKind {
+  if (decision.kind === "rejected") return { status: outcomeRow(decision.outcome).status, content: "json" };
 
   const { status, isMe, hasBody } = decision.endpoint;
   if (isMe) return { status, content: "me" };
-  return { status, content: hasBody ? "other" : "empty" };
+  return { status, content: hasBody ? "json" : "empty" };
 }
 
 function renderDecision(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult<ApiOutcomeId> {
@@ -85,8 +80,8 @@ export function renderRejection(
 }
 
 /**
- * The last rejection without details of each outcome: such a request takes a third less time than one that is made anew. Only the
- * last, because a control call can set any code for a 429.
+ * The last rejection without details of each outcome, to be sent again: to make one takes a third of the time of its request. Only
+ * the last, because a control call can set any code for a 429.
  */
 const lastPlainRejections = /* @__PURE__ */ new Map<ApiOutcomeId, { code: string; response: ApiResponse }>();
 

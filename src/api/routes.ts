@@ -17,14 +17,15 @@ export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute 
   const routeAsWritten = exact.get(path);
   if (routeAsWritten !== undefined) return routeAsWritten;
 
-  // Clients differ in what they encode, such as `%6De` for `me`. Only the path of `/me` is exact (R8): another spelling of it can
-  // only be the path of a pattern, such as `/v1/relying-party/{id}`.
+  // Clients differ in what they encode: `/v1/item%73` is `/v1/items`. Only `/v1/relying-party/%6De` is not `/me`, whose path is
+  // exact (R8).
   const canonical = canonicalPath(path);
-  const isSpellingOfMe = canonical === mePath;
-  const exactRoute = exact.get(canonical);
-  if (exactRoute !== undefined && !isSpellingOfMe) return exactRoute;
-  if (patterns.length === 0) return undefined;
+  if (canonical !== mePath) {
+    const exactRoute = exact.get(canonical);
+    if (exactRoute !== undefined) return exactRoute;
+  }
 
+  if (patterns.length === 0) return undefined;
   const segments = canonical.split("/");
   return patterns.find((route) => matches(route, segments));
 }

@@ -1,7 +1,7 @@
 import { clientReport } from "../report/report.js";
 import { SandboxError } from "../rules/errors.js";
 import { type Instant, isoTime } from "../rules/time.js";
-import { checkValue, requireKnownOptions, throwIfProblems } from "../rules/validation.js";
+import { checkedCopy, requireKnownOptions, throwIfProblems } from "../rules/validation.js";
 import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
 import { defaultFarmerPage } from "../sandbox/farmer-records/farmer-list.js";
 import { operations } from "../sandbox/operations/operations.js";
@@ -99,18 +99,18 @@ function keysApi(upToDate: () => SandboxState): Sandbox["keys"] {
     get: (ref) => viewKey(upToDate().registry.key(ref), upToDate()),
     create(creation, by) {
       const body = membersToSnakeCase(withExpiryAsText(creation));
-      const input = checkArgument(inputShapes.key_creation, body, "Failed to create a key");
+      const input = checkArgument(inputShapes.key_creation, body, "create a key");
       return operations.create_key(upToDate(), input, checkedActor(by));
     },
     rotate(key, rotation = {}, by) {
-      const input = checkArgument(inputShapes.key_rotation, rotation, "Failed to rotate the key");
+      const input = checkArgument(inputShapes.key_rotation, rotation, "rotate the key");
       const { replacement, secret } = operations.rotate(upToDate(), { ...input, key }, checkedActor(by));
       return { key: replacement, secret };
     },
     revoke: (key, by) => operations.revoke(upToDate(), { key }, checkedActor(by)).key,
     expire(key, end, by) {
       const body = withExpiryAsText(end);
-      const input = checkArgument(inputShapes.key_expiry, body, "Failed to set the end of the key");
+      const input = checkArgument(inputShapes.key_expiry, body, "set the end of the key");
       return operations.expire(upToDate(), { key, ...input }, checkedActor(by)).key;
     },
   };
@@ -122,7 +122,7 @@ function organizationsApi(upToDate: () => SandboxState): Sandbox["organizations"
     get: (ref) => viewOrganization(upToDate().registry.organization(ref).organization, upToDate()),
     update(ref, change, by) {
       const body = membersToSnakeCase(change);
-      const input = checkArgument(inputShapes.organization_update, body, "Failed to change the organization");
+      const input = checkArgument(inputShapes.organization_update, body, "change the organization");
       return operations.organization(upToDate(), { ...input, ref }, checkedActor(by)).organization;
     },
   };
@@ -151,12 +151,7 @@ function faultsApi(upToDate: () => SandboxState): Sandbox["faults"] {
     set(faults) {
       // Faults are written as in scenarios, so that errors have those names.
       const change = { faults: faults ?? null };
-      const input = checkInput(
-        inputShapes.faults_change,
-        change,
-        "Failed to change the faults",
-        valueNotation,
-      );
+      const input = checkInput(inputShapes.faults_change, change, "change the faults", valueNotation);
       operations.faults(upToDate(), input.faults as Fault[]);
       return list();
     },
@@ -187,24 +182,24 @@ function rejectingArguments<Result>(
 }
 
 /** A copy of an argument, whose members have the names of the shape already. Throws `validation_failed` with the names of the library. */
-function checkArgument<Of extends Shape>(shape: Of, argument: unknown, failure: string): ValueOf<Of> {
-  return checkInput(shape, argument, failure, libraryNotation);
+function checkArgument<Of extends Shape>(shape: Of, argument: unknown, attempt: string): ValueOf<Of> {
+  return checkInput(shape, argument, attempt, libraryNotation);
 }
 
-/** A copy of options as a query of the journal, whose members have these names. Throws `validation_failed`. `doing` is a verb. */
+/** A copy of options as a query of the journal, whose members have these names. Throws `validation_failed`. */
 function checkQuery<Of extends Shape>(
   shape: Of,
   options: object,
   names: readonly string[],
-  doing: string,
+  attempt: string,
 ): ValueOf<Of> {
-  requireKnownOptions(doing, options, names);
-  return checkValue(shape, membersToSnakeCase(options), `Failed to ${doing}`, libraryNotation);
+  requireKnownOptions(attempt, options, names);
+  return checkedCopy(shape, membersToSnakeCase(options), attempt, libraryNotation);
 }
 
 /** Who acts, checked. Default: an administrator. */
 function checkedActor(by: ActingAs = {}) {
-  return checkArgument(actorQuery, by, "Failed to act");
+  return checkArgument(actorQuery, by, "act");
 }
 
 /** The fields of a key, whose end may be a `Date` or a number, with a text as in scenarios. Any other text, such as a duration, stays. */

@@ -1,4 +1,4 @@
-import { ownFieldDifferences } from "../api/story/expectation.js";
+import { fieldDifferences } from "../api/story/expectation.js";
 import { runStory } from "../api/story/run-story.js";
 import { advanceClock } from "../sandbox/operations/clock-operations.js";
 import { runDue } from "../sandbox/operations/run-due.js";
@@ -98,8 +98,9 @@ function runWholeStory(sandbox: SandboxState): FieldProblem[] {
     const { response } = result;
     const rejected = rejectionProblem(result.performed);
     const hint = response === null ? undefined : `the request results in ${response.outcome}`;
-    // A step of the timeline that ran meanwhile has a problem of its own.
-    for (const { field, message } of ownFieldDifferences(result)) {
+    for (const { field, message } of fieldDifferences(result)) {
+      // A step of the timeline that ran meanwhile has a problem of its own.
+      if (field[0] !== "story") continue;
       if (rejected === undefined) {
         problems.push({ code: "step_fails", field, message, hint });
       } else {

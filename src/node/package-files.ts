@@ -1,6 +1,6 @@
 import { promises } from "node:fs";
 import project from "../../package.json" with { type: "json" };
-import { invalidFields } from "../rules/validation.js";
+import { validationError } from "../rules/validation.js";
 import type { ScenarioName } from "../scenario/bundled.js";
 import { quote } from "../schema/words.js";
 
@@ -22,9 +22,8 @@ let readFile: PackageReader = (path) => promises.readFile(new URL(`../../${path}
  */
 export function setPackageReader(reader: PackageReader): void {
   if (typeof reader !== "function") {
-    throw invalidFields("set the reader", {
-      reader: `is a function that reads a file, not ${quote(reader)}`,
-    });
+    const message = `reader must be a function that reads a file, not ${quote(reader)}`;
+    throw validationError("set the reader", [{ field: ["reader"], message }]);
   }
   readFile = reader;
 }

@@ -1,15 +1,14 @@
 import { nextRequest } from "../api/next-request.js";
-import { routeAt } from "../api/routes.js";
 import { keyVariable } from "../rules/key-text.js";
 import { mePath } from "../rules/known-paths.js";
 import type { OutcomeId } from "../rules/outcomes.js";
-import type { Endpoint } from "../sandbox/endpoint.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
 import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
 import { certainOutcomes, type ExpectedRequest } from "./certain-outcomes.js";
 import { curlLine, type RequestToSend } from "./curl-line.js";
+import { requestTo, unknownPathOf, unusedMethodOfMe } from "./example-requests.js";
 import type { HowToCover } from "./report-shape.js";
 
 /** The bundled scenarios to try for outcomes that no request to the running sandbox covers. */
@@ -99,7 +98,7 @@ function requestsWithKeys(sandbox: SandboxState): ExpectedRequest[] {
   const { keys } = announcedKeys(sandbox);
   const requests: ExpectedRequest[] = [];
   for (const endpoint of sandbox.endpoints) {
-    const target = requestTo(endpoint, sandbox);
+    const target = requestTo(endpoint, sandbox.endpoints);
     for (const { ref } of keys) {
       const entry = sandbox.registry.key(ref);
       const { outcome } = nextRequest(sandbox, ref, endpoint);
@@ -122,31 +121,6 @@ function requestsWithoutKeys({ endpoints }: SandboxState): ExpectedRequest[] {
     requests.push({ request: { ref: "none", method, path: mePath }, outcome: "405.method" });
   }
   return requests;
-}
-
-/** A path that no endpoint has: a scenario may have one at `/v1/relying-party/{id}`. */
-function unknownPathOf(endpoints: readonly Endpoint[]): string {
-  let path = "/v1/relying-party/nothing";
-  while (routeAt(endpoints, path) !== undefined) path += "/nothing";
-  return path;
-}
-
-/** A method that the path of `/me` does not accept; `undefined` if a scenario has them all. */
-function unusedMethodOfMe(endpoints: readonly Endpoint[]): string | undefined {
-  const methods = routeAt(endpoints, mePath)?.methods;
-  return ["DELETE", "PUT", "PATCH", "POST"].find((method) => !methods?.has(method));
-}
-
-/**
- * A request to an endpoint. Each parameter of its path has the value 1, or the next number if another endpoint is at that path:
- * `/v1/items/{id}` has 2 if there is `/v1/items/1`.
- */
-function requestTo(endpoint: Endpoint, { endpoints }: SandboxState): Pick<RequestToSend, "method" | "path"> {
-  const { method } = endpoint;
-  // As many as there are endpoints: each other endpoint takes one of these paths at most.
-  const candidates = endpoints.map((_, index) => endpoint.path.replace(/\{[^{}]*\}/g, String(index + 1)));
-  const reaching = candidates.find((path) => routeAt(endpoints, path)?.methods.get(method) === endpoint);
-  return { ...(method !== "GET" && { method }), path: reaching ?? endpoint.path };
 }
 
 function instruction(sandbox: SandboxState, outcome: OutcomeId, prepared: PreparedRequest): HowToCover {

@@ -4,13 +4,13 @@ import { type Endpoint, successOutcomesOf } from "../sandbox/endpoint.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 /** The outcomes that a client of a scenario can be expected to cover: the promised ones, and the successes of its endpoints. */
-export function expectedOutcomes(scenario: Pick<Scenario, "endpoints">): OutcomeId[] {
-  const rows = outcomeRowsOf(endpointsIn(scenario));
+export function outcomesToCover(scenario: Pick<Scenario, "endpoints">): OutcomeId[] {
+  const rows = allOutcomesOf(endpointsIn(scenario));
   return rows.filter(({ id, promised }) => promised || isSuccess(id)).map(({ id }) => id);
 }
 
 /** The rows of all outcomes of these endpoints: their successes, of which those of announced endpoints are not promised, then the rejections and faults. */
-export function outcomeRowsOf(endpoints: readonly Endpoint[]): readonly Outcome[] {
+export function allOutcomesOf(endpoints: readonly Endpoint[]): readonly Outcome[] {
   const successes = endpoints.flatMap(successOutcomesOf).map(outcomeRow);
   return [...successes, ...outcomes.filter(({ id }) => !isSuccess(id))];
 }

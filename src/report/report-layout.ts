@@ -22,7 +22,7 @@ interface RenderOptions extends TextStyle {
   /** Why no request may have come, as a sentence. */
   readonly hint?: string | undefined;
   /** The command of `certify` for a client that covers everything. */
-  readonly next?: string | undefined;
+  readonly certifyCommand?: string | undefined;
 }
 
 export function renderReport(report: Report, format: ReportFormat, options: RenderOptions = {}): string {
@@ -68,7 +68,7 @@ function countOfLevel(report: Report, level: AdviceLevel): number {
 
 function reportLayout(report: Report, options: RenderOptions): ReportLayout {
   const { requests, unread, coverage } = report;
-  const { failures = [], hint, next } = options;
+  const { failures = [], hint, certifyCommand } = options;
 
   const notes: string[] = [];
   if (unread > 0) {
@@ -78,7 +78,7 @@ function reportLayout(report: Report, options: RenderOptions): ReportLayout {
   }
   if (coverage.percent === 100) {
     const whole = "Every promised outcome is covered.";
-    notes.push(next ? `${whole} Next: ${next}` : whole);
+    notes.push(certifyCommand === undefined ? whole : `${whole} Next: ${certifyCommand}`);
   }
 
   const text = conclusion(report);
@@ -199,8 +199,8 @@ function reportTitle(report: Report): string {
 type SandboxOfRun = Pick<Report, "scenario" | "seed" | "profile" | "pinned">;
 
 function sandboxText({ scenario, seed, profile, pinned }: SandboxOfRun): string {
-  const own = pinned.length === 0 ? "" : ` with its own ${listed(pinned, "and")}`;
-  return `${scenario} (seed ${seed}, profile ${profile}${own})`;
+  const exceptions = pinned.length === 0 ? "" : ` with its own ${listed(pinned, "and")}`;
+  return `${scenario} (seed ${seed}, profile ${profile}${exceptions})`;
 }
 
 function adviceSection(title: string, advice: readonly ReportedAdvice[]): Section {

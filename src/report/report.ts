@@ -1,4 +1,4 @@
-import { builtIn, fillPlaceholders } from "../api/endpoints.js";
+import { endpointsIn, fillPlaceholders } from "../api/endpoints.js";
 import { ownAssumptionNames } from "../api/variation/own-assumptions.js";
 import { adviceTable } from "../rules/advice.js";
 import { isFault } from "../rules/fault-effects.js";
@@ -11,7 +11,7 @@ import { profileInEffect } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { listed } from "../schema/words.js";
 import { howToCoverEach } from "./how-to-cover.js";
-import { outcomeRowsOf } from "./possible-outcomes.js";
+import { allOutcomesOf } from "./possible-outcomes.js";
 import type {
   Report,
   ReportedAdvice,
@@ -63,7 +63,7 @@ export function clientReport(
 
 /** All outcomes, with the requests that ended on each. */
 function reportedOutcomes(counted: Counts, sandbox: SandboxState, underExec: boolean): ReportedOutcome[] {
-  const rows = [...outcomeRowsOf(sandbox.endpoints)];
+  const rows = [...allOutcomesOf(sandbox.endpoints)];
   // A client may have covered an endpoint that only an earlier scenario had.
   const knownIds = new Set<string>(rows.map(({ id }) => id));
   for (const id of Object.keys(counted.outcomes) as OutcomeId[]) {
@@ -94,15 +94,16 @@ function reportedEndpoints(
     if (covered) coveredIds.add(outcome);
   }
 
+  // A scenario without endpoints has only the released ones.
+  const released = endpointsIn({});
   const endpoints: ReportedEndpoint[] = [];
   for (const endpoint of served) {
     const { method, path, operationId } = endpoint;
-    const isReleased = (builtIn as readonly Endpoint[]).includes(endpoint);
     endpoints.push({
       method,
       path,
       operationId,
-      release: isReleased ? "released" : "announced",
+      release: released.includes(endpoint) ? "released" : "announced",
       requests: requestsTo(counted, operationId),
       covered: successOutcomesOf(endpoint).some((id) => coveredIds.has(id)),
     });

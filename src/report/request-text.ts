@@ -1,8 +1,4 @@
-import {
-  type DetailsWithoutTexts,
-  detailsWithoutTexts,
-  type RequestDetails,
-} from "../api/request-details.js";
+import { detailsWithoutTexts, type RequestDetails } from "../api/request-details.js";
 import { mePath } from "../rules/known-paths.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { curlLine } from "./curl-line.js";
@@ -24,7 +20,7 @@ export function explainRequest(sandbox: SandboxState, id: string): RequestDetail
 }
 
 /** A request as text, for a terminal and for support: its checks, the cause and what to do. */
-function requestText(details: DetailsWithoutTexts): string {
+function requestText(details: Omit<RequestDetails, "curl" | "text">): string {
   const { fault, sent, around } = details;
 
   // What was sent, and what came of it.
@@ -75,8 +71,11 @@ function neighborLine(
   neighbor: RequestDetails["around"][number],
   explained: Pick<RequestDetails, "id" | "at">,
 ): string {
-  const seconds = (Date.parse(neighbor.at) - Date.parse(explained.at)) / 1000;
-  const sign = seconds < 0 ? "" : "+";
-  const when = neighbor.id === explained.id ? "this one" : `${sign}${seconds.toFixed(1)} s`;
+  const milliseconds = Date.parse(neighbor.at) - Date.parse(explained.at);
+  // `-0.0 s` is none: a request up to 50 ms before has `+0.0 s`, as one after it.
+  const tenths = Math.round(milliseconds / 100);
+  const sign = tenths < 0 ? "-" : "+";
+  const seconds = `${sign}${(Math.abs(tenths) / 10).toFixed(1)} s`;
+  const when = neighbor.id === explained.id ? "this one" : seconds;
   return `  ${when.padStart(9)}  ${neighbor.outcome}  ${neighbor.id}`;
 }

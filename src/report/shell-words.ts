@@ -39,5 +39,7 @@ export function rerunCommand(
   clientCommand: readonly string[],
   program = "svc-sandbox",
 ): string {
-  return commandLine([...program.split(" "), subcommand, ...words, "--", ...clientCommand], 2_000);
+  const command = [...program.split(" "), subcommand, ...words, "--", ...clientCommand];
+  // A part of it would not run.
+  return command.map(shellWord).join(" ");
 }

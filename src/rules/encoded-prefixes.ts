@@ -1,12 +1,5 @@
 // How the prefix of a key is found in an encoded text, whose other bytes are not known.
 
-/** The letters that a prefix has in Base64, whatever is before and after it. */
-interface Base64Prefix {
-  readonly letters: string;
-  /** How many letters are before them in the group of four in which the prefix starts. */
-  readonly lettersBefore: number;
-}
-
 const bitsOfByte = 8;
 const bitsOfLetter = 6;
 
@@ -16,19 +9,20 @@ const bitsOfLetter = 6;
  *
  * @example
  * // bytes    SVC  _te  st_
- * // letters  U1ZD X3Rl c3Rf       all 12, none before them
+ * // letters  U1ZD X3Rl c3Rf       letters 0 to 12
  *
  * // bytes    ?SV  C_t  est  _??
- * // letters  ??NW Q190 ZXN0 X???  11, 2 before them
+ * // letters  ??NW Q190 ZXN0 X???  letters 2 to 13
  */
-export function base64Prefixes(prefix: string): Base64Prefix[] {
-  const forms: Base64Prefix[] = [];
+export function base64Forms(prefix: string): string[] {
+  const forms: string[] = [];
   for (const bytesBefore of [0, 1, 2]) {
-    const encoded = btoa("\0".repeat(bytesBefore) + prefix);
-    // The first letter without bits of the bytes before the prefix, and the last one without bits of those behind it.
-    const start = Math.ceil((bytesBefore * bitsOfByte) / bitsOfLetter);
-    const end = Math.floor(((bytesBefore + prefix.length) * bitsOfByte) / bitsOfLetter);
-    forms.push({ letters: encoded.slice(start, end), lettersBefore: start });
+    const letters = btoa("\0".repeat(bytesBefore) + prefix);
+    const bitsBefore = bytesBefore * bitsOfByte;
+    const bitsToEnd = bitsBefore + prefix.length * bitsOfByte;
+    const firstOwnLetter = Math.ceil(bitsBefore / bitsOfLetter);
+    const endOfOwnLetters = Math.floor(bitsToEnd / bitsOfLetter);
+    forms.push(letters.slice(firstOwnLetter, endOfOwnLetters));
   }
   return forms;
 }
@@ -37,7 +31,5 @@ export function base64Prefixes(prefix: string): Base64Prefix[] {
 export function encodingsOf(prefix: string): string[] {
   let hex = "";
   for (const character of prefix) hex += character.charCodeAt(0).toString(16);
-  const encodings = [hex, hex.toUpperCase()];
-  for (const { letters } of base64Prefixes(prefix)) encodings.push(letters);
-  return encodings;
+  return [hex, hex.toUpperCase(), ...base64Forms(prefix)];
 }

@@ -48,16 +48,16 @@ interface KeyStateRow {
   /** Whether the key counts toward the maximum (R32), or the assumption that decides. */
   readonly countsAsActive: boolean | "retiring_counts_as_active";
   /** The time when the state began; `null` if the record has none. */
-  readonly since: keyof KeyEnds | null;
+  readonly endField: keyof KeyEnds | null;
 }
 
 /** The states of a key. The specification does not name them. */
 export const keyStateTable = {
-  active: { isOver: false, rejection: null, countsAsActive: true, since: null },
-  revoked: { isOver: true, rejection: "401.revoked", countsAsActive: false, since: "revokedAt" },
-  expired: { isOver: true, rejection: "401.expired", countsAsActive: false, since: "expiresAt" },
-  retiring: { isOver: false, rejection: null, countsAsActive: "retiring_counts_as_active", since: null },
-  rotated: { isOver: true, rejection: "401.rotated", countsAsActive: false, since: "overlapEndsAt" },
+  active: { isOver: false, rejection: null, countsAsActive: true, endField: null },
+  revoked: { isOver: true, rejection: "401.revoked", countsAsActive: false, endField: "revokedAt" },
+  expired: { isOver: true, rejection: "401.expired", countsAsActive: false, endField: "expiresAt" },
+  retiring: { isOver: false, rejection: null, countsAsActive: "retiring_counts_as_active", endField: null },
+  rotated: { isOver: true, rejection: "401.rotated", countsAsActive: false, endField: "overlapEndsAt" },
 } as const satisfies Readonly<Record<string, KeyStateRow>>;
 export type KeyStateName = keyof typeof keyStateTable;
 export const keyStates = Object.keys(keyStateTable) as KeyStateName[];

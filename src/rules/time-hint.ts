@@ -4,7 +4,7 @@ import { isAtHour24, isOnCalendar, parseTime, shortTime, timePattern } from "./t
 
 /** What is wrong with a text that is no time, and what to write. */
 export function timeHint(text: string): string {
-  const [meant] = meantTimes(text);
+  const meant = meantTime(text);
   if (meant !== undefined) return `write ${meant}`;
 
   // A time that does not exist.
@@ -16,18 +16,18 @@ export function timeHint(text: string): string {
   return "write an ISO 8601 time with a zone, in the years 0000 to 9999, such as 2026-03-02T09:00:00Z";
 }
 
-/** The time that a text means: in seconds or milliseconds since 1970, or with another T or zone; none if nothing shows it. */
-export function meantTimes(text: string): string[] {
-  // Seconds have 9 or 10 digits between 1973 and 2286, milliseconds 12 or 13.
+/** The time that a text means; `undefined` if nothing shows it. */
+function meantTime(text: string): string | undefined {
+  // `1772442000`: seconds since 1970 have 9 or 10 digits between 1973 and 2286, milliseconds 12 or 13.
   if (/^\d{9,10}$|^\d{12,13}$/.test(text)) {
     const unit = text.length > 10 ? 1 : 1000;
-    return [shortTime(new Date(Number(text) * unit).toISOString())];
+    return shortTime(new Date(Number(text) * unit).toISOString());
   }
 
-  // A space is a T, and `+0200` a zone without its colon.
-  const withT = text.replace(" ", "T");
+  // `2026-03-02 09:00:00 +0200`: a space is a T, or is not needed, and the zone lacks its colon.
+  const withT = text.replace(" ", "T").replace(" ", "");
   const spelled = withT.replace(/(T.*[+-]\d\d)(\d\d)$/, "$1:$2");
-  // The time of day or the zone may be missing.
+  // `2026-03-02` lacks the time of day, `2026-03-02T09:00:00` the zone.
   const candidates = [spelled, `${spelled}T00:00:00Z`, `${spelled}Z`];
-  return candidates.filter((time) => parseTime(time) !== undefined).slice(0, 1);
+  return candidates.find((time) => parseTime(time) !== undefined);
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { jsonNotation } from "../schema/notation.js";
 import { list, record, text } from "../schema/shape.js";
 import { SandboxError } from "./errors.js";
-import { checkValue } from "./validation.js";
+import { checkedCopy } from "./validation.js";
 
 function fieldsOf(check: () => unknown): Readonly<Record<string, string>> {
   try {
@@ -15,12 +15,12 @@ function fieldsOf(check: () => unknown): Readonly<Record<string, string>> {
 
 test("the details of an error have each problem of a member whose name and value are wrong", () => {
   const shape = record(text(), text({ pattern: /^[a-z]+$/ }));
-  const fields = fieldsOf(() => checkValue(shape, { "A b": 1 }, "Failed", jsonNotation));
+  const fields = fieldsOf(() => checkedCopy(shape, { "A b": 1 }, "read the body", jsonNotation));
   expect(Object.keys(fields)).toEqual(["A b"]);
   expect(fields["A b"]?.split("; ")).toHaveLength(2);
 });
 
 test("an item of a list that JavaScript left undefined is an empty value", () => {
-  const fields = fieldsOf(() => checkValue(list(text()), ["a", undefined], "Failed", jsonNotation));
-  expect(fields["1"]).toContain("is empty: write a value");
+  const fields = fieldsOf(() => checkedCopy(list(text()), ["a", undefined], "read the body", jsonNotation));
+  expect(fields["[1]"]).toContain("is empty: write a string");
 });

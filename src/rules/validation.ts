@@ -1,82 +1,77 @@
 import { checkShape } from "../schema/check.js";
+import { type FieldPath, pathText } from "../schema/field-path.js";
 import type { Notation } from "../schema/notation.js";
-import type { Problem } from "../schema/problem.js";
 import type { Shape, ValueOf } from "../schema/shape.js";
 import { isMapping } from "../schema/type-tag.js";
 import { didYouMean, listed, quote } from "../schema/words.js";
 import { SandboxError } from "./errors.js";
-import { redactPlainKeys } from "./redact.js";
+import { redact } from "./redact.js";
 
-// The error `validation_failed` for what a caller gives, without keys, with each field's text in `details.fields`. There are two
-// forms of its message. A body has many fields, and its problems come from a shape: `validationError` shows the first and counts
-// the others. A call has few options, and its problems are written where they are found: `invalidFields` shows all.
+// The error `validation_failed` for what a caller gives. `attempt` is what fails: `start the server`.
 
-/** A copy of a value of this shape; throws `validation_failed` with each mistake in `details.fields`. */
-export function checkValue<Of extends Shape>(
+/** A copy of a value of this shape. Throws `validation_failed` for any other value. */
+export function checkedCopy<Of extends Shape>(
   shape: Of,
   value: unknown,
-  failure: string,
+  attempt: string,
   notation: Notation,
 ): ValueOf<Of> {
   const { problems } = checkShape(shape, value, notation);
-  if (problems.length > 0) throw validationError(failure, problems);
+  if (problems.length > 0) throw validationError(attempt, problems);
   // A copy, because the caller may change the original, which may be a proxy.
   return JSON.parse(JSON.stringify(value)) as ValueOf<Of>;
 }
 
-/** What an error tells of a problem. */
-interface WordedProblem extends Pick<Problem, "field" | "message" | "hint"> {}
+/** What is wrong with a field, in a sentence that starts with its name. */
+interface WordedProblem {
+  readonly field: FieldPath;
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
 
-/** The error for the problems that a check against a shape finds. `failure` is a sentence: `Failed to start the server`. */
-export function validationError(failure: string, problems: readonly WordedProblem[]): SandboxError {
+/** The error for problems of fields: the message has the first one, and `details.fields` has all of them. */
+export function validationError(attempt: string, problems: readonly WordedProblem[]): SandboxError {
   // A field can have several problems, such as the name and the value of a member.
   const textsByField = new Map<string, string>();
   for (const problem of problems) {
-    const field = redactPlainKeys(problem.field.join(".")) || "body";
+    const field = redact(pathText(problem.field)) || "body";
     const earlier = textsByField.get(field);
     const text = textOf(problem);
     textsByField.set(field, earlier === undefined ? text : `${earlier}; ${text}`);
   }
 
-  // The message has the first problem, `details` have all.
   const [first] = problems;
-  let message = `${failure}: ${first && textOf(first)}`;
+  let message = `Failed to ${attempt}: ${first && textOf(first)}`;
   if (problems.length > 1) message += ` (and ${problems.length - 1} more)`;
   if (!message.endsWith("?")) message += ".";
   return new SandboxError("validation_failed", message, { fields: Object.fromEntries(textsByField) });
 }
 
 function textOf({ message, hint }: WordedProblem): string {
-  return redactPlainKeys(hint === undefined ? message : `${message}: ${hint}`);
+  return hint === undefined ? message : `${message}: ${hint}`;
 }
 
-/** Throws `invalidFields` if a field has a problem; `undefined` is none. */
-export function throwIfProblems(doing: string, problems: Readonly<Record<string, string | undefined>>): void {
-  const wrong = Object.entries(problems).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  if (wrong.length > 0) throw invalidFields(doing, Object.fromEntries(wrong));
-}
-
-/** The error for fields with a problem each, by their names in JSON. `doing` is a verb: `start the server`. */
-export function invalidFields(doing: string, problems: Readonly<Record<string, string>>): SandboxError {
-  const texts = Object.entries(problems).map(([field, problem]) => `${field} ${problem}`);
-  const message = `Failed to ${doing}: ${texts.join("; ")}.`;
-  return new SandboxError("validation_failed", message, { fields: problems });
+/** Throws `validation_failed` if one of these fields has a problem: what is behind its name in a sentence, or `undefined`. */
+export function throwIfProblems(attempt: string, fields: Readonly<Record<string, string | undefined>>): void {
+  const problems: WordedProblem[] = [];
+  for (const [name, problem] of Object.entries(fields)) {
+    if (problem !== undefined) problems.push({ field: [name], message: `${name} ${problem}` });
+  }
+  if (problems.length > 0) throw validationError(attempt, problems);
 }
 
 /** Throws `validation_failed` unless the options of a call are a mapping with known names only. */
-export function requireKnownOptions(doing: string, options: unknown, known: readonly string[]): void {
+export function requireKnownOptions(attempt: string, options: unknown, known: readonly string[]): void {
   if (!isMapping(options)) {
-    throw invalidFields(doing, { options: `are a mapping, { ${known[0]}: … }, not ${quote(options)}` });
+    const message = `options must be a mapping, such as { ${known[0]}: … }, not ${quote(options)}`;
+    throw validationError(attempt, [{ field: ["options"], message }]);
   }
 
-  const problems: [name: string, problem: string][] = [];
+  const problems: Record<string, string> = {};
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue;
     const meant = didYouMean(name, known);
-    problems.push([
-      redactPlainKeys(name),
-      `is not an option.${meant} The options are ${listed(known, "and")}`,
-    ]);
+    problems[name] = `is not an option.${meant} The options are ${listed(known, "and")}`;
   }
-  throwIfProblems(doing, Object.fromEntries(problems));
+  throwIfProblems(attempt, problems);
 }

@@ -119,7 +119,7 @@ function rejectCall(sandbox: SandboxState, call: ApiCall, rejection: RejectionOf
   }
   const { response, ...rejected } = renderRejection(sandbox, call, as);
   const headers = withoutRetryAfter(response.headers);
-  if (seconds !== undefined) headers.push(...retryAfterHeader(now + seconds * 1000, asDate, now));
+  if (seconds !== undefined) headers.push(...retryAfterHeader({ endsAt: now + seconds * 1000, asDate }, now));
   return { ...rejected, response: { ...response, headers }, date };
 }
 

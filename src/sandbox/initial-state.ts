@@ -68,7 +68,7 @@ export function initialState(start: Start, idsBefore?: RequestIds): ScenarioStat
       next: 0,
       results: new Map(),
       last: undefined,
-      wasFrozen: undefined,
+      resumesAtEnd: false,
     },
     registry,
     requestIds: idsBefore?.afterRestart(seed, requestsBefore) ?? new RequestIds(seed, requestsBefore),

@@ -1,7 +1,7 @@
 import { SandboxError } from "../rules/errors.js";
 import { outcomes } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
-import { invalidFields } from "../rules/validation.js";
+import { validationError } from "../rules/validation.js";
 import type { expectationQuery, requestQuery } from "../scenario/format/inputs.js";
 import { isReserved } from "../scenario/format/refs.js";
 import type { ValueOf } from "../schema/shape.js";
@@ -28,8 +28,9 @@ function requireKnown({ registry, endpoints }: SandboxState, filter: RequestFilt
   const outcomeIds: string[] = outcomes.map(({ id }) => id);
   for (const endpoint of endpoints) outcomeIds.push(...successOutcomesOf(endpoint));
   if (outcomeIds.includes(outcome)) return;
-  const problem = `${quote(outcome)} does not exist in this sandbox.${didYouMean(outcome, outcomeIds)}`;
-  throw invalidFields("find requests", { outcome: `${problem} Its report lists all outcomes` });
+  const problem = `outcome ${quote(outcome)} does not exist in this sandbox.${didYouMean(outcome, outcomeIds)}`;
+  const message = `${problem} Its report lists all outcomes`;
+  throw validationError("find requests", [{ field: ["outcome"], message }]);
 }
 
 /** Returns how many requests of clients match. Throws `expectation_failed`, with the five nearest ones, unless there are `count`; default: at least one. */

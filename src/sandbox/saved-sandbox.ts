@@ -57,7 +57,7 @@ interface SavedStory {
   readonly next: number;
   readonly results: readonly (readonly [step: number, asExpected: boolean])[];
   readonly last: PlayedStep | undefined;
-  readonly wasFrozen: boolean | undefined;
+  readonly resumesAtEnd: boolean;
 }
 
 /** What advice depends on: as in `ClientBehavior`. */
@@ -91,7 +91,7 @@ function besidesSnapshot(sandbox: SandboxState): Omit<SavedSandbox, "at" | "snap
       next: story.next,
       results: [...story.results],
       last: story.last,
-      wasFrozen: story.wasFrozen,
+      resumesAtEnd: story.resumesAtEnd,
     },
     changes: [...sandbox.changes.entries()],
     exchanges: journal.requests({ probes: true, limit: maxSaved }),
@@ -145,7 +145,7 @@ function restoredStory({ scenario, story }: SavedSandbox): StoryProgress {
     next: Math.min(story.next, steps.length),
     results: new Map(story.results),
     last: story.last,
-    wasFrozen: story.wasFrozen,
+    resumesAtEnd: story.resumesAtEnd,
   };
 }
 

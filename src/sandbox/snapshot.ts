@@ -158,7 +158,7 @@ function snapshotKey(
  */
 function writtenEnds(key: KeyRecord, now: number): Partial<KeyFields> {
   // The end that began the state, such as `revokedAt` of a revoked key; `null` while the key works.
-  const { since: endOfState } = keyStateTable[keyStateAt(key, now)];
+  const { endField: endOfState } = keyStateTable[keyStateAt(key, now)];
   const ends: Partial<Writable<KeyFields>> = {};
   for (const { end, field } of endFields) {
     const at = key[end];

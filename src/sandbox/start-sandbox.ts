@@ -1,6 +1,6 @@
 import { profiles } from "../rules/assumptions.js";
 import { isoTime } from "../rules/time.js";
-import { checkValue } from "../rules/validation.js";
+import { checkedCopy } from "../rules/validation.js";
 import { duplicateSecretsAndIds } from "../scenario/checks/duplicate-values.js";
 import { libraryNotation } from "../scenario/format/notations.js";
 import { problemAt } from "../scenario/problems.js";
@@ -51,7 +51,7 @@ export function checkedStart(
 ): Start {
   const { seed, frozen, profile } = options;
   const now = options.now === undefined ? undefined : requireInstant(options.now);
-  checkValue(startOptionsShape, { seed, frozen, profile }, "Invalid options", libraryNotation);
+  checkedCopy(startOptionsShape, { seed, frozen, profile }, "start the sandbox", libraryNotation);
   if (now !== undefined) requireClockTime(now, "now");
 
   const startOptions: StartOptions = { seed, now, frozen, profile };

@@ -3,6 +3,7 @@ import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import { type ActionName, actionRefs, type StepKind } from "../scenario/actions.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { type FieldPath, pathText } from "../schema/field-path.js";
 import { quote } from "../schema/words.js";
 import type { KeyView, OrganizationView } from "./view-shapes.js";
 
@@ -42,11 +43,17 @@ export interface ActionResult {
 
 /** One part of a step's result that is not as expected. */
 export interface StepDifference {
-  /** The part that differs, such as `status` or `body.data.usage.today`. */
-  readonly at: string;
+  /** The field of `expect` that differs: `["body", "data", "usage", "today"]`. */
+  readonly path: FieldPath;
   /** The value as JSON; `nothing` if there must be none. */
   readonly expected: string;
   readonly found: string;
+}
+
+/** A difference as results show it. */
+export interface ShownDifference extends Omit<StepDifference, "path"> {
+  /** `status`, `body.data.usage.today`, or `timeline[3].error` of a step of the timeline. */
+  readonly at: string;
 }
 
 /** The story of a sandbox, and how far it is. */
@@ -58,8 +65,8 @@ export interface StoryProgress {
   readonly results: Map<number, boolean>;
   /** The result of the last step, without a secret; `undefined` before the first one. */
   last: PlayedStep | undefined;
-  /** Whether the clock was frozen before a presenter's first step; `undefined` before it and after the last one. */
-  wasFrozen: boolean | undefined;
+  /** Whether a presenter's first step has frozen a running clock, which goes on after the last step. */
+  resumesAtEnd: boolean;
 }
 
 /** A response to a request of the story. */
@@ -132,7 +139,7 @@ export function actionDifferences(
   const wanted = expected?.error;
   if (wanted === error?.code) return [];
   const actualError = error === null ? nothing : `${quote(error.code)} (${error.message})`;
-  return [{ at: "error", expected: shownValue(wanted), found: actualError }];
+  return [{ path: ["error"], expected: shownValue(wanted), found: actualError }];
 }
 
 /** A value as a difference shows it: JSON, cut if it is long. */
@@ -142,13 +149,21 @@ export function shownValue(value: unknown): string {
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 }
 
-/** The differences of a step, and of the timeline steps that ran during it, such as one at `timeline[3].error`. */
-export function allDifferences({ differences, timeline }: PlayedStep): StepDifference[] {
-  const ofAllSteps = [...differences];
+/** The differences of a step as results show them, `inStep` is the step if it is one of the timeline. */
+export function shownDifferences(
+  differences: readonly StepDifference[],
+  inStep: FieldPath = [],
+): ShownDifference[] {
+  return differences.map(({ path, expected, found }) => {
+    return { at: pathText([...inStep, ...path]), expected, found };
+  });
+}
+
+/** The differences of a step, and of the timeline steps that ran during it. */
+export function allDifferences({ differences, timeline }: PlayedStep): ShownDifference[] {
+  const ofAllSteps = shownDifferences(differences);
   for (const { index, differences: ofTimeline } of timeline) {
-    for (const difference of ofTimeline) {
-      ofAllSteps.push({ ...difference, at: `timeline[${index}].${difference.at}` });
-    }
+    ofAllSteps.push(...shownDifferences(ofTimeline, ["timeline", index]));
   }
   return ofAllSteps;
 }

@@ -31,14 +31,11 @@ export function interpretScenario(written: WrittenScenario, parents: ParentLooku
 
   const merged = mergeResult.scenario;
   const { fields } = merged;
-  const spelling = (field: FieldPath) => spellingOfField(merged, field);
-  const shapeCheck = checkShape(scenarioSchema, fields, notation, {
-    isExtension: isForAnchors,
-    sourceTextAt: spelling,
-  });
+  const shapeCheck = checkShape(scenarioSchema, fields, notation, isForAnchors);
   removeMembers(fields, shapeCheck.extensionFields);
   problems.push(...shapeCheck.problems);
 
+  const spelling = (field: FieldPath) => spellingOfField(merged, field);
   const scenario = fields as unknown as Scenario; // if there is no problem of its shape
   if (shapeCheck.problems.length === 0) problems.push(...checkRules(scenario, spelling));
 

@@ -304,8 +304,8 @@ describe("a scenario given as an object", () => {
       checked({ version: 1, organizations: { bank: { type: "banc", colour: 1 } } }),
     );
     expect(error).toMatchObject([
-      { field: "organizations.bank.type", code: "bad_choice" },
       { field: "organizations.bank.colour", code: "unknown_field" },
+      { field: "organizations.bank.type", code: "bad_choice" },
     ]);
     expect(error[0]).not.toHaveProperty("line");
   });
@@ -437,7 +437,7 @@ describe("a hint for a ref", () => {
 
 test("a list with lines is no block of text", () => {
   const text = 'version: 1\nname: ["a\\nb"]\norganizations: { bank: { type: bank } }\n';
-  expect(problemsOf(text)).toMatchObject([{ hint: "write a string of 1 to 200 characters" }]);
+  expect(problemsOf(text)).toMatchObject([{ hint: "write one line of 1 to 200 characters" }]);
 });
 
 test("a part of a status needs one, also next to an effect that fits a status", () => {

@@ -1,6 +1,6 @@
 import type { Writable } from "../rules/writable.js";
 import { type FieldPath, pathText } from "../schema/field-path.js";
-import type { Problem, SourceTextAt } from "../schema/problem.js";
+import type { Problem } from "../schema/problem.js";
 import { maximumProblems } from "../schema/problem.js";
 import type { Place, SourcePlace } from "./source-text.js";
 
@@ -122,7 +122,8 @@ export function problemAt(problem: FieldProblem, place?: Place, file?: string): 
 export interface ScenarioPlaces {
   /** `undefined` for a field that no text has. */
   readonly placeOf: (field: FieldPath) => Place | undefined;
-  readonly spelling: SourceTextAt;
+  /** How the text writes the number or flag of a field: `007`, `0x1F`. `undefined` if no text has it. */
+  readonly spelling: (field: FieldPath) => string | undefined;
 }
 
 /** Problems found after the check, such as warnings, at their places. */

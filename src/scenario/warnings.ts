@@ -1,10 +1,9 @@
 import { hasSandboxMark, sandboxMark } from "../rules/key-text.js";
 import type { FieldPath } from "../schema/field-path.js";
-import type { SourceTextAt } from "../schema/problem.js";
 import { nearest, quote } from "../schema/words.js";
 import { defaultScopes } from "./keys/key-settings.js";
 import { allKeys, fieldOfKey, listedKeys } from "./keys/scenario-keys.js";
-import type { FieldProblem } from "./problems.js";
+import type { FieldProblem, ScenarioPlaces } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 import { numbersOfBodies, writtenEndpoints } from "./written-endpoints.js";
 
@@ -12,7 +11,7 @@ import { numbersOfBodies, writtenEndpoints } from "./written-endpoints.js";
 const maxWarnings = 20;
 
 /** What is usually a mistake in a scenario that is valid, by its kind, in the order in which the kinds are shown. */
-export function warningsOf(scenario: Scenario, spelling: SourceTextAt) {
+export function warningsOf(scenario: Scenario, spelling: ScenarioPlaces["spelling"]) {
   return {
     unmarkedSecrets: unmarkedSecrets(scenario),
     unheldScopes: unheldScopes(scenario),
@@ -70,7 +69,7 @@ function unheldScopes(scenario: Scenario): FieldProblem[] {
 }
 
 /** The decimals in bodies that are shorter in JSON, such as a version `3.10`. */
-function shortenedDecimals(scenario: Scenario, spelling: SourceTextAt): FieldProblem[] {
+function shortenedDecimals(scenario: Scenario, spelling: ScenarioPlaces["spelling"]): FieldProblem[] {
   const warnings: FieldProblem[] = [];
   for (const [field, number] of numbersOfBodies(scenario)) {
     if (warnings.length === maxWarnings) break;

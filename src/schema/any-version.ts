@@ -1,5 +1,5 @@
+import { withPartsChanged } from "./change-parts.js";
 import { described, text } from "./shape.js";
-import { withPartsChanged } from "./shape-fields.js";
 import type { Shape } from "./shape-kinds.js";
 import { snakeCaseName } from "./spelling.js";
 

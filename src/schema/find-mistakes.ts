@@ -1,28 +1,25 @@
 import { isAllowed, isOfKind } from "./allowed.js";
 import type { FieldPath } from "./field-path.js";
-import { type Members, type Mistake, maximumProblems, type SourceTextAt } from "./problem.js";
+import { type Members, type Mistake, maximumProblems } from "./problem.js";
 import { shapeOfField } from "./shape-fields.js";
 import type { MappingKind, NeededFields, RecordKind, Shape } from "./shape-kinds.js";
 import { isMapping } from "./type-tag.js";
 
-/** What its reader knows of a value, besides the value. */
-export interface SourceFacts {
-  /** Whether a member that its mapping does not have is allowed, by its name. Default: none is. */
-  readonly isExtension?: (name: string) => boolean;
-  /** Default: the text is not known. */
-  readonly sourceTextAt?: SourceTextAt;
-}
+/** Whether a member that its mapping does not have is allowed, by its name. */
+export type IsExtension = (name: string) => boolean;
+
+const noExtension: IsExtension = () => false;
 
 interface FoundMistakes {
-  /** The mistake of a value comes before those inside; only `empty` and `unknown` come behind those of the fields. */
+  /** From the outside in: the mistake of a value comes before those of its parts. */
   readonly mistakes: readonly Mistake[];
   /** The members that are allowed besides those of their mapping. */
   readonly extensionFields: Iterable<FieldPath>;
 }
 
-/** Finds what is wrong in a value, from the outside in. */
-export function findMistakes(root: Shape, whole: unknown, source: SourceFacts = {}): FoundMistakes {
-  const check = new ShapeCheck(source);
+/** Finds what is wrong in a value. */
+export function findMistakes(root: Shape, whole: unknown, isExtension = noExtension): FoundMistakes {
+  const check = new ShapeCheck(isExtension);
   check.checkValue(root, whole, []);
   const { mistakes, extensionFields } = check;
   return { mistakes, extensionFields };
@@ -31,29 +28,22 @@ export function findMistakes(root: Shape, whole: unknown, source: SourceFacts = 
 class ShapeCheck {
   readonly mistakes: Mistake[] = [];
   readonly extensionFields: FieldPath[] = [];
-  readonly #source: SourceFacts;
+  readonly #isExtension: IsExtension;
 
-  constructor(source: SourceFacts) {
-    this.#source = source;
+  constructor(isExtension: IsExtension) {
+    this.#isExtension = isExtension;
   }
 
   checkValue(shape: Shape, value: unknown, path: FieldPath): void {
-    if (this.mistakes.length >= maximumProblems || shape.kind === "anything") return;
+    if (this.mistakes.length >= maximumProblems) return;
     if (shape.kind === "either") {
       this.checkValue(optionFor(shape.options, value), value, path);
       return;
     }
 
     if (!isAllowed(shape, value)) this.#add({ kind: "value", path, shape, value });
-    else if (this.#startsWithZeros(value, path)) this.#add({ kind: "zeros", path, shape, value });
-
     // The parts of a list that is too long are checked, too.
     if (isOfKind(shape, value)) this.#checkParts(shape, value, path);
-  }
-
-  // The text of `007` has zeros in front, its value 7 has none. In other formats, such a number is octal, or a code.
-  #startsWithZeros(value: unknown, path: FieldPath): boolean {
-    return typeof value === "number" && /^[+-]?0\d/.test(this.#source.sourceTextAt?.(path) ?? "");
   }
 
   #add(mistake: Mistake): void {
@@ -71,39 +61,31 @@ class ShapeCheck {
   }
 
   #checkMapping(shape: MappingKind, members: Members, path: FieldPath): void {
-    this.#checkFields(shape, members, path);
-    if (shape.isOpen) return;
+    if (!shape.isOpen) this.#checkNames(shape, members, path);
+    for (const [name, field] of Object.entries(shape.fields)) {
+      const inner = [...path, name];
+      const member = Object.hasOwn(members, name) ? members[name] : undefined;
+      if (member !== undefined) this.checkValue(shapeOfField(field), member, inner);
+      else if (!("optional" in field)) this.#addMissing(field, inner);
+    }
+  }
 
-    const unknown = this.#unknownNames(shape, members, path);
+  #checkNames(shape: MappingKind, members: Members, path: FieldPath): void {
+    const unknown: string[] = [];
+    for (const name of Object.keys(members)) {
+      if (Object.hasOwn(shape.fields, name)) continue;
+      if (this.#isExtension(name)) this.extensionFields.push([...path, name]);
+      else unknown.push(name);
+    }
+
+    for (const name of unknown) {
+      this.#add({ kind: "unknown", path: [...path, name], shape, value: members[name], members });
+    }
     // An unknown field is probably the needed one, misspelled.
     const { needs } = shape;
     if (unknown.length === 0 && needs !== undefined && hasNoneOf(needs, members)) {
       this.#add({ kind: "empty", path, shape, value: members, neededFields: needs.oneOf });
     }
-    for (const name of unknown) {
-      this.#add({ kind: "unknown", path: [...path, name], shape, value: members[name], members });
-    }
-  }
-
-  #checkFields(shape: MappingKind, members: Members, path: FieldPath): void {
-    for (const [name, field] of Object.entries(shape.fields)) {
-      const member = Object.hasOwn(members, name) ? members[name] : undefined;
-      const isMissing = member === undefined;
-      if (isMissing && "optional" in field) continue;
-      if (isMissing) this.#addMissing(shapeOfField(field), [...path, name]);
-      else this.checkValue(shapeOfField(field), member, [...path, name]);
-    }
-  }
-
-  /** The names of the members that the mapping does not have; keeps the fields that are allowed as extensions. */
-  #unknownNames(shape: MappingKind, members: Members, path: FieldPath): string[] {
-    const unknown: string[] = [];
-    for (const name of Object.keys(members)) {
-      if (Object.hasOwn(shape.fields, name)) continue;
-      if (this.#source.isExtension?.(name)) this.extensionFields.push([...path, name]);
-      else unknown.push(name);
-    }
-    return unknown;
   }
 
   #checkRecord(shape: RecordKind, members: Members, path: FieldPath): void {
@@ -111,7 +93,7 @@ class ShapeCheck {
     for (const [name, value] of Object.entries(members)) {
       const inner = [...path, name];
       if (nameShape !== undefined && !isAllowed(nameShape, name)) {
-        this.#add({ kind: "name", path: inner, shape: nameShape, value: name, members });
+        this.#add({ kind: "name", path: inner, shape: nameShape, value: name });
       }
       if (value === undefined) this.#addMissing(shape.member, inner);
       else this.checkValue(shape.member, value, inner);
@@ -124,18 +106,17 @@ class ShapeCheck {
   }
 }
 
-/**
- * The option that a value is checked with: one of its kind, among mappings the first that has one of its fields. Without
- * one of its kind, the first option, for the message.
- */
+/** The option that a value is checked with. */
 function optionFor(options: readonly Shape[], value: unknown): Shape {
   const alike = options.filter((option) => isOfKind(option, value));
+  // Among mappings, the first that has one of the value's fields.
   for (const option of alike) {
     if (option.kind !== "mapping" || !isMapping(value)) continue;
     const { fields } = option;
     const names = Object.keys(value);
     if (names.some((name) => Object.hasOwn(fields, name))) return option;
   }
+  // Without an option of the value's kind, the message names the first one.
   return alike[0] ?? (options[0] as Shape);
 }
 

@@ -40,7 +40,7 @@ function keywordsOf(shape: Shape, schemaOfPart: SchemaOfPart): JsonSchema {
     case "anything":
       return {};
     case "either":
-      return eitherKeywords(shape.options, schemaOfPart);
+      return { anyOf: shape.options.map((option) => schemaOfPart(option, "<option>")) };
     case "choice":
       return choiceKeywords(shape);
     case "list": {
@@ -62,48 +62,10 @@ function keywordsOf(shape: Shape, schemaOfPart: SchemaOfPart): JsonSchema {
   }
 }
 
-function eitherKeywords(options: readonly Shape[], schemaOfPart: SchemaOfPart): JsonSchema {
-  const [option, other] = options;
-  const isOrNull = options.length === 2 && other?.kind === "null";
-  if (isOrNull && option !== undefined && isOneValue(option)) {
-    return orNullKeywords(option, schemaOfPart);
-  }
-  return { anyOf: options.map((part) => schemaOfPart(part, "<option>")) };
-}
-
-/** Whether a value of this shape has no parts: with null in its type, it is a simpler type in other languages. */
-function isOneValue({ kind }: Shape): boolean {
-  return kind === "text" || kind === "number" || kind === "boolean" || kind === "choice";
-}
-
-/** The keywords of a value without parts, which may also be null. */
-function orNullKeywords(shape: Shape, schemaOfPart: SchemaOfPart): JsonSchema {
-  if (shape.kind === "choice") return choiceOrNullKeywords(shape);
-  const keywords = keywordsOf(shape, schemaOfPart);
-  return { ...keywords, type: [keywords.type, "null"] };
-}
-
-function choiceKeywords(shape: ChoiceKind): JsonSchema {
-  const { choices, alsoMatching, isConstant } = shape;
-  if (alsoMatching !== undefined) return { anyOf: choicesAndPattern(choices, alsoMatching) };
-  if (isConstant) return { const: choices[0] };
-  return { type: typeof choices[0], enum: choices };
-}
-
-function choiceOrNullKeywords(shape: ChoiceKind): JsonSchema {
-  const { choices, alsoMatching, isConstant } = shape;
-  if (alsoMatching !== undefined) {
-    return { anyOf: [...choicesAndPattern(choices, alsoMatching), { type: "null" }] };
-  }
-  if (isConstant) return { enum: [choices[0], null] };
-  return { type: [typeof choices[0], "null"], enum: [...choices, null] };
-}
-
-function choicesAndPattern(choices: ChoiceKind["choices"], pattern: RegExp): JsonSchema[] {
-  return [
-    { type: "string", enum: choices },
-    { type: "string", pattern: pattern.source },
-  ];
+function choiceKeywords({ choices, alsoMatching }: ChoiceKind): JsonSchema {
+  const oneOfThem = { type: typeof choices[0], enum: choices };
+  if (alsoMatching === undefined) return oneOfThem;
+  return { anyOf: [oneOfThem, { type: "string", pattern: alsoMatching.source }] };
 }
 
 function textKeywords(shape: TextKind): JsonSchema {

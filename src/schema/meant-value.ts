@@ -1,6 +1,5 @@
 import { isAllowed } from "./allowed.js";
-import { type Notation, writeChoices, writeValue } from "./notation.js";
-import type { Members } from "./problem.js";
+import { type Notation, writeValue } from "./notation.js";
 import type { Shape } from "./shape-kinds.js";
 import { nearest } from "./words.js";
 
@@ -11,22 +10,7 @@ import { nearest } from "./words.js";
 interface WrongValue {
   readonly value: unknown;
   readonly shape: Shape;
-  /** The value as the text has it, or as messages quote it. */
-  readonly shown: string;
   readonly notation: Notation;
-}
-
-/** How to mend a text as its shape knows it: `90` for `90s` or `90m`. `record` has the members of which the text is a name. */
-export function hintForText(
-  text: string,
-  shape: Shape,
-  notation: Notation,
-  record?: Members,
-): string | undefined {
-  if (shape.kind !== "text") return undefined;
-  const meant = shape.meant?.(text) ?? [];
-  if (meant.length > 0) return `write ${writeChoices(meant, notation)}`;
-  return shape.hint?.(text, record);
 }
 
 /** The first that knows the value gives the hint. */
@@ -53,9 +37,10 @@ function numberInQuotes({ value, shape }: WrongValue): string | undefined {
   return isAllowed(shape, number) ? `write ${number} without quotes` : undefined;
 }
 
-function knownByShape({ value, shape, notation }: WrongValue): string | undefined {
+function knownByShape({ value, shape }: WrongValue): string | undefined {
   if (shape.kind === "choice") return shape.hint?.(value);
-  return typeof value === "string" ? hintForText(value, shape, notation) : undefined;
+  const mayLackUnit = typeof value === "string" || typeof value === "number";
+  return shape.kind === "text" && mayLackUnit ? shape.hint?.(String(value)) : undefined;
 }
 
 function misspelledChoice({ value, shape }: WrongValue): string | undefined {
@@ -66,17 +51,17 @@ function misspelledChoice({ value, shape }: WrongValue): string | undefined {
   return meant === undefined ? undefined : `did you mean ${meant}?`;
 }
 
-function textWithoutQuotes({ value, shape, shown }: WrongValue): string | undefined {
+function textWithoutQuotes({ value, shape }: WrongValue): string | undefined {
   const canBeQuoted = typeof value === "number" || typeof value === "boolean";
-  const isMeant = shape.kind === "text" && canBeQuoted && isAllowed(shape, shown);
-  return isMeant ? `write it in quotes: "${shown}"` : undefined;
+  const isMeant = shape.kind === "text" && canBeQuoted && isAllowed(shape, String(value));
+  return isMeant ? "write it in quotes" : undefined;
 }
 
-/** One item, or several in a text, as OAuth has its scopes. */
+/** Items in a text, as OAuth has its scopes. */
 function itemsWithoutList({ value, shape, notation }: WrongValue): string | undefined {
   if (shape.kind !== "list" || typeof value === "object") return undefined;
   const { item } = shape;
-  const items = isAllowed(item, value) ? [value] : String(value).split(/[\s,]+/);
+  const items = typeof value === "string" ? value.split(/[\s,]+/) : [value];
   const areItems = items.every((part) => isAllowed(item, part));
   return areItems ? `write a list: ${writeValue(items, notation)}` : undefined;
 }

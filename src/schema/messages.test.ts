@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { checkShape } from "./check.js";
 import { jsonSchemaOf } from "./json-schema.js";
-import { anything, choice, integer, list, mapping, optional, orNull, record } from "./shape.js";
+import { anything, choice, integer, list, mapping, optional, orNull, text } from "./shape.js";
 import type { Shape } from "./shape-kinds.js";
 
 function hintOf(part: Shape, value: unknown): string | undefined {
@@ -13,7 +13,7 @@ test.each([
   [integer(), "007", "write 7 without quotes"],
   [integer(), "60", "write 60 without quotes"],
   [integer({ max: 5 }), "7", "write an integer from 0 to 5"],
-  [integer(), "9".repeat(20), "write an integer from 0 to 9,007,199,254,740,991"],
+  [integer(), "9".repeat(20), "write an integer of at least 0"],
   [choice([0, 503]), "0503", "write 503 without quotes"],
   [choice([0, 503]), " ", "write 0 or 503"],
 ])("a number in quotes is written without them only where it is allowed: %#", (shape, value, hint) => {
@@ -30,33 +30,15 @@ test.each([
   expect(problems).toMatchObject([{ code: "out_of_range", message, hint }]);
 });
 
-test("only a field that is optional, or a member of a record, can be removed", () => {
-  const { problems } = checkShape(
-    mapping({
-      required: integer(),
-      requiredList: list(integer(), { min: 1 }),
-      optional: optional(integer()),
-      optionalList: optional(list(integer(), { min: 1 })),
-      members: record(integer()),
-      items: list(integer()),
-    }),
-    {
-      required: null,
-      requiredList: [],
-      optional: null,
-      optionalList: [],
-      members: { a: null },
-      items: [null],
-    },
-  );
-  expect(problems.map(({ field, hint }) => `${field.join(".")}: ${hint}`)).toEqual([
-    "required: write a value",
-    "requiredList: add an entry",
-    "optional: write a value or remove the field",
-    "optionalList: add an entry or remove the field",
-    "members.a: write a value or remove the field",
-    "items.0: write a value",
-  ]);
+test.each([
+  [integer(), 2 ** 53, "part is too large: 9.007199254740992e+15"],
+  [text(), 2 ** 53, "part must be a string, not 9.007199254740992e+15"],
+  [integer(), null, "part is empty"],
+  [list(integer(), { min: 1 }), [], "part is an empty list"],
+  [text({ isSecret: true, max: 3 }), "abcd", "part must be a string of 0 to 3 characters"],
+])("a message says what is wrong with a value: %#", (shape, value, message) => {
+  const { problems } = checkShape(mapping({ part: shape }), { part: value });
+  expect(problems.map((problem) => problem.message)).toEqual([message]);
 });
 
 test("a required field of any value is missing if it is not there, as in JSON Schema", () => {

@@ -35,7 +35,7 @@ export function findMismatches(
       const field = [...path.slice(0, -1), name];
       mismatches.push({ kind: "unknown_member", path: pathText(field), expected: "no such member", value });
     } else {
-      const expected = describeShape(mistake.shape, value);
+      const expected = describeShape(mistake.shape);
       mismatches.push({ kind: "wrong_part", path: pathText(path), expected, value });
     }
   }

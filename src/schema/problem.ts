@@ -8,10 +8,10 @@ export const maximumProblems = 100;
 export type Members = Readonly<Record<string, unknown>>;
 
 /** A part of a value that does not have its shape. */
-export type Mistake = MissingField | RefusedValue | LeadingZeros | WrongName | UnknownField | EmptyMapping;
+export type Mistake = MissingField | RefusedValue | WrongName | UnknownField | EmptyMapping;
 
 /** A field that is not optional, and its shape. */
-interface MissingField extends MistakenPart {
+export interface MissingField extends MistakenPart {
   readonly kind: "missing";
 }
 
@@ -20,19 +20,12 @@ export interface RefusedValue extends MistakenPart {
   readonly kind: "value";
 }
 
-/** A number with zeros in front. */
-interface LeadingZeros extends MistakenPart {
-  readonly kind: "zeros";
-}
-
 /** The name of a record's member. */
 export interface WrongName extends MistakenPart {
   readonly kind: "name";
   readonly shape: TextKind;
   /** The name. */
   readonly value: string;
-  /** All members of the record. */
-  readonly members: Members;
 }
 
 /** A member that its mapping does not have. */
@@ -45,7 +38,7 @@ export interface UnknownField extends MistakenPart {
 }
 
 /** A mapping with none of the fields of which it needs one. */
-interface EmptyMapping extends MistakenPart {
+export interface EmptyMapping extends MistakenPart {
   readonly kind: "empty";
   readonly shape: MappingKind;
   readonly neededFields: readonly string[];
@@ -57,9 +50,6 @@ interface MistakenPart {
   readonly value: unknown;
 }
 
-/** How the text of a scenario writes the number or flag at a path: `007`, `0x1F`, `yes`. */
-export type SourceTextAt = (path: FieldPath) => string | undefined;
-
 /** A mistake in words: at which field, and how to fix it. It quotes what the caller wrote: who shows it redacts it (R46). */
 export interface Problem<Code extends string = string> {
   readonly code: Code;
@@ -68,18 +58,7 @@ export interface Problem<Code extends string = string> {
   readonly hint?: string | undefined;
   /** Whether the name of the field is wrong, or its value. Default: its value. */
   readonly pointAt?: "name" | "value";
-  /** The field that an unknown one probably means. */
-  readonly meant?: FieldPath;
 }
 
-/** What is wrong with a part, and how to fix it, before the part has its name. */
-export interface Wording {
-  readonly code: ShapeCode;
-  /** What the message calls the part. Default: the name of its field. */
-  readonly name?: string;
-  /** The message without the name of the part: `is missing`. */
-  readonly predicate: string;
-  readonly hint: string;
-  readonly pointAt?: "name";
-  readonly meant?: FieldPath;
-}
+/** A mistake in the value of a shape, in words. */
+export type ShapeProblem = Problem<ShapeCode>;

@@ -1,5 +1,4 @@
 import type { FieldPath } from "./field-path.js";
-import { optional } from "./shape.js";
 import type { Fields, MappingField, Shape } from "./shape-kinds.js";
 
 export function shapeOfField(field: MappingField): Shape {
@@ -19,33 +18,13 @@ export function fieldsOf(shape: Shape): Fields | undefined {
   return all;
 }
 
-/** The name and the shape of a field. */
-interface NamedShape {
-  readonly name: string;
-  readonly shape: Shape;
-}
-
-/** The fields that `fieldsOf` finds, as a list; empty for a shape without fields. */
-function namedFieldsOf(shape: Shape): NamedShape[] {
-  const fields = Object.entries(fieldsOf(shape) ?? {});
-  return fields.map(([name, field]) => ({ name, shape: shapeOfField(field) }));
-}
-
-/** The fields that people write: snapshots have more. */
-export function settableFieldsOf(shape: Shape): NamedShape[] {
-  return namedFieldsOf(shape).filter((field) => !field.shape.isSnapshotOnly);
-}
-
-/** Whether a shape has a field of this name that people write. */
-export function hasField(shape: Shape | undefined, name: string | number): boolean {
-  if (shape === undefined) return false;
-  return settableFieldsOf(shape).some((field) => field.name === name);
-}
-
-/** The fields that a mapping must have. */
-export function neededFieldsOf(shape: Shape): NamedShape[] {
-  const fields = fieldsOf(shape) ?? {};
-  return namedFieldsOf(shape).filter(({ name }) => !("optional" in (fields[name] as MappingField))); // one of its names
+/** The names of the fields that people write: snapshots have more. */
+export function settableNames(shape: Shape): string[] {
+  const names: string[] = [];
+  for (const [name, field] of Object.entries(fieldsOf(shape) ?? {})) {
+    if (!shapeOfField(field).isSnapshotOnly) names.push(name);
+  }
+  return names;
 }
 
 /** The shape of the field at a path; `undefined` if the format has none. */
@@ -67,38 +46,4 @@ function shapeInside(shape: Shape, step: string | number): Shape | undefined {
   if (shape.kind === "list") return shape.item;
   if (shape.kind === "record") return shape.member;
   return undefined;
-}
-
-/** A shape with its direct parts changed and its fields renamed; the same object if all of them stay. */
-export function withPartsChanged(
-  shape: Shape,
-  change: (inner: Shape) => Shape,
-  rename: (name: string) => string,
-): Shape {
-  if (shape.kind === "list") {
-    const item = change(shape.item);
-    return item === shape.item ? shape : { ...shape, item };
-  }
-  if (shape.kind === "record") {
-    const member = change(shape.member);
-    return member === shape.member ? shape : { ...shape, member };
-  }
-  if (shape.kind === "either") {
-    const options = shape.options.map(change);
-    const isSame = options.every((option, index) => option === shape.options[index]);
-    return isSame ? shape : { ...shape, options };
-  }
-  if (shape.kind !== "mapping") return shape;
-
-  let isSame = true;
-  const fields: Record<string, MappingField> = {};
-  for (const [name, field] of Object.entries(shape.fields)) {
-    const newName = rename(name);
-    const inner = change(shapeOfField(field));
-    if (newName !== name || inner !== shapeOfField(field)) isSame = false;
-    fields[newName] = "optional" in field ? optional(inner) : inner;
-  }
-  if (isSame) return shape;
-  if (shape.needs === undefined) return { ...shape, fields };
-  return { ...shape, fields, needs: { ...shape.needs, oneOf: shape.needs.oneOf.map(rename) } };
 }

@@ -46,12 +46,10 @@ export interface TextKind extends Range {
   readonly example?: string;
   /** Whether no message shows its value. */
   readonly isSecret?: true;
-  /** The code of an invalid text. Default: `bad_format`, or `out_of_range` for a text without `noun` that has a maximum length. */
+  /** The code of an invalid text. Default: `bad_format`. */
   readonly code?: ShapeCode;
-  /** The texts that an invalid one probably means, the likeliest first: `90` means `90s` or `90m`. */
-  readonly meant?: (text: string) => readonly string[];
-  /** How to mend an invalid text, if nothing shows what it means. For a text that is the name of a member, `record` has all members. */
-  readonly hint?: (text: string, record?: Readonly<Record<string, unknown>>) => string | undefined;
+  /** How to mend an invalid text: `write 90s or 90m` for `90`. */
+  readonly hint?: (text: string) => string | undefined;
 }
 
 export interface NumberKind extends Range {
@@ -64,13 +62,11 @@ export interface ChoiceKind {
   readonly choices: readonly (string | number | boolean)[];
   /** The code of a value that is no choice. */
   readonly code: ShapeCode;
-  /** Whether it will always be this one choice. */
-  readonly isConstant?: boolean;
   /** Whether another version may have more choices. */
   readonly isGrowing?: boolean;
   /** The pattern of texts that are allowed besides the choices. */
   readonly alsoMatching?: RegExp;
-  /** What to write in place of a value that is no choice. */
+  /** How to mend a value that is no choice. */
   readonly hint?: (value: unknown) => string | undefined;
 }
 

@@ -1,8 +1,8 @@
 import type { NumberKind, Range, Shape, TextKind } from "./shape-kinds.js";
 import { listed } from "./words.js";
 
-/** What a shape allows, in words: `a string of 1 to 200 characters`. `value` is the refused value, if there is one. */
-export function describeShape(shape: Shape, value?: unknown): string {
+/** What a shape allows, in words: `a string of 1 to 200 characters`. */
+export function describeShape(shape: Shape): string {
   switch (shape.kind) {
     case "choice":
       return listed(
@@ -10,9 +10,9 @@ export function describeShape(shape: Shape, value?: unknown): string {
         "or",
       );
     case "number":
-      return describeNumber(shape, value);
+      return describeNumber(shape);
     case "list":
-      return describeList(shape, value);
+      return `a list${rangeWords(shape)}`;
     case "text":
       return describeString(shape);
     case "boolean":
@@ -22,37 +22,18 @@ export function describeShape(shape: Shape, value?: unknown): string {
     case "anything":
       return "any value";
     case "either":
-      return listed(
-        shape.options.map((option) => describeShape(option)),
-        "or",
-      );
+      return listed(shape.options.map(describeShape), "or");
     case "mapping":
     case "record":
       return "a mapping";
   }
 }
 
-function describeNumber({ isWhole, min, max }: NumberKind, value: unknown): string {
-  const noun = isWhole ? "an integer" : "a number";
-  let most = max;
-  // Each integer has a limit. Only the message about an integer beyond it says so.
-  if (isWhole && max === undefined && isBeyondIntegers(value)) most = Number.MAX_SAFE_INTEGER;
-  if (most === undefined) return noun + ofAtLeast(min);
-  const limit = most.toLocaleString("en");
-  return min === undefined ? `${noun} of at most ${limit}` : `${noun} from ${min} to ${limit}`;
-}
-
-/** Whether a number, or a text with a number, is larger than the largest integer that is exact in JavaScript. */
-function isBeyondIntegers(value: unknown): boolean {
-  if (typeof value !== "number" && typeof value !== "string") return false;
-  return Number(value) > Number.MAX_SAFE_INTEGER;
-}
-
-function describeList({ min, max }: Range, value: unknown): string {
-  // Only a list that is too long needs to know the maximum.
-  const isTooLong = Array.isArray(value) && max !== undefined && value.length > max;
-  if (!isTooLong) return `a list${ofAtLeast(min)}`;
-  return `a list of ${min ?? 0} to ${max}`;
+function describeNumber(shape: NumberKind): string {
+  const { min, max } = shape;
+  const noun = shape.isWhole ? "an integer" : "a number";
+  if (min === undefined || max === undefined) return noun + rangeWords(shape);
+  return `${noun} from ${min} to ${max.toLocaleString("en")}`;
 }
 
 function describeString({ noun, format, min, max }: TextKind): string {
@@ -62,6 +43,9 @@ function describeString({ noun, format, min, max }: TextKind): string {
   return `a string of ${min ?? 0} to ${max} characters`;
 }
 
-function ofAtLeast(min: number | undefined): string {
-  return min === undefined ? "" : ` of at least ${min}`;
+/** ` of 1 to 3`, ` of at least 1`, ` of at most 3`; empty without a limit. */
+function rangeWords({ min, max }: Range): string {
+  if (min !== undefined && max !== undefined) return ` of ${min} to ${max.toLocaleString("en")}`;
+  if (min !== undefined) return ` of at least ${min}`;
+  return max === undefined ? "" : ` of at most ${max.toLocaleString("en")}`;
 }

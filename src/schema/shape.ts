@@ -36,7 +36,7 @@ export const integer = (of: Range = {}): Shape<number> =>
   ({ ...number({ min: 0, ...of }), isWhole: true }) as Shape<number>; // a number has this member
 export const flag = (): Shape<boolean> => ({ kind: "boolean" });
 export const anything = (): Shape => ({ kind: "anything" });
-export const choice = <const Choice extends string | number>(
+export const choice = <const Choice extends string | number | boolean>(
   choices: readonly Choice[],
   code: ShapeCode = "bad_choice",
   hint?: ChoiceKind["hint"],
@@ -44,13 +44,6 @@ export const choice = <const Choice extends string | number>(
 /** A choice that may get more choices in another version. */
 export const growingChoice = <const Choice extends string>(choices: readonly Choice[]): Shape<Choice> =>
   ({ ...choice(choices), isGrowing: true }) as Shape<Choice>; // a choice has this member
-/** A choice of one value, for good. */
-export const always = <const Value extends string | boolean>(value: Value): Shape<Value> => ({
-  kind: "choice",
-  choices: [value],
-  code: "bad_choice",
-  isConstant: true,
-});
 export const list = <Item>(item: Shape<Item>, of: Range = {}): Shape<readonly Item[]> => ({
   ...of,
   kind: "list",

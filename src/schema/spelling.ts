@@ -1,4 +1,4 @@
-import { withPartsChanged } from "./shape-fields.js";
+import { withPartsChanged } from "./change-parts.js";
 import type { Shape } from "./shape-kinds.js";
 import { isMapping } from "./type-tag.js";
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { openScenario } from "../node/files/scenario-files.js";
-import { invalidFields, requireKnownOptions } from "../rules/validation.js";
+import { requireKnownOptions, validationError } from "../rules/validation.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
 import { typeTag } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";
@@ -22,13 +22,17 @@ export async function loadScenario(
 }
 
 /** The name of a file or folder that a caller gives, also as a URL. Throws `validation_failed` for the field. */
-export function nameOfFile(file: unknown, doing: string, field: string): string {
+export function nameOfFile(file: unknown, attempt: string, field: string): string {
   if (typeof file === "string") return file;
   const isOfFile = typeTag(file) === "URL" && String(file).startsWith("file:");
-  if (!isOfFile) throw invalidFields(doing, { [field]: `is a name or a file: URL, not ${quote(file)}` });
+  if (!isOfFile) {
+    const message = `${field} must be a name or a file: URL, not ${quote(file)}`;
+    throw validationError(attempt, [{ field: [field], message }]);
+  }
   try {
     return fileURLToPath(file as URL); // its protocol is that of files
   } catch {
-    throw invalidFields(doing, { [field]: `is no file of this machine: ${quote(String(file))}` });
+    const message = `${field} is no file of this machine: ${quote(String(file))}`;
+    throw validationError(attempt, [{ field: [field], message }]);
   }
 }

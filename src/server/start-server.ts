@@ -4,7 +4,7 @@ import type { Sandbox } from "../library/sandbox.js";
 import { sandboxApi } from "../library/sandbox-api.js";
 import type { OrganizationRef, ScenarioKeyRef, ScenarioSource } from "../library/scenario-refs.js";
 import { nodePlatform } from "../node/platform.js";
-import { invalidFields, requireKnownOptions, validationError } from "../rules/validation.js";
+import { requireKnownOptions, validationError } from "../rules/validation.js";
 import { currentRun, type SandboxRun } from "../runs/current-run.js";
 import { checkedStart, invocationOfServer } from "../sandbox/start-sandbox.js";
 import { libraryNotation } from "../scenario/format/notations.js";
@@ -124,11 +124,12 @@ function requireOptions(options: Omit<ServerOptions, "scenario">): void {
   requireKnownOptions("start the server", options, optionsOfServer);
   const withShape = Object.entries(options).filter(([name]) => Object.hasOwn(optionShapes, name));
   const { problems } = checkShape(s.mapping(optionShapes), Object.fromEntries(withShape), libraryNotation);
-  if (problems.length > 0) throw validationError("Failed to start the server", problems);
+  if (problems.length > 0) throw validationError("start the server", problems);
 
   const { onDefect } = options;
   if (onDefect !== undefined && typeof onDefect !== "function") {
-    throw invalidFields("start the server", { onDefect: `is a function, not ${quote(onDefect)}` });
+    const message = `onDefect must be a function, not ${quote(onDefect)}`;
+    throw validationError("start the server", [{ field: ["onDefect"], message }]);
   }
 }
 

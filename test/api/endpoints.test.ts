@@ -5,7 +5,7 @@ import { handle } from "../../src/api/handle.js";
 import { detailsWithoutTexts } from "../../src/api/request-details.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
-import { outcomeRowsOf } from "../../src/report/possible-outcomes.js";
+import { allOutcomesOf } from "../../src/report/possible-outcomes.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import { secretToSend } from "../../src/sandbox/secrets.js";
 import { doors, headerOf, type Seen, startFrozen } from "../support/doors.js";
@@ -240,7 +240,7 @@ test.each([10, 200_000, 2_000_000])(
 
 test("the list of endpoints is the same for the same scenario, and names each success", () => {
   expect(endpointsIn(withEndpoints)).toBe(endpointsIn(withEndpoints));
-  const added = outcomeRowsOf(endpointsIn(withEndpoints)).filter(
+  const added = allOutcomesOf(endpointsIn(withEndpoints)).filter(
     ({ id, promised }) => !promised && id.startsWith("20"),
   );
   expect(added.map(({ id }) => id)).toEqual([

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { EnvFile } from "../../src/cli/files/env-file.js";
+import { writeEnvFile } from "../../src/cli/files/env-file.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const onUnix = test.runIf(process.platform !== "win32");
@@ -21,7 +21,7 @@ function written(file: string, text: string, change = (_path: string) => {}): st
   change(join(cwd, file));
   const read = () => readFileSync(join(cwd, file), "utf8");
   try {
-    new EnvFile(file, cwd).write(variables);
+    writeEnvFile(file, cwd, variables);
     return read();
   } catch (error) {
     expect(read()).toBe(text);
@@ -73,7 +73,7 @@ test.runIf(process.getuid?.() === 0)(
     symlinkSync("real", link);
     const write = (linkOwner: number) => {
       lchownSync(link, linkOwner, linkOwner);
-      new EnvFile(".env", cwd).write(variables);
+      writeEnvFile(".env", cwd, variables);
     };
     chownSync(real, anybody, anybody);
     const getuid = vi.spyOn(process, "getuid").mockReturnValue(anybody);
@@ -94,7 +94,7 @@ test("a hard link is kept: both names have the new lines, and the file its mode"
   const [file, other] = [join(cwd, ".env"), join(cwd, "other")];
   chmodSync(file, 0o640);
   linkSync(file, other);
-  new EnvFile(".env", cwd).write(variables);
+  writeEnvFile(".env", cwd, variables);
   expect(readFileSync(other, "utf8")).toBe("A=1\nSVC_API_KEY=SVC_test_1\n");
   expect([statSync(file).nlink, statSync(file).mode & 0o777]).toEqual([2, 0o640]);
 });
@@ -104,9 +104,8 @@ const others = { SVC_KEY_NEW: "SVC_test_sbx2", SVC_SANDBOX_CONTROL_TOKEN: "open-
 test("the lines of keys that are gone leave, also those of an earlier start; the user's own lines stay", () => {
   const own = "A=1\nSVC_KEY_LIVE=SVC_live_1\n";
   const cwd = temporaryFolder({ ".env": `SVC_KEY_OLD=SVC_test_sbx1 # of an earlier start\n${own}` });
-  const envFile = new EnvFile(".env", cwd);
-  envFile.write({ ...variables, SVC_KEY_PINNED: "SVC_test_2" });
-  envFile.write(variables);
+  writeEnvFile(".env", cwd, { ...variables, SVC_KEY_NEW: "SVC_test_sbx2" });
+  writeEnvFile(".env", cwd, variables);
   expect(readFileSync(join(cwd, ".env"), "utf8")).toBe(`${own}SVC_API_KEY=SVC_test_1\n`);
 });
 
@@ -115,9 +114,14 @@ test("the default key of an earlier start leaves if the scenario now has only it
     ".env": "SVC_API_KEY=SVC_test_sbx1\nA=1\n",
     real: "SVC_API_KEY=SVC_live_1\n",
   });
-  for (const file of [".env", "real"]) new EnvFile(file, cwd).write({ SVC_KEY_NEW: "SVC_test_sbx2" });
+  for (const file of [".env", "real"]) writeEnvFile(file, cwd, { SVC_KEY_NEW: "SVC_test_sbx2" });
   expect(readFileSync(join(cwd, ".env"), "utf8")).toBe("A=1\nSVC_KEY_NEW=SVC_test_sbx2\n");
   expect(readFileSync(join(cwd, "real"), "utf8")).toBe("SVC_API_KEY=SVC_live_1\nSVC_KEY_NEW=SVC_test_sbx2\n");
+});
+
+test("the control plane of an earlier start leaves if this one has none", () => {
+  const text = "SVC_CONTROL_URL=http://127.0.0.1:4747/__sandbox\nA=1\n";
+  expect(written(".env", text)).toBe("A=1\nSVC_API_KEY=SVC_test_1\n");
 });
 
 test.each(['"', "'", "`"])("a key of another sandbox leaves also in %s", (mark) => {
@@ -145,8 +149,7 @@ test("a file that gets a token is its owner's alone, and the first write reports
   const cwd = temporaryFolder({ ".env": "A=1\n" });
   const mode = () => statSync(join(cwd, ".env")).mode & 0o777;
   chmodSync(join(cwd, ".env"), 0o666);
-  const envFile = new EnvFile(".env", cwd);
-  expect([envFile.write(variables), mode()]).toEqual([false, 0o666]);
-  expect([envFile.write(others), mode()]).toEqual([true, 0o600]);
-  expect([envFile.write(others), mode()]).toEqual([false, 0o600]);
+  expect([writeEnvFile(".env", cwd, variables), mode()]).toEqual([false, 0o666]);
+  expect([writeEnvFile(".env", cwd, others), mode()]).toEqual([true, 0o600]);
+  expect([writeEnvFile(".env", cwd, others), mode()]).toEqual([false, 0o600]);
 });

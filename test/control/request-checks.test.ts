@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { authorizationChecks } from "../../src/api/authorize.js";
 import { endpointsIn } from "../../src/api/endpoints.js";
-import { outcomeRowsOf } from "../../src/report/possible-outcomes.js";
+import { allOutcomesOf } from "../../src/report/possible-outcomes.js";
 import { isFault } from "../../src/rules/fault-effects.js";
 import { faultOutcomeIds } from "../../src/rules/outcomes.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
@@ -20,7 +20,7 @@ test("the request checks have each outcome of the API once, as an exit of a chec
     const { checks, successes, faults } = (await ask("/request-checks")).body.data;
     expect(checks.map(({ name }: Check) => name)).toEqual(names);
     const outcomes = checks.flatMap(({ exits }: Check) => exits).concat(successes);
-    const listed = outcomeRowsOf(endpointsIn(bundledScenarios[scenario])).map(({ id }) => id);
+    const listed = allOutcomesOf(endpointsIn(bundledScenarios[scenario])).map(({ id }) => id);
     expect(outcomes.toSorted()).toEqual(listed.filter((outcome) => !isFault(outcome)).toSorted());
     expect(faults).toEqual(faultOutcomeIds);
   }

@@ -121,9 +121,9 @@ const organization = "PATCH /organizations/harvest-bank";
 /** Writes that are rejected: with a code, or for the fields that are wrong. */
 const rejected: readonly [call: string, json: unknown, ...says: string[]][] = [
   [create, { organization: 7, environment: "sandbox", name: "" }, "organization", "environment", "name"],
-  [create, { ...newKey, name: undefined, naem: "CI" }, "naem"],
+  [create, { ...newKey, name: undefined, naem: "CI" }, "naem", "name"],
   [create, { ...newKey, limits: { per_minuet: 5, per_day: "5" } }, "limits.per_minuet", "limits.per_day"],
-  [create, { ...newKey, scopes: [7] }, "scopes.0"],
+  [create, { ...newKey, scopes: [7] }, "scopes[0]"],
   [create, { ...newKey, organization: "harvest-bnk" }, "organization"],
   [rotate, { overlap: 5 }, "overlap"],
   [rotate, { overlap: "1.5h" }, "overlap"],
@@ -138,7 +138,7 @@ const rejected: readonly [call: string, json: unknown, ...says: string[]][] = [
   ["PUT /assumptions", { profile: "minimum" }, "profile"],
   ["PUT /assumptions", { me_scope: "farms:read" }, "me_scope"],
   ["PUT /faults", {}, "faults"],
-  ["PUT /faults", { faults: [{ when: { key: "actve" }, then: { reset: true } }] }, "faults.0.when.key"],
+  ["PUT /faults", { faults: [{ when: { key: "actve" }, then: { reset: true } }] }, "faults[0].when.key"],
   ["PUT /scenario", {}, "name"],
   ["PUT /scenario", validYaml, "body"],
   [create, { ...newKey, scopes: [] }, "422 scopes_required"],

@@ -77,8 +77,8 @@ test("R46 what is rejected changes nothing, and a key in the place of a ref is n
   const before = sandbox.snapshot();
   const secret = sandbox.secret("main");
   for (const [fault, field] of [
-    [{ when: { key: secret }, then: { hang: true } }, "faults.0.when.key"],
-    [{ then: { reset: true, status: 503 } }, "faults.0.then.status"],
+    [{ when: { key: secret }, then: { hang: true } }, "faults[0].when.key"],
+    [{ then: { reset: true, status: 503 } }, "faults[0].then.status"],
   ] as const) {
     const set = () => sandbox.faults.set([fault]);
     const details = expect.objectContaining({ fields: { [field]: expect.any(String) } });

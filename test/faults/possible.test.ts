@@ -77,7 +77,7 @@ test.each(impossible)("a fault that no request can match is refused: %j", (fault
   expect(() => sandbox.faults.set([fault])).toThrow(
     expect.objectContaining({
       code: "validation_failed",
-      details: { fields: { [`faults.0.${field}`]: expect.stringMatching(words) } },
+      details: { fields: { [`faults[0].${field}`]: expect.stringMatching(words) } },
     }),
   );
 });

@@ -74,14 +74,6 @@ test.each(keyStates)("the independent model responds to a key that is %s as its 
   expect(String(status)).toBe((rejection ?? "200").slice(0, 3));
 });
 
-test.each(
-  keyStates.filter((state) => state !== "active").flatMap((state) => [[state, true] as const, [state, {}]]),
-)("a key that is written with %s: %j gets the hint for its state", (state, written) => {
-  const keys = { key: { environment: "test", [state as string]: written } } as const;
-  const problems = problemsIn(() => open({ organizations: { bank: { type: "bank", keys } } }));
-  expect(problems.map(({ hint }) => hint)).toEqual([`write state: "${state}"`]);
-});
-
 test.each(["revoked_at", "expires", "overlap_ends"])(
   "%s of a key without a state ends the key, or is a problem",
   (end) => {

@@ -58,7 +58,7 @@ test("without a unit, the hint names the units", () => {
   expect(() => keys.rotate("active", { overlap: 60 as 0 })).toThrow(
     expect.objectContaining({
       code: "validation_failed",
-      details: { fields: { overlap: expect.stringContaining(`write "60s" or "60m"`) } },
+      details: { fields: { overlap: expect.stringContaining(`write 60s or 60m`) } },
     }),
   );
 });

@@ -75,37 +75,13 @@ test.each(["017", "00501", "-017", "+017", "00.5", "00", "040075"])(
   },
 );
 
-test.each([
-  ["organizations.bank.keys.main.limits.per_minute", "010", "limits: { per_minute: ^ }"],
-  ["organizations.bank.keys.main.usage.today", "+007", "usage: { today: ^ }"],
-])("a field that is a number has no zeros in front: %s", (field, number, text) => {
-  const written = start.replace("environment: test", `environment: test, ${text.replace("^", number)}`);
-  const read = () => parseScenario(written);
-  expect(problemsOf(read)).toEqual([
-    ["out_of_range", field, 2, written.indexOf(number) - "version: 1".length],
-  ]);
-  expect(read).toThrow(`must not start with zeros, as in ${number}`);
-  expect(read).toThrow(`write ${Number(number)}`);
-});
-
-test.each([
-  ["version", "version: 01"],
-  ["seed", "version: 1\nseed: 007"],
-  ["faults[0].then.status", "version: 1\nfaults: [{ then: { status: 0503 } }]"],
-  ["faults[0].when.requests[0]", "version: 1\nfaults: [{ when: { requests: [01] }, then: { reset: true } }]"],
-  [
-    "faults[0].when.probability",
-    "version: 1\nfaults: [{ when: { probability: 00.5 }, then: { reset: true } }]",
-  ],
-])("so has a choice, an item and a fraction: %s", (field, text) => {
-  const read = () => parseScenario(start.replace("version: 1", text));
-  expect(problemsOf(read).map(([code, path]) => [code, path])).toEqual([["out_of_range", field]]);
-});
-
-test.each(["0", "0x1F", "0o17", "1e2", "0.5e1"])("a number in another form is fine: %s", (seed) => {
-  const scenario = parseScenario(`${start}seed: ${seed}\n`);
-  expect(scenario.seed).toBe(Number(seed));
-});
+test.each(["0", "0x1F", "0o17", "1e2", "0.5e1", "007"])(
+  "a field that is a number may have another form: %s",
+  (seed) => {
+    const scenario = parseScenario(`${start}seed: ${seed}\n`);
+    expect(scenario.seed).toBe(Number(seed));
+  },
+);
 
 test.each(["123456789.123456789", "0x20000000000001", "18446744073709551616", "1.0000000000000000001"])(
   "a number that JSON would round is refused: %s",

@@ -86,10 +86,10 @@ test.each([
     "organizations:\n  bank:\n    type: bank\n    keys:\n      a:\n        environment: test\n        secret: |\n          SVC_test_sbx1234\n",
   ],
   ["clock.now", "clock:\n  now: >\n    2026-03-02T09:00:00Z\n"],
-])("%s is one line, and the hint for a line end is the block without it", (field, members) => {
+])("%s is one line: the message of a block shows its line end, or no value of a secret", (field, members) => {
   const text = `version: 1\n${members}`;
   const problem = problemsOf(text).find((one) => one.field === field);
-  expect(problem).toMatchObject({ hint: expect.stringContaining(">- or |-") });
+  expect(problem?.message).toMatch(field.endsWith("secret") ? /one line [^"]+$/ : /\\n"$/);
   const corrected = problemsOf(text.replace(/([>|])\n/, "$1-\n"));
   expect(corrected.filter((one) => one.field === field && one.code !== "unknown_key_ref")).toEqual([]);
 });
@@ -280,13 +280,6 @@ test.each(typos)(
     ]);
   },
 );
-
-test.each(spaces)("a text in place of a mapping, with a colon and %j, has the same hint", (space) => {
-  const problems = problemsOf(inKeys(`      main:\n        environment:${space}test\n`));
-  expect(problems).toEqual([
-    expect.objectContaining({ code: "wrong_type", hint: expect.stringContaining("space after the colon") }),
-  ]);
-});
 
 test("names with colons stay names, where they have values or quotes", () => {
   const keys = inKeys("      main: { environment: test }\n");

@@ -37,12 +37,6 @@ const value = String.raw`\{.*?\}|\[.*\]|${quotedText}|[^\s{["]+?`;
 /** The hints of scenarios, by the first row that has one. */
 export const hintRows: readonly HintRow[] = [
   {
-    hint: /^write (\w+: .+?), with an ordinary space after the colon$/,
-    mistake: "`environment:test` in place of a mapping",
-    habit: "JSON needs no space after a colon; documents and chats have wide ones",
-    apply: withValue,
-  },
-  {
     hint: /^write (\w+): \{ … \}$/,
     mistake: "`main { … }` without a colon",
     habit: "Terraform and nginx write blocks so",
@@ -56,8 +50,8 @@ export const hintRows: readonly HintRow[] = [
   },
   {
     hint: /^write (\w+: [\w.]+)$/,
-    mistake: "`revoked: true` for `state: revoked`; `version:1`",
-    habit: "other APIs have a flag for each state; JSON needs no space after a colon",
+    mistake: "`version:1`",
+    habit: "JSON needs no space after a colon",
     apply: withField,
   },
   {
@@ -67,13 +61,17 @@ export const hintRows: readonly HintRow[] = [
     apply: withoutLine,
   },
   {
-    hint: new RegExp(
-      `^write (?:it in quotes: |a list: )?(${value})(?: without quotes)?(?: or .+|, .+ or .+)?$`,
-    ),
-    mistake: '`version: "1"`, `name: 2024`, `scopes: attestations:read`, `overlap: 90`, `name: Banks: two`',
+    hint: new RegExp(`^write (?:a list: )?(${value})(?: without quotes)?(?: or .+|, .+ or .+)?$`),
+    mistake: '`version: "1"`, `scopes: attestations:read`, `overlap: 90`, `name: Banks: two`',
     habit:
-      "Compose quotes its version; YAML reads numbers and colons; OAuth has scopes in a text; other tools count in seconds",
+      "Compose quotes its version; YAML reads colons; OAuth has scopes in a text; other tools count in seconds",
     apply: withValue,
+  },
+  {
+    hint: /^write it in quotes$/,
+    mistake: "`name: 2024`",
+    habit: "YAML reads numbers and flags",
+    apply: inQuotes,
   },
   {
     hint: /^write it (?:in kebab-case|with the letters a to z, digits and hyphens): (\S+)$/,
@@ -124,12 +122,6 @@ export const hintRows: readonly HintRow[] = [
     apply: withAdded,
   },
   {
-    hint: /^indent (\S+) by more spaces than \S+$/,
-    mistake: "a member below its name",
-    habit: "an editor starts a line where the one above starts",
-    apply: indented,
-  },
-  {
     hint: /^indent it to column (\d+)$/,
     mistake: "a line that is below no other",
     habit: "a block is copied to another level",
@@ -140,18 +132,6 @@ export const hintRows: readonly HintRow[] = [
     mistake: "a tab",
     habit: "editors indent with tabs",
     apply: ({ text }) => text.replaceAll("\t", "  "),
-  },
-  {
-    hint: /^remove the dash(?:es)?$/,
-    mistake: "a list of mappings in place of one",
-    habit: "Kubernetes and Compose have lists of named things",
-    apply: withoutDashes,
-  },
-  {
-    hint: /^write one line; a block starts with >- or \|-/,
-    mistake: "a block of text with its line end",
-    habit: "long texts and secrets are pasted below > or |",
-    apply: ({ text }) => text.replace(/([>|])(?=\n)/, "$1-"),
   },
   {
     hint: /^close it$/,
@@ -172,7 +152,7 @@ export const hintRows: readonly HintRow[] = [
     mistake: "an unknown field",
   },
   {
-    hint: /^write an? |^write the |^write true or false|^write another |^write \w+: \w+(?:,| for) /,
+    hint: /^write an? |^write one line |^write the |^write true or false|^write another |^write \w+: \w+(?:,| for) /,
     mistake: "a value of no known form",
   },
   {
@@ -266,6 +246,13 @@ function withValue({ text, problem, offset, groups: [fix = ""] }: Applied): stri
   return replaced(text, node.range[0], node.range[1], isBlock ? `${fix}\n` : fix);
 }
 
+/** The value at the place gets quotes. */
+function inQuotes({ text, offset }: Applied): string | undefined {
+  const [start, end] = partAt(text, offset)?.value?.range ?? [];
+  if (start === undefined || end === undefined) return undefined;
+  return replaced(text, start, end, `"${text.slice(start, end)}"`);
+}
+
 /** The text at the place, without its quotes, becomes the same text in quotes. */
 function withToken({ text, offset, groups: [fix = ""] }: Applied): string {
   const plain = fix.startsWith('"') ? (JSON.parse(fix) as string) : fix;
@@ -304,15 +291,6 @@ function withAdded({ text, problem, offset, groups: [field = ""] }: Applied): st
   return replaced(text, start, start, `${field}\n${" ".repeat(indent)}`);
 }
 
-/** The line with a name, and those inside it, are moved to the right. */
-function indented({ text, groups: [name = ""] }: Applied): string {
-  return moved(
-    text,
-    text.split("\n").findIndex((line) => line.trim().startsWith(`${name}:`)),
-    2,
-  );
-}
-
 function toColumn({ text, problem, groups: [column = ""] }: Applied): string {
   return moved(text, (problem.line ?? 1) - 1, Number(column) - (problem.column ?? 1));
 }
@@ -329,15 +307,6 @@ function moved(text: string, first: number, by: number): string {
       if (index < first || index >= end) return line;
       return by > 0 ? " ".repeat(by) + line : line.slice(-by);
     })
-    .join("\n");
-}
-
-function withoutDashes({ text, problem }: Applied): string {
-  const lines = text.split("\n");
-  const first = (problem.line ?? 1) - 1;
-  const indent = lines[first]?.search(/\S/) ?? 0;
-  return lines
-    .map((line, index) => (index >= first && line.search(/\S/) === indent ? line.replace("-", " ") : line))
     .join("\n");
 }
 

@@ -1,18 +1,18 @@
 import { builtIn, endpointsIn } from "../../src/api/endpoints.js";
-import { outcomeRowsOf } from "../../src/report/possible-outcomes.js";
+import { allOutcomesOf } from "../../src/report/possible-outcomes.js";
 
 /** The endpoints without the announced ones, and those that follow the first. */
 export const released = endpointsIn({});
 export const [, ...others] = builtIn.filter((one) => released.includes(one));
 
 /** The number of outcomes that the released endpoints promise. */
-export const promisedCount = outcomeRowsOf(released).filter((row) => row.promised).length;
+export const promisedCount = allOutcomesOf(released).filter((row) => row.promised).length;
 
 /** The promised outcomes that a client of the first endpoint can cover, and the other ones. */
-export const ofFirst = outcomeRowsOf(released.slice(0, 1)).flatMap(({ id, promised }) =>
+export const ofFirst = allOutcomesOf(released.slice(0, 1)).flatMap(({ id, promised }) =>
   promised ? [id] : [],
 );
-export const ofOthers = outcomeRowsOf(released).flatMap(({ id, promised }) =>
+export const ofOthers = allOutcomesOf(released).flatMap(({ id, promised }) =>
   promised && !ofFirst.includes(id) ? [id] : [],
 );
 

@@ -244,9 +244,9 @@ function responsesOf(profile: Profile, seed: number, rows: readonly RowChoice[] 
     const sandbox = startFrozen(scenario, { profile, seed, run: conditionedRun({ rows }) });
     const begun = startCall(sandbox, asked({ apiKey: secretToSend(sandbox, "key") }));
     const isMe = outcome === "200.test";
-    const kind = { status: outcomeRow(outcome).status, content: isMe ? "me" : "other" } as const;
+    const kind = { status: outcomeRow(outcome).status, content: isMe ? "me" : "json" } as const;
     const variation = chooseVariation(sandbox, begun, kind);
-    const { call } = variation;
+    const call = variation.variedCall;
     const { response } =
       isMe && call.entry !== undefined
         ? { response: renderSuccess(sandbox, call, me, me.respond(call.entry, sandbox.additions)) }
@@ -318,12 +318,12 @@ test("every row that an assumption can fix is tried here", () => {
 test.each(givable)("%s varies only in what its assumption leaves open: %j", (id, assumptions, left) => {
   const seen = new Set<string>();
   const outcome = id === "www_authenticate" ? "401.missing" : "429.per_minute";
-  const kind = { status: outcomeRow(outcome).status, content: "other" } as const;
+  const kind = { status: outcomeRow(outcome).status, content: "json" } as const;
   for (let seed = 1; seed <= 8; seed++) {
     const sandbox = startFrozen({ ...scenario, seed, assumptions: { profile: "varied", ...assumptions } });
-    const { call, variants } = chooseVariation(sandbox, startCall(sandbox, asked({})), kind);
+    const { variedCall, variants } = chooseVariation(sandbox, startCall(sandbox, asked({})), kind);
     for (const { row, variant } of variants) if (row.id === id) seen.add(variant.id);
-    expect(call.assumptions).toMatchObject(assumptions);
+    expect(variedCall.assumptions).toMatchObject(assumptions);
   }
   expect([...seen].sort()).toEqual([...left].sort());
 });

@@ -5,7 +5,7 @@ import {
   type StoryStep,
   shownValue,
 } from "../../sandbox/step-results.js";
-import type { FieldPath } from "../../schema/field-path.js";
+import { type FieldPath, pathText } from "../../schema/field-path.js";
 import { tryParseJson } from "../../schema/json-text.js";
 import { isMapping } from "../../schema/type-tag.js";
 
@@ -27,12 +27,12 @@ export function responseDifferences(expected: StepExpectation, response: StoryRe
   const content = bodyValue(response);
   const differences: StepDifference[] = [];
   if (expected.status !== undefined && expected.status !== response.status) {
-    differences.push(valueDifference("status", expected.status, response.status));
+    differences.push(valueDifference(["status"], expected.status, response.status));
   }
 
   const code = errorCodeIn(content) ?? null;
   if (expected.code !== undefined && expected.code !== code) {
-    differences.push(valueDifference("code", expected.code, code));
+    differences.push(valueDifference(["code"], expected.code, code));
   }
 
   // A fault that only delays a response leaves its outcome unchanged: either of the two matches.
@@ -40,7 +40,7 @@ export function responseDifferences(expected: StepExpectation, response: StoryRe
   if (expectedOutcome !== undefined && expectedOutcome !== outcome && expectedOutcome !== fault) {
     let foundOutcome = shownValue(outcome);
     if (fault !== null && fault !== outcome) foundOutcome += `, with ${fault}`;
-    differences.push({ at: "outcome", expected: shownValue(expectedOutcome), found: foundOutcome });
+    differences.push({ path: ["outcome"], expected: shownValue(expectedOutcome), found: foundOutcome });
   }
 
   for (const [name, expectedValue] of Object.entries(expected.headers ?? {})) {
@@ -49,11 +49,11 @@ export function responseDifferences(expected: StepExpectation, response: StoryRe
     let words = shownValue(expectedValue);
     if (expectedValue === true) words = "a value";
     if (expectedValue === false) words = shownValue(undefined);
-    differences.push({ at: `headers.${name}`, expected: words, found: shownValue(value) });
+    differences.push({ path: ["headers", name], expected: words, found: shownValue(value) });
   }
 
   if (expected.body !== undefined) {
-    differences.push(...bodyDifferences("body", expected.body, content));
+    differences.push(...bodyDifferences(["body"], expected.body, content));
   }
   return differences;
 }
@@ -66,26 +66,26 @@ function isExpectedHeader(expected: string | boolean, value: string | undefined)
 }
 
 /** Compares values of bodies. A mapping must contain the expected members and may contain others: the API may add members at any time. */
-function bodyDifferences(at: string, expected: unknown, found: unknown): StepDifference[] {
+function bodyDifferences(path: FieldPath, expected: unknown, found: unknown): StepDifference[] {
   const differences: StepDifference[] = [];
   if (isMapping(expected)) {
-    if (!isMapping(found)) return [valueDifference(at, expected, found)];
+    if (!isMapping(found)) return [valueDifference(path, expected, found)];
     for (const [name, member] of Object.entries(expected)) {
-      differences.push(...bodyDifferences(`${at}.${name}`, member, ownMember(found, name)));
+      differences.push(...bodyDifferences([...path, name], member, ownMember(found, name)));
     }
     return differences;
   }
 
   if (Array.isArray(expected)) {
     const isAsLong = Array.isArray(found) && found.length === expected.length;
-    if (!isAsLong) return [valueDifference(at, expected, found)];
+    if (!isAsLong) return [valueDifference(path, expected, found)];
     for (const [index, item] of expected.entries()) {
-      differences.push(...bodyDifferences(`${at}[${index}]`, item, found[index]));
+      differences.push(...bodyDifferences([...path, index], item, found[index]));
     }
     return differences;
   }
 
-  if (expected !== found) differences.push(valueDifference(at, expected, found));
+  if (expected !== found) differences.push(valueDifference(path, expected, found));
   return differences;
 }
 
@@ -94,8 +94,8 @@ function ownMember<Value>(mapping: Readonly<Record<string, Value>>, name: string
   return Object.hasOwn(mapping, name) ? mapping[name] : undefined;
 }
 
-function valueDifference(at: string, expected: unknown, found: unknown): StepDifference {
-  return { at, expected: shownValue(expected), found: shownValue(found) };
+function valueDifference(path: FieldPath, expected: unknown, found: unknown): StepDifference {
+  return { path, expected: shownValue(expected), found: shownValue(found) };
 }
 
 /** The error code in the body of a response; `null` without one. */
@@ -116,52 +116,29 @@ function errorCodeIn(body: unknown): unknown {
   return body.error.code;
 }
 
-/** The differences of a step and of the timeline steps that ran during it, each with its field. */
-export function allFieldDifferences(result: PlayedStep): FieldDifference[] {
-  const fieldDifferences = ownFieldDifferences(result);
-  for (const { index, differences } of result.timeline) {
-    for (const difference of differences) {
-      fieldDifferences.push(withField(difference, `timeline[${index}].`, ["timeline", index]));
-    }
-  }
-  return fieldDifferences;
-}
-
-/** The differences of a step without those of timeline steps. If it could not run, the step itself is their field. */
-export function ownFieldDifferences({ number, failure, differences }: PlayedStep): FieldDifference[] {
-  const step = ["story", number - 1];
-  const fieldDifferences: FieldDifference[] = [];
+/** The differences of a step, then those of the timeline steps that ran during it. If it could not run, the step itself is a field. */
+export function fieldDifferences({ number, failure, differences, timeline }: PlayedStep): FieldDifference[] {
+  const storyStep = ["story", number - 1];
+  const withFields: FieldDifference[] = [];
   if (failure !== null) {
-    fieldDifferences.push({ at: null, expected: null, found: null, message: failure.message, field: step });
+    withFields.push({ at: null, expected: null, found: null, message: failure.message, field: storyStep });
   }
-  for (const difference of differences) fieldDifferences.push(withField(difference, "", step));
-  return fieldDifferences;
-}
+  for (const difference of differences) {
+    withFields.push(fieldDifference(difference, pathText(difference.path), storyStep));
+  }
 
-/** A difference with its field in this step. `placePrefix` tells apart the steps that it may be of: `timeline[3].`. */
-function withField(difference: StepDifference, placePrefix: string, step: FieldPath): FieldDifference {
-  const { expected, found } = difference;
-  const at = placePrefix + difference.at;
-  const message = `${at}: expected ${expected}, found ${found}`;
-  return { at, expected, found, message, field: [...step, "expect", ...partsOf(difference.at)] };
-}
-
-/**
- * The parts of a place: of `body.items[0].id` these are `body`, `items`, 0 and `id`. The name of a header is one part. A member
- * name with a dot cannot be followed: the field then found is its parent.
- */
-function partsOf(at: string): FieldPath {
-  const headerStart = "headers.";
-  if (at.startsWith(headerStart)) return ["headers", at.slice(headerStart.length)];
-
-  const parts: (string | number)[] = [];
-  for (const member of at.split(".")) {
-    // `items[0][1]` is split into its name and the texts `[0]` and `[1]`.
-    for (const part of member.split(/(\[\d+\])/)) {
-      if (part === "") continue;
-      const isIndex = /^\[\d+\]$/.test(part);
-      parts.push(isIndex ? Number(part.slice(1, -1)) : part);
+  for (const { index, differences: ofTimeline } of timeline) {
+    const timelineStep = ["timeline", index];
+    for (const difference of ofTimeline) {
+      const at = pathText([...timelineStep, ...difference.path]);
+      withFields.push(fieldDifference(difference, at, timelineStep));
     }
   }
-  return parts;
+  return withFields;
+}
+
+function fieldDifference(difference: StepDifference, at: string, step: FieldPath): FieldDifference {
+  const { path, expected, found } = difference;
+  const message = `${at}: expected ${expected}, found ${found}`;
+  return { at, expected, found, message, field: [...step, "expect", ...path] };
 }

@@ -50,18 +50,16 @@ export function presentNextStep(sandbox: SandboxState): PlayedStep | undefined {
   const { story, clock } = sandbox;
   const isFirst = story.next === 0 && story.steps.length > 0;
   if (isFirst) {
-    story.wasFrozen = clock.isFrozen();
+    story.resumesAtEnd = !clock.isFrozen();
     setFrozenForStory(sandbox, true);
   }
 
   const result = runNextStep(sandbox);
   const isOver = story.next >= story.steps.length;
-  if (!isOver) return result;
-
-  // The clock goes on only if it did so before the first step. A story that `play` began has not stopped it.
-  const wasRunning = story.wasFrozen === false;
-  if (wasRunning) setFrozenForStory(sandbox, false);
-  story.wasFrozen = undefined;
+  if (isOver && story.resumesAtEnd) {
+    setFrozenForStory(sandbox, false);
+    story.resumesAtEnd = false;
+  }
   return result;
 }
 
@@ -81,13 +79,26 @@ export function runNextStep(sandbox: SandboxState): PlayedStep | undefined {
     const step = story.steps[story.next];
     if (step === undefined) return undefined;
     story.next += 1;
-    const stepResult = runOrFail(sandbox, step);
-    const result = playedStep(sandbox, story, step, stepResult, timeline);
+    const number = story.next;
+    const { request, response, performed, failure, differences } = runOrFail(sandbox, step);
+    const result: PlayedStep = {
+      step,
+      number,
+      of: story.steps.length,
+      kind: stepKind(step),
+      say: step.say ?? null,
+      request,
+      response,
+      performed,
+      failure,
+      timeline,
+      now: viewClock(sandbox.clock).now,
+      differences,
+    };
 
     // Only the returned result contains the secret of a new key, never the stored one.
-    const performed = result.performed && { ...result.performed, secret: null };
-    story.last = { ...result, performed };
-    story.results.set(result.number - 1, isAsExpected(result));
+    story.last = { ...result, performed: performed && { ...performed, secret: null } };
+    story.results.set(number - 1, isAsExpected(result));
     journal.emit({ type: "story.step", result: story.last });
     return result;
   } finally {
@@ -126,28 +137,4 @@ function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
   if (stepKind(step) === "say") return emptyResult;
   const performed = performAction(sandbox, step);
   return { ...emptyResult, performed, differences: actionDifferences(step.expect, performed) };
-}
-
-/** A step that has run, with its result and the timeline steps that ran during it. */
-function playedStep(
-  sandbox: SandboxState,
-  story: SandboxState["story"],
-  step: StoryStep,
-  result: StepResult,
-  timeline: readonly TimelineResult[],
-): PlayedStep {
-  return {
-    step,
-    number: story.next,
-    of: story.steps.length,
-    kind: stepKind(step),
-    say: step.say ?? null,
-    request: result.request,
-    response: result.response,
-    performed: result.performed,
-    failure: result.failure,
-    timeline,
-    now: viewClock(sandbox.clock).now,
-    differences: result.differences,
-  };
 }

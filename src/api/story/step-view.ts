@@ -1,5 +1,10 @@
 import type { ActionErrorCode } from "../../rules/errors.js";
-import { allDifferences, type PlayedStep, type StoryResponse } from "../../sandbox/step-results.js";
+import {
+  allDifferences,
+  type PlayedStep,
+  type ShownDifference,
+  type StoryResponse,
+} from "../../sandbox/step-results.js";
 import { errorCodeOf } from "./expectation.js";
 import { narrateAction, narrateAdvance } from "./narrate.js";
 
@@ -18,11 +23,13 @@ interface MeanwhileView extends ActionErrorView {
 }
 
 /** The result of a step with its sentences, for people. */
-interface StepView extends Omit<PlayedStep, "step" | "response" | "timeline"> {
+interface StepView extends Omit<PlayedStep, "step" | "response" | "timeline" | "differences"> {
   /** `null` for narration, a request, and a step that could not run. */
   readonly text: string | null;
   readonly response: (StoryResponse & { readonly code: string | null }) | null;
   readonly meanwhile: readonly MeanwhileView[];
+  /** Those of the step and of the steps of the timeline. */
+  readonly differences: readonly ShownDifference[];
 }
 
 /** The result of a step as the control plane and `play --json` show it. Contains the secret of a key that the step made. */

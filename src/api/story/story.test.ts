@@ -1,8 +1,13 @@
 import { expect, test } from "vitest";
 import { startFrozen } from "../../../test/support/doors.js";
 import { restartSandbox } from "../../sandbox/start-sandbox.js";
-import type { ActionResult, StepAction, StoryResponse } from "../../sandbox/step-results.js";
-import { ownFieldDifferences, responseDifferences } from "./expectation.js";
+import {
+  type ActionResult,
+  type StepAction,
+  type StoryResponse,
+  shownDifferences,
+} from "../../sandbox/step-results.js";
+import { fieldDifferences, responseDifferences } from "./expectation.js";
 import { narrateAction } from "./narrate.js";
 import { runNextStep } from "./run-story.js";
 import { storyRequest } from "./send.js";
@@ -16,7 +21,9 @@ const response: StoryResponse = {
   fault: null,
 };
 const at = (expected: Parameters<typeof responseDifferences>[0], found: StoryResponse = response) =>
-  responseDifferences(expected, found).map(({ at, expected, found }) => `${at}: ${expected}, not ${found}`);
+  shownDifferences(responseDifferences(expected, found)).map(
+    (difference) => `${difference.at}: ${difference.expected}, not ${difference.found}`,
+  );
 
 test("everything that differs is named, with what was expected and what was found", () => {
   expect(
@@ -66,17 +73,18 @@ test("lists are compared whole, and null is not a missing member", () => {
   ]);
 });
 
-test("the field of a difference is a member also if its name is a number, and an item only in brackets", () => {
+test("the field of a difference is a member also if its name is a number or has a dot", () => {
   const sandbox = startFrozen({
     version: 1,
     organizations: { bank: { type: "bank", keys: { main: { environment: "test" } } } },
-    story: [{ request: { key: "main" }, expect: { body: { data: { "2024": 1, scopes: ["a"] } } } }],
+    story: [{ request: { key: "main" }, expect: { body: { data: { "2024": 1, "a.b": 2, scopes: ["a"] } } } }],
   });
   const played = runNextStep(sandbox);
   if (played === undefined) throw new Error("the story has no step");
-  const fields = ownFieldDifferences(played).map(({ field }) => field);
+  const fields = fieldDifferences(played).map(({ field }) => field);
   expect(fields).toEqual([
     ["story", 0, "expect", "body", "data", "2024"],
+    ["story", 0, "expect", "body", "data", "a.b"],
     ["story", 0, "expect", "body", "data", "scopes", 0],
   ]);
 });

@@ -5,7 +5,7 @@ interface RequestIdForm {
    * last 8 digits count the requests of a series, so each form contains at least these.
    */
   readonly make: (digits: string, series: number) => string;
-  /** What an id of this form is, in either case. */
+  /** What an id of this form is, in upper or lower case. */
   readonly pattern: RegExp;
 }
 

@@ -73,7 +73,8 @@ export const variationTable: readonly VariationRow[] = [
 /** The rows that a response can have, by its content. Which of them it has follows from its status. */
 export const rowsByContent = {
   me: variationTable,
-  other: variationTable.filter((tableRow) => !meRows.includes(tableRow)),
+  /** Any other JSON: an error, or the success of an announced endpoint. */
+  json: variationTable.filter((tableRow) => !meRows.includes(tableRow)),
   /** A success without a body: only headers that an assumption chooses vary, and its request id. */
   empty: [rateLimitHeadersRow, requestIdForm],
   /** The response of a fault. Only its request id varies: the rest does not come from the service whose gaps these rows fill. */

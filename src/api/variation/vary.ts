@@ -12,10 +12,10 @@ import { idRows, rowsByContent } from "./table.js";
 
 // A response in the profile `varied` is made in steps. `chooseVariation` chooses its variants before there is a response: some of
 // them choose the request id and the assumptions of its call. For that call it is then made as in any profile, and
-// `rewriteResponse` changes how it is written. `visibleVariants` lists for a client's run what the client can see of all this.
+// `rewriteResponse` changes how it is written. `variedPoints` lists for a client's run what varies.
 
-/** All of a response that chooses its variants: never its request, nor why its key is rejected (R14). */
-export interface StatusAndContent {
+/** What chooses the variants of a response: never its request, nor why its key is rejected (R14). */
+export interface ResponseKind {
   readonly status: number;
   readonly content: keyof typeof rowsByContent;
 }
@@ -30,22 +30,22 @@ interface ChosenVariant {
 
 /** What varies in one response. */
 interface Variation {
-  readonly content: StatusAndContent["content"];
+  readonly content: ResponseKind["content"];
   /** One of each row that such responses have, and that varies in the sandbox, in the order of the table. */
   readonly variants: readonly ChosenVariant[];
   /** The call with the request id and the assumptions that the variants choose: the response is made for this call. */
-  readonly call: ApiCall;
+  readonly variedCall: ApiCall;
 }
 
-const noneVisible: readonly VariedPoint[] = [];
+const noPoints: readonly VariedPoint[] = [];
 
 /**
  * Chooses what varies in the response to a call: nothing, unless the profile is `varied`. A client's run that mixes variants counts
  * the response, and gives the next one the next variants.
  */
-export function chooseVariation(sandbox: SandboxState, call: ApiCall, response: StatusAndContent): Variation {
+export function chooseVariation(sandbox: SandboxState, call: ApiCall, response: ResponseKind): Variation {
   const { status, content } = response;
-  if (profileInEffect(sandbox) !== "varied") return { content, variants: [], call };
+  if (profileInEffect(sandbox) !== "varied") return { content, variants: [], variedCall: call };
   const shift = sandbox.run?.nextVariantShift(call, status);
   const variants = chooseVariants(sandbox, status, content, shift);
 
@@ -57,19 +57,19 @@ export function chooseVariation(sandbox: SandboxState, call: ApiCall, response: 
     const digits = call.id.slice("req_".length);
     id = variant.requestId(digits, sandbox.requestIds.seriesOf(call.number));
   }
-  return { content, variants, call: { ...call, id, assumptions } };
+  return { content, variants, variedCall: { ...call, id, assumptions } };
 }
 
 function chooseVariants(
   sandbox: SandboxState,
   status: number,
-  content: StatusAndContent["content"],
+  content: ResponseKind["content"],
   shift: number | undefined,
 ): ChosenVariant[] {
   const { seed, run } = sandbox;
   // The seed and the row choose a variant, and a client's run may choose one that is `shift` variants later. A row that the run does
   // not vary has its first variant.
-  const choice = { seed, rows: run?.rows, shift };
+  const howToChoose = { seed, rows: run?.rows, shift };
   const randomOfSeed = randomStream(seed, "variation")();
 
   const chosen: ChosenVariant[] = [];
@@ -78,7 +78,7 @@ function chooseVariants(
     const row = varyingRow(sandbox, rowOfTable);
     if (row === undefined) continue;
 
-    const variant = variantOn(status, row, choice);
+    const variant = variantOn(status, row, howToChoose);
     // Some variants are not for all statuses of their row.
     const { statuses } = variant;
     if (statuses !== undefined && !statuses.includes(status)) continue;
@@ -117,24 +117,27 @@ export function rewriteResponse(response: ApiResponse, { variants }: Variation):
   return { status, headers: headers.flat(), body: text };
 }
 
-/** What a client can see of a variation in its response; nothing outside of a client's run, which alone reads it. */
-export function visibleVariants(
+/**
+ * What varies in a response; nothing outside of a client's run, which alone reads it. A variant may find nothing to change in this
+ * response: `slashes` in a body without any.
+ */
+export function variedPoints(
   sandbox: SandboxState,
   { content, variants }: Variation,
   response: ApiResponse,
 ): readonly VariedPoint[] {
-  if (sandbox.run === undefined) return noneVisible;
+  if (sandbox.run === undefined) return noPoints;
   const hasId = headerPairs(response.headers).some(([name]) => name.toLowerCase() === "x-request-id");
 
-  const visible: VariedPoint[] = [];
+  const points: VariedPoint[] = [];
   // A success of `/me` also shows what varies in the records of keys and organizations.
-  if (content === "me") visible.push(...sandbox.additions.variants);
+  if (content === "me") points.push(...sandbox.additions.variants);
   for (const { row, variant } of variants) {
     // The first variant does not vary from what `minimal` does, or from what the sandbox's own assumption says.
     if (variant === row.variants[0]) continue;
     const isOfId = idRows.some(({ id }) => id === row.id);
     if (isOfId && !hasId) continue;
-    visible.push({ row: row.id, variant: variant.id, status: response.status });
+    points.push({ row: row.id, variant: variant.id, status: response.status });
   }
-  return visible;
+  return points;
 }

@@ -11,7 +11,7 @@ import { checkOnlyNames } from "../../certify/only-names.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
-import { expectedOutcomes } from "../../report/possible-outcomes.js";
+import { outcomesToCover } from "../../report/possible-outcomes.js";
 import type { ReportFormat } from "../../report/render/layout.js";
 import { render } from "../../report/render/render.js";
 import { commandLine } from "../../report/shell-words.js";
@@ -167,7 +167,7 @@ export const certifyCommand = declareCommand({
 /** What the runs of the client are; throws a usage error for a wrong `--only` or `--allow`. */
 function createPlan({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): CertifyPlan {
   const { only, allow = [], timeout } = flags;
-  const outcomes = expectedOutcomes(scenario);
+  const outcomes = outcomesToCover(scenario);
   const onlyNames = checkOnlyNames(only ?? [], outcomes);
   if (onlyNames.kind === "unknown") {
     const examples = "varied.3, answer.401.revoked, resend.403 or fault.hang";

@@ -1,4 +1,5 @@
 import { finished } from "node:stream";
+import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import type { SandboxRun } from "../../runs/current-run.js";
 import { type CommandCall, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
@@ -8,8 +9,8 @@ import * as shared from "../flags/shared-flags.js";
 import { aborted, backgroundVariable, type Io } from "../io.js";
 import { openScenarioArgument, stdinName } from "../scenario/open-scenario.js";
 import { createLog } from "../serve/log.js";
-import { type ScenarioToServe, type Serving, startServing } from "../serve/start-server.js";
-import { StartedParts } from "../serve/started-parts.js";
+import { type StartContext, startServing } from "../serve/start-server.js";
+import { Stops } from "../serve/stops.js";
 
 const startFlags = {
   port: flag.option(
@@ -96,7 +97,8 @@ export const startCommand = declareCommand({
     const ownOptions = shared.startOptionsOf(flags);
     const run = await runOfProcess(io);
     const startOptions = run === undefined ? ownOptions : run.optionsFor(ownOptions);
-    return serveUntilStopped({ call, run, startOptions });
+    const logger = await createLog(flags, io);
+    return serveUntilStopped({ call, run, startOptions, logger, stops: new Stops() });
   },
 });
 
@@ -131,26 +133,21 @@ async function runOfProcess({ env }: Io): Promise<SandboxRun | undefined> {
   return currentRun();
 }
 
-/** What a server starts with. */
-type ServerStart = Pick<Serving, "run" | "startOptions"> & { readonly call: StartCall };
-
 /** Serves until a signal comes, or stdin ends; resolves to the exit code. */
-async function serveUntilStopped(start: ServerStart): Promise<number> {
-  const { call } = start;
+async function serveUntilStopped(context: StartContext): Promise<number> {
+  const { call, logger, stops } = context;
   const { args, flags, io } = call;
   const stopSignal = io.stopSignal();
   if (flags.untilStdinEnds) stopWithStdin(args[0], io);
 
-  const parts = new StartedParts();
-  const logger = await createLog(flags, io);
   let failures: readonly unknown[] = [];
   try {
-    const starting = await openAndStart({ ...start, logger, parts }, stopSignal);
+    const starting = await openAndStart(context, stopSignal);
     if (starting === "stopped") return exitCode.fine;
     await aborted(stopSignal);
     logger.note(whyStopping(call));
   } finally {
-    failures = await parts.stop();
+    failures = await stops.stop();
     for (const failure of failures) {
       const text = describeFailure(failure, { ...flags, json: false });
       logger.problem(text.trimEnd());
@@ -177,24 +174,29 @@ function stopWithStdin(scenario: string | undefined, { stdin, stopProcess }: Io)
  * Opens the scenario that this command names, or the run's, and serves it. A signal may come while it is read. Nothing keeps the
  * places of its fields after this: those of a large text take much memory, and a server runs for long.
  */
-async function openAndStart(serving: Serving, signal: AbortSignal): Promise<"started" | "stopped"> {
-  const { args, io } = serving.call;
-  let scenario: ScenarioToServe;
-  if (serving.run?.scenario !== undefined && args[0] === undefined) {
-    scenario = { loaded: { ...serving.run.scenario, files: [] } };
-  } else {
-    try {
-      scenario = await openScenarioArgument(args[0], io, signal);
-    } catch (error) {
-      if (signal.aborted) return "stopped";
-      throw error;
-    }
+async function openAndStart(context: StartContext, signal: AbortSignal): Promise<"started" | "stopped"> {
+  const { run, call } = context;
+  const [name] = call.args;
+  if (name === undefined && run?.scenario !== undefined) {
+    await startServing({ loaded: { ...run.scenario, files: [] }, places: noPlaces }, context);
+    return "started";
   }
-  await startServing(scenario, serving);
+
+  let opened: OpenedScenario;
+  try {
+    opened = await openScenarioArgument(name, call.io, signal);
+  } catch (error) {
+    if (signal.aborted) return "stopped";
+    throw error;
+  }
+  await startServing(opened, context);
   return "started";
 }
 
-function whyStopping({ flags, io }: StartCall): string {
+/** The places of a scenario that has no text. */
+const noPlaces = async () => ({ placeOf: () => undefined, spelling: () => undefined });
+
+function whyStopping({ flags, io }: StartContext["call"]): string {
   if (flags.untilStdinEnds && io.stdin?.destroyed) return "Stopping: stdin ended.";
   return "Stopping: open requests have 2 seconds to finish. To stop immediately, press Ctrl+C again or send the signal again.";
 }

@@ -8,33 +8,20 @@ import { writeWholeFile } from "./output-file.js";
 /** Only the user reads a new file: it has keys. */
 const newFileMode = 0o600;
 
-/** The file of `--write-env`. */
-export class EnvFile {
-  readonly #name: string;
-  readonly #file: string;
-  /** The variables that the last call has set. */
-  #previous: ClientVariables = {};
-
-  constructor(name: string, cwd: string) {
-    this.#name = name;
-    this.#file = resolve(cwd, name);
-  }
-
-  /** Sets variables: other lines stay. Returns whether it took the file from others, because of a token. */
-  write(variables: ClientVariables): boolean {
-    try {
-      const existing = readEnvFile(this.#file);
-      const text = withVariables(existing.text, variables, this.#previous);
-      // Nobody else may read a token, also while it is written.
-      const hasToken = "SVC_SANDBOX_CONTROL_TOKEN" in variables;
-      const isNarrowed = hasToken && (existing.mode & 0o077) !== 0;
-      if (isNarrowed) chmodSync(this.#file, existing.mode & 0o700);
-      writeWholeFile(this.#file, Buffer.from(text, "latin1"), newFileMode);
-      this.#previous = variables;
-      return isNarrowed;
-    } catch (cause) {
-      throw unwritable(cause, quoteFile(this.#name), "Name another file with --write-env.");
-    }
+/** Sets variables in the file of `--write-env`: other lines stay. Returns whether it took the file from others, because of a token. */
+export function writeEnvFile(name: string, cwd: string, variables: ClientVariables): boolean {
+  const file = resolve(cwd, name);
+  try {
+    const existing = readEnvFile(file);
+    const text = withVariables(existing.text, variables);
+    // Nobody else may read a token, also while it is written.
+    const hasToken = "SVC_SANDBOX_CONTROL_TOKEN" in variables;
+    const isNarrowed = hasToken && (existing.mode & 0o077) !== 0;
+    if (isNarrowed) chmodSync(file, existing.mode & 0o700);
+    writeWholeFile(file, Buffer.from(text, "latin1"), newFileMode);
+    return isNarrowed;
+  } catch (cause) {
+    throw unwritable(cause, quoteFile(name), "Name another file with --write-env.");
   }
 }
 

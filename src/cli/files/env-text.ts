@@ -3,20 +3,21 @@ import { hasSandboxMark } from "../../rules/key-text.js";
 /** The variables that a client reads, by their names. */
 export type ClientVariables = Readonly<Record<string, string>>;
 
-/** An assignment of a `.env` file, to the end of its last line. */
+/** An assignment of a `.env` file, to the end of its last line. Its parts, of `export A = "1" # one`: */
 interface Assignment {
   readonly kind: "assignment";
-  /** The line up to the value: `export NAME = `. */
+  /** `export A = ` */
   readonly start: string;
+  /** `A` */
   readonly name: string;
-  /** The value as it is written. In quotes, it may have several lines. */
+  /** `"1"`: as it is written. In quotes, it may have several lines. */
   readonly value: string;
-  /** What follows in its line, such as a comment, with the line end. */
+  /** ` # one`, with the line end */
   readonly end: string;
 }
 
-/** The lines before, between and after assignments. */
-interface OtherLines {
+/** A line that assigns nothing, with its end. */
+interface OtherLine {
   readonly kind: "other";
   readonly text: string;
 }
@@ -24,34 +25,51 @@ interface OtherLines {
 /** The mark of UTF-8 at the start of a file, as Latin-1 reads it. */
 const byteOrderMark = "\u00EF\u00BB\u00BF";
 
-// The parts of an assignment, as in `export NAME = "a" # a comment`.
-/** `export NAME = `. Spaces before a comment are not of it: of `NAME=  # a comment`, it has only `NAME=`. */
-const startPattern = /[ \t]*(?:export[ \t]+)?(?<name>[\w.-]+)[ \t]*=(?:(?![ \t]+#)[ \t]+)?/;
-/** `"a \" b"`, `'a'` or `` `a` ``: each may have several lines. */
-const quotedPattern = /"(?:\\[\s\S]|[^"\\])*"|'[^']*'|`[^`]*`/;
-/** `a b`: up to a comment, or to the end of the line without the spaces there. */
-const unquotedPattern = /[^\r\n]*?(?=[ \t]+#|[ \t]*$)/;
-/** ` # a comment` and the line end. */
-const endPattern = /.*(?:\r?\n)?/;
-
-/** Its groups have the names of an assignment's members. */
-const assignmentPattern = new RegExp(
-  `^(?<start>${startPattern.source})(?<value>${quotedPattern.source}|${unquotedPattern.source})(?<end>${endPattern.source})`,
-  "gm",
-);
-
 /** Reads the parts of a `.env` file without a byte order mark. */
-function readParts(text: string): (Assignment | OtherLines)[] {
-  const parts: (Assignment | OtherLines)[] = [];
-  let endOfPart = 0;
-  for (const match of text.matchAll(assignmentPattern)) {
-    const { start = "", name = "", value = "", end = "" } = match.groups ?? {};
-    parts.push({ kind: "other", text: text.slice(endOfPart, match.index) });
-    parts.push({ kind: "assignment", start, name, value, end });
-    endOfPart = match.index + match[0].length;
+function readParts(text: string): (Assignment | OtherLine)[] {
+  const parts: (Assignment | OtherLine)[] = [];
+  let rest = text;
+  while (rest !== "") {
+    const [beforeValue = "", name] = /^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=/.exec(rest) ?? [];
+    if (name === undefined) {
+      const line = restOfLine(rest);
+      parts.push({ kind: "other", text: line });
+      rest = rest.slice(line.length);
+      continue;
+    }
+
+    rest = rest.slice(beforeValue.length);
+    const { blanks, value } = readValue(rest);
+    rest = rest.slice(blanks.length + value.length);
+    const end = restOfLine(rest);
+    rest = rest.slice(end.length);
+    parts.push({ kind: "assignment", start: beforeValue + blanks, name, value, end });
   }
-  parts.push({ kind: "other", text: text.slice(endOfPart) });
   return parts;
+}
+
+/** The text up to the end of its first line, with the line end. */
+function restOfLine(text: string): string {
+  const index = text.indexOf("\n");
+  return index === -1 ? text : text.slice(0, index + 1);
+}
+
+/** `"a \" b"`, `'a'` or `` `a` ``: each may have several lines. */
+const quotedValue = /^(?:"(?:\\[\s\S]|[^"\\])*"|'[^']*'|`[^`]*`)/;
+
+/** The value at the start of the text after `=`, and the blanks before it. */
+function readValue(text: string): { readonly blanks: string; readonly value: string } {
+  const [blanks = ""] = /^[ \t]*/.exec(text) ?? [];
+  const afterBlanks = text.slice(blanks.length);
+  // `A=  # a comment` has an empty value.
+  if (blanks !== "" && afterBlanks.startsWith("#")) return { blanks: "", value: "" };
+  const [quoted] = quotedValue.exec(afterBlanks) ?? [];
+  if (quoted !== undefined) return { blanks, value: quoted };
+
+  // Without quotes, it ends before a comment, and before the blanks at the end of the line.
+  const [line = ""] = /^[^\r\n]*/.exec(afterBlanks) ?? [];
+  const value = line.replace(/[ \t]+#.*$/, "").replace(/[ \t]+$/, "");
+  return { blanks, value };
 }
 
 /** The number of the first line that no `.env` file has: neither an assignment nor a comment, and not empty. */
@@ -62,16 +80,14 @@ export function findForeignLine(text: string): number | undefined {
       number += countLineEnds(part.value + part.end);
       continue;
     }
-    const index = part.text.split("\n").findIndex(isForeign);
-    if (index !== -1) return number + index;
-    number += countLineEnds(part.text);
+    if (!isEmptyOrComment(part.text)) return number;
+    number += 1;
   }
   return undefined;
 }
 
-/** Whether a line outside of assignments is neither empty nor a comment. */
-function isForeign(line: string): boolean {
-  return !/^\s*(?:#.*)?\s*$/.test(line);
+function isEmptyOrComment(line: string): boolean {
+  return /^\s*(?:#.*)?\s*$/.test(line);
 }
 
 function countLineEnds(text: string): number {
@@ -83,10 +99,10 @@ function withoutMark(text: string): string {
 }
 
 /**
- * Returns the text of a `.env` file with these variables: each where it is, or at the end. It lacks the variables of `previous`
- * that are not among them, and the keys of other sandboxes in `SVC_API_KEY` and `SVC_KEY_…`. All other lines stay.
+ * Returns the text of a `.env` file with these variables: each where it is, or at the end. What another sandbox has left there
+ * leaves: its keys in `SVC_API_KEY` and `SVC_KEY_…`, and its `SVC_CONTROL_URL`. All other lines stay.
  */
-export function withVariables(text: string, variables: ClientVariables, previous: ClientVariables): string {
+export function withVariables(text: string, variables: ClientVariables): string {
   const content = withoutMark(text);
   const missing = new Map(Object.entries(variables));
   let result = text.slice(0, text.length - content.length);
@@ -99,7 +115,7 @@ export function withVariables(text: string, variables: ClientVariables, previous
     const { start, name, value, end } = part;
     missing.delete(name);
     if (Object.hasOwn(variables, name)) result += start + variables[name] + end;
-    else if (!isStale(part, previous)) result += start + value + end;
+    else if (!isOfAnotherSandbox(part)) result += start + value + end;
   }
 
   const lineEnd = text.includes("\r\n") ? "\r\n" : "\n";
@@ -110,9 +126,10 @@ export function withVariables(text: string, variables: ClientVariables, previous
   return result;
 }
 
-/** Whether an assignment is of an earlier call, or sets one of our variables to the key of another sandbox. */
-function isStale({ name, value }: Assignment, previous: ClientVariables): boolean {
-  if (Object.hasOwn(previous, name)) return true;
+/** Whether an assignment sets a variable that clients read to what only another sandbox has. */
+function isOfAnotherSandbox({ name, value }: Assignment): boolean {
+  // It goes with the SVC_BASE_URL of that sandbox.
+  if (name === "SVC_CONTROL_URL") return true;
   const unquoted = value.replace(/^(["'`])(.*)\1$/s, "$2");
   const isOfKey = name === "SVC_API_KEY" || name.startsWith("SVC_KEY_");
   return isOfKey && hasSandboxMark(unquoted);

@@ -75,7 +75,7 @@ function reportText(
   return renderReport(run.report, format, {
     failures: run.unmet.map(({ sentence }) => sentence),
     hint: `The command has sent no request. ${whyMissing(run, call)}`,
-    next: rerunCommand("certify", args, clientCommand, io.program),
+    certifyCommand: rerunCommand("certify", args, clientCommand, io.program),
     ...style,
   });
 }

@@ -1,5 +1,5 @@
 import { exampleOfFault } from "../../api/example-faults.js";
-import { expectedOutcomes } from "../../report/possible-outcomes.js";
+import { outcomesToCover } from "../../report/possible-outcomes.js";
 import type { FaultOutcomeId } from "../../rules/fault-effects.js";
 import { type ApiOutcomeId, faultOutcomeIds, type OutcomeId } from "../../rules/outcomes.js";
 import { randomStream } from "../../rules/seed.js";
@@ -26,7 +26,7 @@ export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] 
   }
 
   // The outcomes in whose place it comes. Default: all promised ones.
-  const promised = expectedOutcomes(scenario);
+  const promised = outcomesToCover(scenario);
   const outcomes = outcome === undefined ? promised : promised.filter((id) => id === outcome);
   if (outcomes.length === 0) {
     const hint = didYouMean(outcome ?? "", promised) || examples;

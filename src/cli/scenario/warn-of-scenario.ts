@@ -4,12 +4,11 @@ import { runDue } from "../../sandbox/operations/run-due.js";
 import type { SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
 import { problemsAt } from "../../scenario/problems.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
-import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { warnOfDates, warnOfPinned } from "./sandbox-warnings.js";
 
 /** Warns of what is valid in a scenario, but usually a mistake: after the start of its sandbox, and after each reload. */
 export async function warnOfScenario(
-  { loaded, places }: { readonly loaded: LoadedScenario; readonly places?: OpenedScenario["places"] },
+  { loaded, places }: OpenedScenario,
   sandbox: SandboxState,
   startOptions: StartOptions,
   logger: Logger,
@@ -21,7 +20,7 @@ export async function warnOfScenario(
   const { name, files, piped } = loaded;
   const isBundled = files.length === 0 && piped === undefined;
   // Bundled scenarios are tested.
-  if (places === undefined || isBundled) return;
+  if (isBundled) return;
 
   const { scenarioWarnings } = await import("../../node/scenario-warnings.js");
   const { placeOf, spelling } = await places();

@@ -7,6 +7,7 @@ import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js
 import { mePath } from "../../rules/known-paths.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { isoTime } from "../../rules/time.js";
+import { runDue } from "../../sandbox/operations/run-due.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { announcedKeys, defaultSecret, firstKeys, secretsByRef } from "../../sandbox/secrets.js";
 import { listed } from "../../schema/words.js";
@@ -33,15 +34,11 @@ type AnnouncedCall = Pick<CommandCall<AnnouncedFlags>, "flags" | "io">;
 /** The most keys that are announced to people. */
 const maxShownKeys = 40;
 
-/** Whether the announcement is a line of JSON, for the program that starts the server. */
-export function printsJson(flags: AnnouncedFlags): boolean {
-  return flags.json || flags.detach || flags.untilStdinEnds || false;
-}
-
 type AnnouncementKind = "json_line" | "url" | "banner";
 
-function announcementKind(flags: AnnouncedFlags): AnnouncementKind {
-  if (printsJson(flags)) return "json_line";
+/** How the server is announced: by a line of JSON for the program that starts it, or to people. */
+export function announcementKind(flags: AnnouncedFlags): AnnouncementKind {
+  if (flags.json || flags.detach || flags.untilStdinEnds) return "json_line";
   return flags.quiet ? "url" : "banner";
 }
 
@@ -52,16 +49,11 @@ export function announce(
   { flags, io }: AnnouncedCall,
   log: Logger,
 ): void {
+  // It shows what each key gets now.
+  runDue(sandbox);
   const kind = announcementKind(flags);
-  // Other people may read logs, so with a log of JSON, keys and the token are hidden by default.
-  const showsSecrets = flags.showKeys ?? flags.log !== "json";
-  const hideKeys = showsSecrets ? (text: string) => text : redactPlainKeys;
-
-  // People know a token that they have set, and so do their browsers.
-  const generatedToken = flags.controlToken === undefined ? server.controlToken : undefined;
-  // The program that starts the server gets each token.
-  const tokenForReader = kind === "json_line" ? server.controlToken : generatedToken;
-  const shownToken = showsSecrets ? tokenForReader : undefined;
+  const hideKeys = showsSecrets(flags) ? (text: string) => text : redactPlainKeys;
+  const shownToken = tokenToShow(server, kind, flags);
 
   switch (kind) {
     case "json_line":
@@ -77,10 +69,30 @@ export function announce(
       break;
   }
 
-  if (generatedToken !== undefined && !showsSecrets) {
+  // People know a token that they have set, and so do their browsers.
+  const generatedToken = flags.controlToken === undefined ? server.controlToken : undefined;
+  if (generatedToken !== undefined && !showsSecrets(flags)) {
     log.note("The generated control token is hidden. Set one with --control-token, or add --show-keys.");
   }
   if (flags.open) openDashboard(server, generatedToken, io, log);
+}
+
+/** Whether keys and the token are printed. Other people may read logs, so not with a log of JSON, unless a flag asks for it. */
+function showsSecrets({ showKeys, log }: AnnouncedFlags): boolean {
+  return showKeys ?? log !== "json";
+}
+
+/** The control token that an announcement shows; `undefined` if it shows none. */
+function tokenToShow(
+  { controlToken }: RunningServer,
+  kind: AnnouncementKind,
+  flags: AnnouncedFlags,
+): string | undefined {
+  if (!showsSecrets(flags)) return undefined;
+  // The program that starts the server gets each token.
+  if (kind === "json_line") return controlToken;
+  // People know a token that they have set.
+  return flags.controlToken === undefined ? controlToken : undefined;
 }
 
 /** Notes who can reach the server: a proxy opens a control plane to others that only this machine would reach. */

@@ -9,6 +9,7 @@
 
 import { stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { nodePlatform } from "../../node/platform.js";
 
 /** Milliseconds between two checks of the files. */
 const pollIntervalMs = 100;
@@ -21,18 +22,26 @@ type FilesFound =
   /** They have changed since they were read, but not since the check before. */
   | "changed";
 
+/** A reading of files. */
+export interface FileReading {
+  /** The files to follow from now on. */
+  readonly files: readonly string[];
+  /** Says what came of the reading. It is called once the files are followed: no change after it is missed. */
+  readonly say: () => void;
+}
+
 /** Watches files, and has them read again after a change. */
 export class FileWatch {
-  readonly #readAgain: () => Promise<void>;
+  readonly #readAgain: () => Promise<FileReading>;
   #files: readonly string[] = [];
   #stateAsRead = "";
   #stateAtLastCheck = "";
   readonly #closing = new AbortController();
-  /** All checks, from the first files until the watch is closed. */
+  /** All checks, from the start until the watch is closed. */
   #checks: Promise<void> | undefined;
 
-  /** `readAgain` reads the files after a change, and may follow others then; it does not reject. */
-  constructor(readAgain: () => Promise<void>) {
+  /** `readAgain` reads the files after a change; it does not reject. */
+  constructor(readAgain: () => Promise<FileReading>) {
     this.#readAgain = readAgain;
   }
 
@@ -41,23 +50,11 @@ export class FileWatch {
     return this.#files;
   }
 
-  /** Follows files in place of others, and has each of them read. */
-  followUnread(files: readonly string[]): void {
-    this.#follow(files, unreadState);
-  }
-
-  /** Follows files in place of others. Their reading began at `readAt`: a change after that time is not read yet. */
-  async followRead(files: readonly string[], readAt: number): Promise<void> {
-    const sorted = files.toSorted();
-    // The same files were read because of a check, whose state is kept: a change since then is found by the next check.
-    if (sorted.join("\n") === this.#files.join("\n")) return;
-    this.#follow(sorted, await stateReadAt(sorted, readAt));
-  }
-
-  #follow(files: readonly string[], stateAsRead: string): void {
-    this.#files = files.toSorted();
-    this.#stateAsRead = stateAsRead;
-    this.#checks ??= this.#checkUntilClosed();
+  /** Starts to follow files. Their reading began at `readAt`: a change after that time is not read yet. With 0, none is read yet. */
+  async start(files: readonly string[], readAt: number): Promise<void> {
+    this.#files = sortedOnce(files);
+    this.#stateAsRead = await stateReadAt(this.#files, readAt);
+    this.#checks = this.#checkUntilClosed();
   }
 
   async close(): Promise<void> {
@@ -71,10 +68,7 @@ export class FileWatch {
       const state = await stateNow(this.#files);
       const finding = this.#compare(state);
       this.#stateAtLastCheck = state;
-      if (finding === "changed" && !signal.aborted) {
-        this.#stateAsRead = state;
-        await this.#readAgain();
-      }
+      if (finding === "changed" && !signal.aborted) await this.#read(state);
       // An abort rejects, which also ends the pause.
       await sleep(pollIntervalMs, undefined, { signal }).catch(() => {});
     }
@@ -84,6 +78,23 @@ export class FileWatch {
     if (state === this.#stateAsRead) return "as_read";
     return state === this.#stateAtLastCheck ? "changed" : "changing";
   }
+
+  /** Has the files read, which are in this state. */
+  async #read(state: string): Promise<void> {
+    const readAt = nodePlatform.time();
+    const reading = await this.#readAgain();
+    const files = sortedOnce(reading.files);
+    // If they are the same ones, the next check finds what has changed since this state.
+    const areSame = files.join("\n") === this.#files.join("\n");
+    this.#stateAsRead = areSame ? state : await stateReadAt(files, readAt);
+    this.#files = files;
+    reading.say();
+  }
+}
+
+/** The names of files in their order, each once. */
+function sortedOnce(files: readonly string[]): readonly string[] {
+  return [...new Set(files)].sort();
 }
 
 /** A state that no file has. */
@@ -106,7 +117,7 @@ async function stateNow(files: readonly string[]): Promise<string> {
 /** The state of files that were read at a time. A file that has changed since then counts as unread. */
 async function stateReadAt(files: readonly string[], readAt: number): Promise<string> {
   const states = await Promise.all(files.map(fileState));
-  return states.map(({ text, changedAt }) => (changedAt > readAt ? unreadState : text)).join("\n");
+  return states.map(({ text, changedAt }) => (changedAt >= readAt ? unreadState : text)).join("\n");
 }
 
 async function fileState(file: string): Promise<FileState> {

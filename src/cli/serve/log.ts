@@ -7,7 +7,7 @@ import { isoTime } from "../../rules/time.js";
 import type { StepEvent } from "../../sandbox/journal/events.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { allDifferences, type StepDifference } from "../../sandbox/step-results.js";
+import { allDifferences, shownDifferences } from "../../sandbox/step-results.js";
 import type { Io } from "../io.js";
 import { actionLine, stepLine } from "../output/step-line.js";
 import { type Palette, paintStatus, responseText, type Style } from "../output/terminal.js";
@@ -102,22 +102,24 @@ function requestLogLine(exchange: Exchange, palette: Palette, verbose = false): 
   return columns.join("  ");
 }
 
+function differencesOf(event: StepEvent) {
+  if (event.type === "timeline.step") return shownDifferences(event.result.differences);
+  return allDifferences(event.result);
+}
+
 /** Describes a step of the timeline or the story as a line of the log: the sandbox's time, the source, the action. */
 function stepLogLine(event: StepEvent, style: Style): string {
   const { palette } = style;
   const timeText = (at: string) => palette.dim(`${at.slice(0, 19)}Z`);
   const columns: string[] = [];
-  let differences: readonly StepDifference[];
   if (event.type === "timeline.step") {
     columns.push(timeText(event.result.at), palette.magenta("timeline"), actionLine(event.result));
-    differences = event.result.differences;
   } else {
-    differences = allDifferences(event.result);
     const { now, number, of } = event.result;
     columns.push(timeText(now), palette.magenta(`story ${number}/${of}`), stepLine(event.result, style));
   }
 
-  for (const { at, expected, found } of differences) {
+  for (const { at, expected, found } of differencesOf(event)) {
     const difference = oneSafeLine(`unexpected: ${at}: expected ${expected}, found ${found}`);
     columns.push(palette.red(difference));
   }

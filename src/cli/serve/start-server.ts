@@ -3,95 +3,89 @@ import type { Logger } from "../../node/logger.js";
 import { nodePlatform } from "../../node/platform.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxRun } from "../../runs/current-run.js";
-import { runDue } from "../../sandbox/operations/run-due.js";
-import type { SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
+import type { StartOptions } from "../../sandbox/sandbox-state.js";
 import { checkedStart, invocationOfServer } from "../../sandbox/start-sandbox.js";
-import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { listed, quoteFile } from "../../schema/words.js";
 import { openSandbox } from "../../server/open-sandbox.js";
-import { type RunningServer, serve } from "../../server/serve.js";
+import { serve } from "../../server/serve.js";
 import type { StateFile } from "../../server/state-file.js";
 import type { CommandCall } from "../command.js";
 import * as shared from "../flags/shared-flags.js";
 import { warnOfScenario } from "../scenario/warn-of-scenario.js";
-import { type AnnouncedFlags, announce, noteReach, printsJson } from "./announce.js";
+import { type AnnouncedFlags, announce, announcementKind, noteReach } from "./announce.js";
 import { logEvents } from "./log.js";
 import { serveOptions } from "./serve-options.js";
-import type { StartedParts } from "./started-parts.js";
-import { keepVariables } from "./variables-file.js";
-import type { ServedScenario } from "./watch.js";
+import type { Stops } from "./stops.js";
+import { loadVariablesWriter, type VariablesWriter } from "./variables-file.js";
+import type { StartedScenario } from "./watch.js";
 
 // The server of `start` and its parts, in an order that matters:
-// 1. Each part is added to `parts` as soon as it has started: if a later step fails, the part is stopped.
+// 1. How to stop a part is added to `stops` as soon as it has started: if a later step fails, the part is stopped.
 // 2. The variables of clients are written as soon as the server listens, before anything else is awaited. So they are in their
 //    file before the first request, and a file that cannot be written ends the start.
 // 3. The announcement follows once everything runs. People read it first, then notes and warnings. For a program it comes
 //    last, because the program may stop reading after it.
 
-interface ServingFlags extends AnnouncedFlags, shared.SandboxFlags {
+interface StartFlags extends AnnouncedFlags, shared.SandboxFlags {
   readonly state?: string;
   readonly watch?: boolean;
   readonly writeEnv?: string;
 }
 
-/** What the parts of a server start with. */
-export interface Serving {
-  readonly call: Pick<CommandCall<ServingFlags>, "args" | "flags" | "io">;
+/** What each step of a start needs. */
+export interface StartContext {
+  readonly call: Pick<CommandCall<StartFlags>, "args" | "flags" | "io">;
   /** The run of `exec` or `certify` that the server belongs to. */
   readonly run: SandboxRun | undefined;
   /** The options of the flags, and for those that they do not set, of the run. */
   readonly startOptions: StartOptions;
   readonly logger: Logger;
-  readonly parts: StartedParts;
+  readonly stops: Stops;
 }
 
-/** A scenario to serve. One of a run comes without the places of its fields. */
-export interface ScenarioToServe {
-  readonly loaded: LoadedScenario;
-  readonly places?: OpenedScenario["places"];
-}
-
-/** Starts the sandbox, its server and what belongs to it, and announces the server. */
-export async function startServing(opened: ScenarioToServe, serving: Serving): Promise<void> {
-  const { call, startOptions, logger, parts } = serving;
+/** Starts the sandbox of a scenario, its server and what belongs to it, and announces the server. */
+export async function startServing(opened: OpenedScenario, context: StartContext): Promise<void> {
+  const { call, startOptions, logger, stops } = context;
   const { flags, io } = call;
-  const scenario: ServedScenario = { loaded: opened.loaded };
+  const started: StartedScenario = { loaded: opened.loaded };
   const options = await serveOptions(flags, io, logger);
-  const { sandbox, stateFile } = await openServedSandbox(scenario, serving, options.onDefect);
+  const { sandbox, stateFile } = await openKeptSandbox(started, context, options.onDefect);
   logEvents(sandbox, flags, logger);
 
-  const variables = await keepVariables(flags.writeEnv, io.cwd, sandbox, logger);
+  let writeVariables: VariablesWriter | undefined;
+  if (flags.writeEnv) writeVariables = await loadVariablesWriter(flags.writeEnv, io.cwd, sandbox, logger);
   const server = await serve(sandbox, {
     ...options,
     stateFile,
-    startedScenario: () => scenario.loaded,
+    startedScenario: () => started.loaded,
     onControlCall: logger.controlCall,
   });
   // This waits for open requests. A second signal ends the process.
-  parts.add(() => server.close());
-  variables.write(server);
+  stops.add(() => server.close());
+  writeVariables?.(server);
 
   if (flags.watch) {
     const { startWatching } = await import("./watch.js");
-    const onReload = (reloaded: ScenarioToServe) => warnOfScenario(reloaded, sandbox, startOptions, logger);
-    parts.add(await startWatching({ call, scenario, sandbox, logger, onReload }));
+    const onReload = (reloaded: OpenedScenario) => warnOfScenario(reloaded, sandbox, startOptions, logger);
+    stops.add(await startWatching({ call, started, sandbox, logger, onReload }));
   }
 
-  if (!printsJson(flags)) announceServer(sandbox, server, serving);
+  const isForProgram = announcementKind(flags) === "json_line";
+  if (!isForProgram) announce(sandbox, server, call, logger);
   noteReach(server, call, logger);
   await warnOfScenario(opened, sandbox, startOptions, logger);
-  if (printsJson(flags)) announceServer(sandbox, server, serving);
+  if (isForProgram) announce(sandbox, server, call, logger);
 }
 
 /** Starts the sandbox, or continues the one in the file of `--state`. */
-async function openServedSandbox(
-  scenario: ServedScenario,
-  { call, run, startOptions, logger, parts }: Serving,
+async function openKeptSandbox(
+  started: StartedScenario,
+  { call, run, startOptions, logger, stops }: StartContext,
   onProblem: (error: unknown) => void = () => {},
 ) {
   const { flags, io } = call;
   const isSecure = flags.tls === true || flags.cert !== undefined;
-  const start = checkedStart(scenario.loaded, startOptions, {
+  const start = checkedStart(started.loaded, startOptions, {
     platform: nodePlatform,
     run: run?.conditionedRun,
     invocation: invocationOfServer(isSecure, io.program),
@@ -99,7 +93,7 @@ async function openServedSandbox(
   const opened = await openSandbox(start, {
     name: flags.state,
     cwd: io.cwd,
-    startedScenario: () => scenario.loaded,
+    startedScenario: () => started.loaded,
     onProblem,
   });
   // The requests of the sandbox are reported in the folder of the run.
@@ -108,7 +102,7 @@ async function openServedSandbox(
   const { stateFile } = opened;
   if (stateFile !== undefined) {
     noteContinued(stateFile, flags.state ?? "", startOptions, logger);
-    parts.add(() => stateFile.close());
+    stops.add(() => stateFile.close());
   }
   return opened;
 }
@@ -124,10 +118,4 @@ function noteContinued({ savedAt }: StateFile, file: string, options: StartOptio
   const saved = `Continuing from ${quoteFile(file)}, saved ${isoTime(savedAt)}.`;
   if (ignored.length === 0) log.note(saved);
   else log.note(`${saved} It overrides ${listed(ignored, "and")}; remove it to start again.`);
-}
-
-/** The announcement shows what each key gets now. */
-function announceServer(sandbox: SandboxState, server: RunningServer, { call, logger }: Serving): void {
-  runDue(sandbox);
-  announce(sandbox, server, call, logger);
 }

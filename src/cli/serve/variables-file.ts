@@ -4,40 +4,35 @@ import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { quoteFile } from "../../schema/words.js";
 import type { RunningServer } from "../../server/serve.js";
 
-/** What keeps the variables of clients in a file. */
-interface VariablesKeeper {
-  /** Writes them, and again after each start of the sandbox. A later failure is only reported: the server continues. */
-  readonly write: (server: RunningServer) => void;
-}
+/** Writes the variables of a server's clients into a file, and again after each start of its sandbox. */
+export type VariablesWriter = (server: RunningServer) => void;
 
-/** Keeps the variables of a server's clients in the file of `--write-env`, if one is named. */
-export async function keepVariables(
-  name: string | undefined,
+/**
+ * Loads what keeps the variables of clients in the file of `--write-env`. A failure of its first write is thrown, and a later one
+ * is only reported: the server continues.
+ */
+export async function loadVariablesWriter(
+  name: string,
   cwd: string,
   sandbox: SandboxState,
   logger: Logger,
-): Promise<VariablesKeeper> {
-  if (name === undefined) return { write() {} };
-
+): Promise<VariablesWriter> {
   const { clientEnvironment } = await import("../files/client-variables.js");
-  const { EnvFile } = await import("../files/env-file.js");
-  const envFile = new EnvFile(name, cwd);
-  const writeOnce = (server: RunningServer) => {
+  const { writeEnvFile } = await import("../files/env-file.js");
+  const write = (server: RunningServer) => {
     const variables: Record<string, string> = { ...clientEnvironment(sandbox, server) };
     if (server.controlToken !== undefined) variables.SVC_SANDBOX_CONTROL_TOKEN = server.controlToken;
-    const isNarrowed = envFile.write(variables);
+    const isNarrowed = writeEnvFile(name, cwd, variables);
     if (!isNarrowed) return;
     logger.note(`Only you can read ${quoteFile(name)} now (0600): it contains the control token.`);
   };
 
-  return {
-    write(server) {
-      writeOnce(server);
-      sandbox.journal.subscribe(({ type }) => {
-        // After a reset or a reload, the keys are others.
-        if (type === "sandbox.started") tryOrReport(() => writeOnce(server), logger);
-      });
-    },
+  return (server) => {
+    write(server);
+    sandbox.journal.subscribe(({ type }) => {
+      // After a reset or a reload, the keys are others.
+      if (type === "sandbox.started") tryOrReport(() => write(server), logger);
+    });
   };
 }
 

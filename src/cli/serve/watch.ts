@@ -1,6 +1,5 @@
 import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import type { Logger } from "../../node/logger.js";
-import { nodePlatform } from "../../node/platform.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { anotherStart, replaceScenario } from "../../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
@@ -9,17 +8,17 @@ import { describeFailure } from "../exit-codes.js";
 import type * as shared from "../flags/shared-flags.js";
 import { openScenarioArgument } from "../scenario/open-scenario.js";
 import { filesOfFailure } from "../scenario/scenario-failures.js";
-import { FileWatch } from "./file-watch.js";
+import { type FileReading, FileWatch } from "./file-watch.js";
 
-/** The scenario of a server: another one after each reload. */
-export interface ServedScenario {
+/** The scenario that a server was started with: with --watch, as its files were last loaded. */
+export interface StartedScenario {
   loaded: LoadedScenario;
 }
 
 /** What a reload of the scenario needs of a running `start`. */
 interface ReloadContext {
   readonly call: Pick<CommandCall<shared.SandboxFlags>, "flags" | "io">;
-  readonly scenario: ServedScenario;
+  readonly started: StartedScenario;
   readonly sandbox: SandboxState;
   readonly logger: Logger;
   readonly onReload: (opened: OpenedScenario) => Promise<void>;
@@ -27,8 +26,8 @@ interface ReloadContext {
 
 /** Serves the scenario in a new sandbox each time its files change; a broken one leaves the running sandbox unchanged. Resolves to how to stop that. */
 export async function startWatching(context: ReloadContext): Promise<() => Promise<void>> {
-  const { call, scenario, logger } = context;
-  const { name, piped, files } = scenario.loaded;
+  const { call, started, logger } = context;
+  const { name, piped, files } = started.loaded;
   if (piped !== undefined) {
     logger.note("Nothing to watch: the scenario came from stdin.");
     return async () => {};
@@ -40,7 +39,7 @@ export async function startWatching(context: ReloadContext): Promise<() => Promi
   }
 
   const reload = new ReloadOnChange(context);
-  reload.start();
+  await reload.start();
   return () => reload.stop();
 }
 
@@ -54,12 +53,12 @@ class ReloadOnChange {
 
   constructor(context: ReloadContext) {
     this.#context = context;
-    this.#name = context.scenario.loaded.name;
+    this.#name = context.started.loaded.name;
   }
 
   /** The files may have changed since the scenario was loaded: each is read once more. */
-  start(): void {
-    this.#watch.followUnread(this.#context.scenario.loaded.files);
+  start(): Promise<void> {
+    return this.#watch.start(this.#context.started.loaded.files, 0);
   }
 
   stop(): Promise<void> {
@@ -67,42 +66,47 @@ class ReloadOnChange {
   }
 
   /** Serves the scenario as its files are now, or reports why it cannot be loaded. */
-  async #reload(): Promise<void> {
+  async #reload(): Promise<FileReading> {
     const { call, logger } = this.#context;
     const { flags, io } = call;
-    const readAt = nodePlatform.time();
+    let { files } = this.#watch;
     try {
       const opened = await openScenarioArgument(this.#name, io);
       // The scenario may extend other files now.
-      await this.#watch.followRead(opened.loaded.files, readAt);
-      await this.#serve(opened);
+      files = opened.loaded.files;
+      const notes = await this.#serve(opened);
+      const say = () => {
+        for (const note of notes) logger.note(note);
+      };
+      return { files, say };
     } catch (error) {
       this.#isBroken = true;
-      // A file that it extended before may mend it, or one that has a problem.
-      const files = new Set([...this.#watch.files, ...filesOfFailure(error, this.#name, io.cwd)]);
-      await this.#watch.followRead([...files], readAt);
       const failure = describeFailure(error, { ...flags, json: false });
-      logger.problem(`${failure}The running scenario continues.`);
+      return {
+        // A file that it extended before may mend it, or one that has a problem.
+        files: [...files, ...filesOfFailure(error, this.#name, io.cwd)],
+        say: () => logger.problem(`${failure}The running scenario continues.`),
+      };
     }
   }
 
-  async #serve(opened: OpenedScenario): Promise<void> {
-    const { scenario, sandbox, logger, onReload } = this.#context;
+  /** Serves a scenario in a new sandbox if it has changed; resolves to the notes that say so. */
+  async #serve(opened: OpenedScenario): Promise<readonly string[]> {
+    const { started, sandbox, onReload } = this.#context;
     const wasBroken = this.#isBroken;
     this.#isBroken = false;
 
-    const isChanged = JSON.stringify(opened.loaded.scenario) !== JSON.stringify(scenario.loaded.scenario);
+    const isChanged = JSON.stringify(opened.loaded.scenario) !== JSON.stringify(started.loaded.scenario);
     if (!isChanged) {
       // Its text may have another comment now.
-      scenario.loaded = opened.loaded;
-      if (wasBroken) logger.note(`${this.#name} is valid again, unchanged.`);
-      return;
+      started.loaded = opened.loaded;
+      return wasBroken ? [`${this.#name} is valid again, unchanged.`] : [];
     }
     const start = anotherStart(sandbox, opened.loaded);
     // Before anyone hears of it: a state file saves the sandbox then, with this scenario.
-    scenario.loaded = opened.loaded;
+    started.loaded = opened.loaded;
     replaceScenario(sandbox, start);
     await onReload(opened);
-    logger.note(`Loaded ${this.#name} again, in a new sandbox.`);
+    return [`Loaded ${this.#name} again, in a new sandbox.`];
   }
 }

@@ -1,4 +1,4 @@
-import { allFieldDifferences, type FieldDifference } from "../../api/story/expectation.js";
+import { type FieldDifference, fieldDifferences } from "../../api/story/expectation.js";
 import type { PlayedStep } from "../../sandbox/step-results.js";
 import type { ScenarioPlaces } from "../../scenario/problems.js";
 import type { Place } from "../../scenario/source-text.js";
@@ -10,7 +10,7 @@ export interface PlacedDifference extends FieldDifference {
 
 /** Adds to the differences of a step where they are in its file. */
 export function placeDifferences(result: PlayedStep, { placeOf }: ScenarioPlaces): PlacedDifference[] {
-  return allFieldDifferences(result).map((difference) => ({
+  return fieldDifferences(result).map((difference) => ({
     ...difference,
     place: placeOf(difference.field),
   }));

@@ -1,7 +1,7 @@
 import { nodePlatform } from "../../node/platform.js";
 import { aborted } from "../io.js";
 import type { Printer } from "../output/terminal.js";
-import { FileWatch } from "../serve/file-watch.js";
+import { type FileReading, FileWatch } from "../serve/file-watch.js";
 
 interface VerifyOnChangeOptions {
   /** Verifies the scenarios, and prints the result; resolves to the files that they were read from. */
@@ -28,28 +28,30 @@ export class VerifyOnChange {
 
   /** Resolves once it is stopped, or nobody reads the results any more. Rejects if the first verification does. */
   async run(): Promise<void> {
-    await this.#verify();
+    const readAt = nodePlatform.time();
+    const { files, say } = await this.#verify();
+    await this.#watch.start(files, readAt);
+    say();
     await aborted(AbortSignal.any([this.#options.stop, this.#readerGone.signal]));
     await this.#watch.close();
   }
 
-  async #verifyAgain(): Promise<void> {
-    const { stop, onError } = this.#options;
-    if (!stop.aborted) await this.#verify().catch(onError);
+  async #verifyAgain(): Promise<FileReading> {
+    const { files } = this.#watch;
+    if (this.#options.stop.aborted) return { files, say() {} };
+    try {
+      const reading = await this.#verify();
+      // A scenario that is broken now may be mended by a file that it extended before.
+      return { ...reading, files: [...files, ...reading.files] };
+    } catch (error) {
+      return { files, say: () => this.#options.onError(error) };
+    }
   }
 
-  async #verify(): Promise<void> {
+  async #verify(): Promise<FileReading> {
     const { verify, output, onWait, stop } = this.#options;
-    const readAt = nodePlatform.time();
     const files = await verify();
     const isRead = await output.waitForReader(stop);
-    if (!isRead) {
-      this.#readerGone.abort();
-      return;
-    }
-
-    // A scenario that is broken now may be mended by a file that it extended before.
-    await this.#watch.followRead([...new Set([...this.#watch.files, ...files])], readAt);
-    onWait();
+    return { files, say: isRead ? onWait : () => this.#readerGone.abort() };
   }
 }

@@ -12,7 +12,7 @@ const choiceField = <const Value extends string>(description: string, values: re
 const listField = <Item>(description: string, item: s.Shape<Item>, of: s.Range = {}) =>
   s.described(s.list(item, of), description);
 const constantField = <const Value extends string | boolean>(description: string, value: Value) =>
-  s.described(s.always(value), description);
+  s.described(s.choice([value]), description);
 const objectField = <const Of extends s.Fields>(description: string, fields: Of) =>
   s.described(s.mapping(fields), description);
 

@@ -24,7 +24,7 @@ export function changeFaults(
     now,
     keys: { keyOf: (ref) => registry.keys.get(ref)?.key, legacyOwners },
   });
-  if (problems.length > 0) throw validationError("Failed to change the faults", problems);
+  if (problems.length > 0) throw validationError("change the faults", problems);
 
   sandbox.faults = activateFaults(faults, seed, now);
   return { result: undefined, event: { type: "faults.changed" } };

@@ -1,5 +1,4 @@
-import type { SourceTextAt } from "../../schema/problem.js";
-import type { FieldProblem } from "../problems.js";
+import type { FieldProblem, ScenarioPlaces } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { endpointRules } from "./endpoint-rules.js";
 import { noUselessFaults } from "./fault-rules.js";
@@ -34,7 +33,10 @@ const stages: readonly (readonly ScenarioRule[])[] = [
 ];
 
 /** Compares the fields of a scenario that has its shape, and finds the rules that it breaks. */
-export function checkRules(scenario: Scenario, spelling: SourceTextAt): readonly FieldProblem[] {
+export function checkRules(
+  scenario: Scenario,
+  spelling: ScenarioPlaces["spelling"],
+): readonly FieldProblem[] {
   const input = ruleInputOf(scenario, spelling);
   const { problems } = input;
   for (const rules of stages) {

@@ -1,9 +1,8 @@
 import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js";
 import { parseTime } from "../../rules/time.js";
-import type { SourceTextAt } from "../../schema/problem.js";
 import type { StartTime } from "../format/when.js";
 import { listedKeys, populatedKeyAt, type ScenarioKey } from "../keys/scenario-keys.js";
-import { ProblemList } from "../problems.js";
+import { ProblemList, type ScenarioPlaces } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { writtenEndpoints } from "../written-endpoints.js";
 import { type KnownRefs, refsAtStart, refsInSteps } from "./known-refs.js";
@@ -23,14 +22,14 @@ export interface RuleInput {
   readonly successes: EndpointSuccesses;
   readonly assumptions: Assumptions;
   readonly clockStart: StartTime;
-  readonly spelling: SourceTextAt;
+  readonly spelling: ScenarioPlaces["spelling"];
   readonly problems: ProblemList;
 }
 
 /** Adds a problem for each part of a scenario that breaks it. */
 export type ScenarioRule = (input: RuleInput) => void;
 
-export function ruleInputOf(scenario: Scenario, spelling: SourceTextAt): RuleInput {
+export function ruleInputOf(scenario: Scenario, spelling: ScenarioPlaces["spelling"]): RuleInput {
   const keys = [...listedKeys(scenario)];
   const keyByRef = new Map<string, ScenarioKey>();
   for (const key of keys) {

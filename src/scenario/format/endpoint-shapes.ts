@@ -78,11 +78,9 @@ const endpointPath = s.text({
   example: "/v1/relying-party/consents/{id}",
   pattern: pathPattern,
   max: 1000,
-  meant(path) {
-    const meant = path.replace(foreignParameter, "{$1}");
-    return meant !== path && pathPattern.test(meant) ? [meant] : [];
-  },
   hint(path) {
+    const withBraces = path.replace(foreignParameter, "{$1}");
+    if (withBraces !== path && pathPattern.test(withBraces)) return `write "${withBraces}"`;
     for (const [wrong, hint] of pathMistakes) {
       if (wrong.test(path)) return hint;
     }

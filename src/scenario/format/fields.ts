@@ -3,7 +3,14 @@ import * as s from "../../schema/shape.js";
 // Texts and numbers of the format. Most are functions: each use is a new shape, which can have its own description.
 
 /** One line, such as a name. */
-export const shortText = () => s.text({ min: 1, max: 200, pattern: /^[^\r\n]*$/ });
+export const shortText = () =>
+  s.text({
+    noun: "one line of 1 to 200 characters",
+    code: "out_of_range",
+    min: 1,
+    max: 200,
+    pattern: /^[^\r\n]*$/,
+  });
 
 export const maximumScopes = 100;
 

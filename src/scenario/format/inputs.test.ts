@@ -17,7 +17,7 @@ test("an input is checked as it is copied: a getter cannot show a key only to th
   };
   let input: unknown;
   try {
-    input = checkInput(controlBodies.sending, sending, "The body is not valid", jsonNotation);
+    input = checkInput(controlBodies.sending, sending, "read the body", jsonNotation);
   } catch (thrown) {
     expect(thrown).toMatchObject({ code: "validation_failed" });
   }
@@ -31,7 +31,7 @@ test.each<[where: string, input: object]>([
 ])("an input must not contain a key, as %s (R46)", (_where, input) => {
   let error: unknown;
   try {
-    checkInput(controlBodies.sending, { key: "main", ...input }, "The body is not valid", jsonNotation);
+    checkInput(controlBodies.sending, { key: "main", ...input }, "read the body", jsonNotation);
   } catch (thrown) {
     error = thrown;
   }
@@ -48,10 +48,10 @@ test("a leak inside a list has the name of the list in its message (R46)", () =>
     name: "A",
     scopes: ["a", "legacysvc_test_abc"],
   };
-  expect(() => checkInput(controlBodies.key_creation, creation, "Failed", jsonNotation)).toThrow(
+  expect(() => checkInput(controlBodies.key_creation, creation, "create a key", jsonNotation)).toThrow(
     expect.objectContaining({
-      message: "Failed: scopes[1] must not contain an API key.",
-      details: { fields: { "scopes.1": "scopes[1] must not contain an API key" } },
+      message: "Failed to create a key: scopes[1] must not contain an API key.",
+      details: { fields: { "scopes[1]": "scopes[1] must not contain an API key" } },
     }),
   );
 });

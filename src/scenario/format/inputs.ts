@@ -3,7 +3,7 @@ import { organizationChange } from "../../rules/organization.js";
 import { outcomeShape } from "../../rules/outcomes.js";
 import { redact } from "../../rules/redact.js";
 import { requestSources } from "../../rules/request.js";
-import { checkValue, validationError } from "../../rules/validation.js";
+import { checkedCopy, validationError } from "../../rules/validation.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import type { Notation } from "../../schema/notation.js";
 import * as s from "../../schema/shape.js";
@@ -69,13 +69,13 @@ interface LeakedKey {
 export function checkInput<Of extends s.Shape>(
   shape: Of,
   value: unknown,
-  failure: string,
+  attempt: string,
   notation: Notation,
 ): s.ValueOf<Of> {
-  const input = checkValue(shape, value, failure, notation);
+  const input = checkedCopy(shape, value, attempt, notation);
   // In the checked copy: the caller's value may have getters, and change.
   const leaks = leakedKeys(input, [], notation.nameOfWhole);
-  if (leaks.length > 0) throw validationError(failure, leaks);
+  if (leaks.length > 0) throw validationError(attempt, leaks);
   return input as s.ValueOf<Of>;
 }
 
@@ -95,8 +95,9 @@ function leakedKeys(value: unknown, field: FieldPath, shownName: string): Leaked
       leaks.push({ field, message: `a name in ${shownName} must not contain an API key` });
       continue;
     }
-    const memberName = Array.isArray(value) ? `${shownName}[${name}]` : name;
-    leaks.push(...leakedKeys(member, [...field, name], memberName));
+    const isItem = Array.isArray(value);
+    const step = isItem ? Number(name) : name;
+    leaks.push(...leakedKeys(member, [...field, step], isItem ? `${shownName}[${name}]` : name));
   }
   return leaks;
 }

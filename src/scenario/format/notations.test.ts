@@ -6,9 +6,9 @@ import { controlBodies } from "./control-bodies.js";
 import { libraryNotation } from "./notations.js";
 
 test.each<[hint: string, notation: Notation, shape: Shape, value: unknown]>([
-  ['write { "by": … }', jsonNotation, controlBodies.clock_advance, "61m"],
-  ["write { by: … }", libraryNotation, controlBodies.clock_advance, "61m"],
-  ['write "60s" or "60m"', libraryNotation, controlBodies.key_rotation, { overlap: "60" }],
+  ["write 60s or 60m", libraryNotation, controlBodies.key_rotation, { overlap: "60" }],
+  ['add "by"', jsonNotation, controlBodies.clock_advance, {}],
+  ["add by", libraryNotation, controlBodies.clock_advance, {}],
   ["write a mapping; its fields are overlap and as", libraryNotation, controlBodies.key_rotation, "10m"],
   [
     'did you mean "liveAccess"?',

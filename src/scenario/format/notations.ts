@@ -3,6 +3,13 @@ import { camelCaseName } from "../../schema/spelling.js";
 
 // How the callers of a sandbox write values, other than in JSON.
 
+/** A scenario as a text. */
+export const yamlNotation: Notation = {
+  ...jsonNotation,
+  language: "yaml",
+  nameOfWhole: "the scenario",
+};
+
 /** The arguments and options of the library, in camelCase. */
 export const libraryNotation: Notation = {
   ...jsonNotation,

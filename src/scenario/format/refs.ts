@@ -17,7 +17,7 @@ export const ref = (prefix = "key") =>
     code: "bad_ref",
     pattern: refPattern,
     max: maximumRefLength,
-    hint: (name, record) => refHint(name, prefix, record),
+    hint: (name) => refHint(name, prefix),
   });
 
 /** The ref of something that exists, which is not its name. */
@@ -37,17 +37,16 @@ export function isRef(text: string): boolean {
   return text.length <= maximumRefLength && refPattern.test(text) && !forbiddenNames.has(text);
 }
 
-function refHint(name: string, prefix: string, record: Readonly<Record<string, unknown>> = {}): string {
+function refHint(name: string, prefix: string): string {
   // A key is not shown in any spelling (R46).
   if (redactPlainKeys(name) !== name) return "write the ref of the key";
 
   const how = isAscii(name) ? "in kebab-case" : "with the letters a to z, digits and hyphens";
   const plain = removeAccents(name);
   const inWords = plain.replace(/([a-z0-9])([A-Z])/g, "$1-$2");
-  const proposal = refOfName(inWords, prefix);
   // A proposal would lack the letters that are not in ASCII.
-  if (!isAscii(plain) || Object.hasOwn(record, proposal)) return `write it ${how}`;
-  return `write it ${how}: ${proposal}`;
+  if (!isAscii(plain)) return `write it ${how}`;
+  return `write it ${how}: ${refOfName(inWords, prefix)}`;
 }
 
 function isAscii(text: string): boolean {

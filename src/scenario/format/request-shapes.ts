@@ -9,7 +9,10 @@ const method = s.text({
   noun: "a word in upper case",
   example: "GET",
   pattern: methods,
-  meant: (text) => [text.toUpperCase()].filter((word) => methods.test(word)),
+  hint(text) {
+    const upperCase = text.toUpperCase();
+    return methods.test(upperCase) ? `write ${upperCase}` : undefined;
+  },
 });
 
 /** As it is sent: visible ASCII, with any other character encoded. */

@@ -47,6 +47,11 @@ const key = s.mapping({
   sha256: s.snapshotOnly(sha256()),
 });
 
+function uuidHint(text: string): string {
+  const lowerCase = text.toLowerCase();
+  return uuidPattern.test(lowerCase) ? `write ${lowerCase}` : "write a UUID, or leave it out";
+}
+
 const organization = s.mapping({
   name: s.optional(shortText()),
   id: s.optional(
@@ -54,8 +59,7 @@ const organization = s.mapping({
       noun: "a UUID in lower case",
       example: "3f0e8a52-6c1d-4b7e-9a04-5d2f8c7b1e60",
       pattern: uuidPattern,
-      meant: (text) => [text.toLowerCase()].filter((id) => uuidPattern.test(id)),
-      hint: () => "write a UUID, or leave it out",
+      hint: uuidHint,
     }),
   ),
   type: organizationViewFields.type,
@@ -77,7 +81,7 @@ const population = s.mapping({
 export const scenarioSchema = s.mapping({
   version: s.choice([1], "unsupported_version"),
   name: s.optional(shortText()),
-  description: s.optional(s.text({ max: 2000 })),
+  description: s.optional(s.text({ max: 2000, code: "out_of_range" })),
   extends: s.optional(shortText()),
   seed: s.optional(s.integer()),
   requests_responded: s.snapshotOnly(s.integer()),

@@ -49,7 +49,7 @@ export const storySchema = s.list(
     stepKinds,
     s.mapping({
       after: s.optional(positiveDuration()),
-      say: s.optional(s.text({ min: 1, max: longestNarration })),
+      say: s.optional(s.text({ min: 1, max: longestNarration, code: "out_of_range" })),
       request: s.optional(storyRequestFields),
       ...actionFields,
       advance: s.optional(positiveDuration()),

@@ -1,5 +1,5 @@
 import { hour, type Overlap, parseDuration, parseTime, timePattern } from "../../rules/time.js";
-import { meantTimes, timeHint } from "../../rules/time-hint.js";
+import { timeHint } from "../../rules/time-hint.js";
 import * as s from "../../schema/shape.js";
 import { parseTimeOrDuration } from "./when.js";
 
@@ -21,7 +21,6 @@ export const time = () =>
     code: "bad_time",
     pattern: timePattern,
     accepts: (text) => parseTime(text) !== undefined,
-    meant: meantTimes,
     hint: timeHint,
   });
 
@@ -38,16 +37,16 @@ interface DurationKind {
 }
 
 function durationText({ noun, example, pattern, accepts, units = ["s", "m"] }: DurationKind) {
-  // A number without a unit may mean it with each of the units.
-  const meant = (text: string) =>
-    withUnits(text, units).filter((duration) => pattern.test(duration) && accepts(duration));
-  return s.text({ noun, example, code: "bad_time", pattern, accepts, meant });
+  const isMeant = (duration: string) => pattern.test(duration) && accepts(duration);
+  const hint = (text: string) => unitHint(text, units, isMeant);
+  return s.text({ noun, example, code: "bad_time", pattern, accepts, hint });
 }
 
-/** `90s` and `90m` for `90`; none for a text that is no number. */
-function withUnits(text: string, units: readonly string[]): string[] {
-  if (!/^-?\d+$/.test(text)) return [];
-  return units.map((unit) => text + unit);
+/** `write 90s or 90m` for `90`: a number without a unit may mean it with each of the units that are allowed. */
+function unitHint(text: string, units: readonly string[], isMeant: (duration: string) => boolean) {
+  if (!/^-?\d+$/.test(text)) return undefined;
+  const meant = units.map((unit) => text + unit).filter(isMeant);
+  return meant.length === 0 ? undefined : `write ${meant.join(" or ")}`;
 }
 
 /** How long a replaced key still works: not at all, or a duration whose unit is a second or more. */
@@ -106,14 +105,11 @@ export const timeOrDuration = () =>
     code: "bad_time",
     pattern: new RegExp(`${timePattern.source}|${durationPattern.source}`),
     accepts: (text) => parseTimeOrDuration(text) !== undefined,
-    meant: meantTimesOrDurations,
-    hint: (text) => (isLikeTime(text) ? timeHint(text) : undefined),
+    hint(text) {
+      if (isLikeTime(text)) return timeHint(text);
+      return unitHint(text, ["s", "m"], (duration) => parseTimeOrDuration(duration) !== undefined);
+    },
   });
-
-function meantTimesOrDurations(text: string): string[] {
-  if (isLikeTime(text)) return [...meantTimes(text)];
-  return withUnits(text, ["s", "m"]).filter((duration) => parseTimeOrDuration(duration) !== undefined);
-}
 
 /** Whether a text looks more like a time than like a duration: `2026-03-02 09:00`, or `1772442000` seconds since 1970. */
 function isLikeTime(text: string): boolean {

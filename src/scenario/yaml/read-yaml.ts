@@ -1,5 +1,6 @@
 import { type Document, stringify } from "yaml";
 import { maximumProblems } from "../../schema/problem.js";
+import { yamlNotation } from "../format/notations.js";
 import { scenarioLimits } from "../format/scenario-limits.js";
 import { readPlain } from "../plain-data.js";
 import type { FieldProblem } from "../problems.js";
@@ -11,7 +12,6 @@ import { createSource } from "./places.js";
 import { secretsIn } from "./secret-nodes.js";
 import { problemAtOffset, repeatLess } from "./text-problem.js";
 import { isEmpty, locateField, NodeValues, type Tree } from "./tree.js";
-import { yamlNotation } from "./yaml-hints.js";
 
 // A scenario is read in four steps: its text becomes a document (document.ts), whose nodes are checked (nodes.ts) and
 // have values and places (tree.ts); the values are copied as plain data (plain-data.ts).

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from "express";
 import { textOfBytes } from "../../node/files/scenario-files.js";
 import { SandboxError } from "../../rules/errors.js";
-import { checkValue } from "../../rules/validation.js";
+import { checkedCopy } from "../../rules/validation.js";
 import { controlBodies } from "../../scenario/format/control-bodies.js";
 import { checkInput } from "../../scenario/format/inputs.js";
 import { isTooDeep, maxLevels, tryParseJson } from "../../schema/json-text.js";
@@ -80,7 +80,7 @@ function checkedBody(route: Route, request: Request): unknown {
   if (route.method === "GET") return {};
   const text = bodyText(request);
   const callBody = text === "" ? {} : parseJson(text);
-  return checkInput(controlBodies[route.body ?? "nothing"], callBody, "The body is not valid", jsonNotation);
+  return checkInput(controlBodies[route.body ?? "nothing"], callBody, "read the body", jsonNotation);
 }
 
 function bodyText({ body }: Request): string {
@@ -107,7 +107,7 @@ function checkedQuery(route: Route, request: Request): Readonly<Record<string, u
     const isText = field !== undefined && shapeOfField(field).kind === "text";
     values.push([name, isText ? value : numberOrFlag(value)]);
   }
-  return checkValue(query, Object.fromEntries(values), "The query is not valid", jsonNotation);
+  return checkedCopy(query, Object.fromEntries(values), "read the query", jsonNotation);
 }
 
 /** The number or the flag in a parameter. Anything else is unchanged: the shape of its field rejects it. */

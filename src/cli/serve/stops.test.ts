@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
-import { StartedParts } from "./started-parts.js";
+import { Stops } from "./stops.js";
 
 test("the part that started last stops first, and an error skips no other part", async () => {
-  const parts = new StartedParts();
+  const stops = new Stops();
   const stopped: string[] = [];
   const failure = new Error("the file is on a full disk");
-  parts.add(() => void stopped.push("state file"));
-  parts.add(async () => {
+  stops.add(() => void stopped.push("state file"));
+  stops.add(async () => {
     throw failure;
   });
-  parts.add(async () => void stopped.push("watch"));
-  expect(await parts.stop()).toEqual([failure]);
+  stops.add(async () => void stopped.push("watch"));
+  expect(await stops.stop()).toEqual([failure]);
   expect(stopped).toEqual(["watch", "state file"]);
 });

@@ -1,11 +1,11 @@
 /** Stops a part of a server. */
 type Stop = () => void | Promise<void>;
 
-/** The parts of a server that has started. What started last stops first: no file changes a server that stops, and no request comes after the last save. */
-export class StartedParts {
+/** How to stop the parts of a server. What started last stops first: no file changes a server that stops, and no request comes after the last save. */
+export class Stops {
   readonly #stops: Stop[] = [];
 
-  /** Adds a part that has started, by how to stop it. */
+  /** Adds how to stop a part that has started. */
   add(stop: Stop): void {
     this.#stops.push(stop);
   }
