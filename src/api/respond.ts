@@ -118,9 +118,11 @@ function rejectionHeaders(
   return headers;
 }
 
-/** The details of an error: the cause of a 403 or 429, if the service is assumed to tell it. */
+/** The details of an error: where the dashboard is, or the cause of a 403 or 429 if the service is assumed to tell it. */
 function errorDetails(sandbox: SandboxState, call: ApiCall, outcome: ApiOutcomeId): Details | undefined {
   const { entry, now, assumptions } = call;
+  const { dashboard } = call.request;
+  if (outcome === "404.unknown_path" && dashboard !== undefined) return { dashboard };
   if (!assumptions.error_details || entry === undefined) return undefined;
 
   if (outcome === "429.per_minute" || outcome === "429.per_day") {

@@ -59,6 +59,7 @@ export function readApiRequest(received: Received): ApiRequest {
     keptHeaders,
     evidence,
     fromStory: false,
+    dashboard: received.dashboard,
   };
 }
 

@@ -17,6 +17,8 @@ export interface ApiRequest {
   readonly evidence: RequestEvidence | undefined;
   /** Whether a story or the control plane sends it, so that it causes no advice. */
   readonly fromStory: boolean;
+  /** The address of the dashboard, which a 404 shows to people who open the base URL. Nearly always `undefined`. */
+  readonly dashboard: string | undefined;
 }
 
 /** A request as an adapter receives it: `readApiRequest` reads it. */
@@ -31,6 +33,8 @@ export interface Received {
   readonly headers: readonly string[];
   /** The traits that only its adapter knows, such as a body without a length. Default: none. */
   readonly traits?: RequestTraits;
+  /** As in `ApiRequest`. Default: none. */
+  readonly dashboard?: string | undefined;
 }
 
 /** The sent values behind a request's traits; kept only while the request is handled. */

@@ -32,7 +32,7 @@ export function isScenarioName(name: string): name is ScenarioName {
   return Object.hasOwn(bundledTexts, name);
 }
 
-interface NotFoundWords {
+interface NotFoundOptions {
   /** The name that was meant, if that is known. */
   readonly meant?: string | undefined;
   /** What lists the names. */
@@ -42,8 +42,12 @@ interface NotFoundWords {
 }
 
 /** The error for an unknown scenario name, with the nearest name or the intended file, and what lists the names. */
-export function scenarioNotFound(nameOrFile: string, why: string, words: NotFoundWords = {}): SandboxError {
-  const { meant, list = "The command `list`", shown = quote(nameOrFile) } = words;
+export function scenarioNotFound(
+  nameOrFile: string,
+  why: string,
+  options: NotFoundOptions = {},
+): SandboxError {
+  const { meant, list = "The command `list`", shown = quote(nameOrFile) } = options;
   // People expect a bundled scenario to be a file.
   const name = nameOrFile.replace(/^.*[\\/]|\.ya?ml$/gi, "");
   const hint = meant === undefined ? didYouMean(name, scenarioNames) : ` Did you mean ${quote(meant)}?`;

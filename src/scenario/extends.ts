@@ -3,7 +3,7 @@ import { nearest, quote } from "../schema/words.js";
 import { mergeWithParent } from "./merge-scenarios.js";
 import type { FieldProblem } from "./problems.js";
 import { ScenarioError } from "./scenario-error.js";
-import type { ReadScenario, WrittenScenario } from "./written-scenario.js";
+import type { PlacedScenario, WrittenScenario } from "./written-scenario.js";
 
 /** Where the scenario that another one extends, its parent, is looked for. */
 export interface ParentLookup {
@@ -12,9 +12,9 @@ export interface ParentLookup {
   readonly knownNames: readonly string[];
 }
 
-/** A scenario merged with the ones that it extends. `problems` has those of the extended ones, and why one cannot be extended. */
+/** A scenario merged with the ones that it extends. `problems` has none of its own, but those of each extended one, or why one cannot be extended. */
 type MergeResult =
-  | { readonly kind: "merged"; readonly scenario: ReadScenario; readonly problems: readonly FieldProblem[] }
+  | { readonly kind: "merged"; readonly scenario: PlacedScenario; readonly problems: readonly FieldProblem[] }
   | { readonly kind: "not_merged"; readonly problems: readonly FieldProblem[] };
 
 /** A problem of the field `extends`, before it has its field and its place. */
@@ -25,7 +25,7 @@ type ParentSearch =
   | { readonly kind: "found"; readonly written: WrittenScenario; readonly link: ChainLink }
   | { readonly kind: "not_extendable"; readonly problem: ExtendsProblem };
 
-/** A scenario in a chain, from a child to its parent, the parent of that and so on. A file `onboarding` is not the bundled scenario. */
+/** A scenario in a chain, from a child to its parent, the parent of that and so on. By its kind, a file `onboarding` can extend the bundled `onboarding`. */
 interface ChainLink {
   readonly kind: "file" | "value";
   /** The name of the file; of a value, the name that found it. */
@@ -81,15 +81,16 @@ function searchParent(
   try {
     written = parents.findParent(name, from);
   } catch (error) {
+    // A `load` that checks what it reads: the problems have their places already.
     if (error instanceof ScenarioError) throw error;
     return notExtendable({ code: "extends_failed", message: whyNotLoaded(name, error), hint: nameHint });
   }
   if (written === undefined) return notExtendable(notFoundProblem(name, parents.knownNames));
 
   const link = linkOf(written, name);
-  const start = chain.findIndex((earlier) => earlier.kind === link.kind && earlier.name === link.name);
-  if (start !== -1) {
-    const loop = [...chain.slice(start), link].map((scenario) => scenario.name).join(" → ");
+  const loopStart = chain.findIndex((earlier) => earlier.kind === link.kind && earlier.name === link.name);
+  if (loopStart !== -1) {
+    const loop = [...chain.slice(loopStart), link].map((scenario) => scenario.name).join(" → ");
     return notExtendable({
       code: "extends_loop",
       message: `the scenarios extend each other: ${loop}`,

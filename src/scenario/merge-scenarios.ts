@@ -1,13 +1,17 @@
 import type { FieldPath } from "../schema/field-path.js";
 import type { Members } from "../schema/problem.js";
 import { isMapping } from "../schema/type-tag.js";
-import { hasOwnPlace, type ReadScenario } from "./written-scenario.js";
+import { valueAt } from "./value-at.js";
+import type { PlacedScenario } from "./written-scenario.js";
 
-// A scenario is the child of the one that it extends, its parent. A merged field has its place in the child's text if that has
-// the field, else in the parent's. Of a field that neither has, the place is that of the nearest field around it.
+// A scenario is the child of the one that it extends, its parent.
 
 /** The fields of a scenario over those of its parent, with the places of both. */
-export function mergeWithParent(child: ReadScenario, ownFields: Members, parent: ReadScenario): ReadScenario {
+export function mergeWithParent(
+  child: PlacedScenario,
+  ownFields: Members,
+  parent: PlacedScenario,
+): PlacedScenario {
   // Each file has its own version, and a story tests only its own scenario.
   const { version: _version, story: _story, ...inherited } = parent.fields;
   const merged = mergeByName(inherited, ownFields);
@@ -20,34 +24,35 @@ export function mergeWithParent(child: ReadScenario, ownFields: Members, parent:
     fields: merged,
     texts: [...child.texts, ...parent.texts],
     locate(field, pointAt) {
-      const inChild = child.locate(field, pointAt);
-      if (hasOwnPlace(inChild, field)) return inChild;
-      if (!takesFromParent(field, inherited, ownFields)) return inChild;
-      const inParent = parent.locate(field, pointAt);
-      return inParent.namesFound > inChild.namesFound ? inParent : inChild;
+      const isInherited = ownerOf(field, ownFields, inherited) === "parent";
+      // A bundled parent has no text: what the child writes around the field is shown.
+      const hasText = parent.texts.length > 0;
+      return isInherited && hasText ? parent.locate(field, pointAt) : child.locate(field, pointAt);
     },
   };
 }
 
 /**
- * Whether a field that the child lacks would be the parent's. If the child has only `clock: { now: … }` and `faults: []`:
+ * In whose text a field is, or would be if neither has it. If the child has only `clock: { now: … }` and `faults: []`, and the
+ * parent has `clock: { frozen: true }`, `population: {}` and `faults: [{}]`:
  *
- *   clock.frozen       yes: the child has a mapping around it, which is merged
- *   population.locale  yes: the child has nothing around it
- *   faults[0].when     no: the list of the child replaces the parent's
- *   story[0].say       no: a story is not inherited
+ *   clock.now           child
+ *   clock.frozen        parent: the mapping of the child is merged with the parent's
+ *   population.locale   parent: the mapping around it is inherited
+ *   faults[0].when      child: its list replaces the parent's
+ *   seed                child: neither has a part of it
  */
-function takesFromParent(field: FieldPath, inherited: Members, ownFields: Members): boolean {
-  const [first] = field;
-  if (first !== undefined && !Object.hasOwn(inherited, first)) return false;
-
-  let around: unknown = ownFields;
+function ownerOf(field: FieldPath, ownFields: Members, inherited: Members): "child" | "parent" {
+  let ownPart: unknown = ownFields;
+  let inheritedPart: unknown = inherited;
   for (const name of field) {
-    if (!isMapping(around)) return false;
-    if (!Object.hasOwn(around, name)) return true;
-    around = around[name];
+    // What the child has in place of a mapping replaces the parent's.
+    if (!isMapping(ownPart)) return "child";
+    inheritedPart = valueAt(inheritedPart, [name]);
+    if (!Object.hasOwn(ownPart, name)) return inheritedPart === undefined ? "child" : "parent";
+    ownPart = ownPart[name];
   }
-  return false;
+  return "child";
 }
 
 /** Merges two mappings, and those inside them, by name: any other value of its own replaces an inherited one. Changes neither. */

@@ -20,7 +20,7 @@ export function readValue(value: unknown, maxParts = maxPartsOfSnapshot): Writte
 
 /** A value has no text with places. */
 function locateInValue(): FieldLocation {
-  return { place: undefined, namesFound: 0 };
+  return { found: "nothing", place: undefined };
 }
 
 /** A copy of plain data, or why the data cannot be copied. */

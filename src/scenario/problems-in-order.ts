@@ -2,7 +2,7 @@ import type { FieldPath } from "../schema/field-path.js";
 import { maximumProblems } from "../schema/problem.js";
 import { type FieldProblem, problemAt, type ScenarioProblem } from "./problems.js";
 import type { SourcePlace, SourceText } from "./source-text.js";
-import { type FieldLocation, hasOwnPlace, type ReadScenario } from "./written-scenario.js";
+import type { PlacedScenario } from "./written-scenario.js";
 
 interface PlacedProblem {
   readonly problem: FieldProblem;
@@ -12,7 +12,7 @@ interface PlacedProblem {
 /** The problems as they are shown: those without a place, then those of the scenario's own text, then those of each extended one. */
 export function problemsInOrder(
   problems: readonly FieldProblem[],
-  scenario: ReadScenario | undefined,
+  scenario: PlacedScenario | undefined,
   file: string | undefined,
 ): ScenarioProblem[] {
   const placed = firstOfEachField(problems, scenario);
@@ -25,7 +25,7 @@ export function problemsInOrder(
 /** The problems with their places; of several problems of one field at one place, only the first. */
 function firstOfEachField(
   problems: readonly FieldProblem[],
-  scenario: ReadScenario | undefined,
+  scenario: PlacedScenario | undefined,
 ): PlacedProblem[] {
   const placed: PlacedProblem[] = [];
   const seenIds = new Set<string>();
@@ -34,7 +34,7 @@ function firstOfEachField(
     const location = scenario?.locate(field, pointAt);
     const place = problem.place ?? location?.place;
 
-    const id = JSON.stringify([nameAtPlace(field, location), place?.offset, place?.source.file]);
+    const id = location?.found === "field" ? idInText(field, place) : idOfMissingField(field, place);
     if (seenIds.has(id)) continue;
     seenIds.add(id);
     placed.push({ problem, place });
@@ -42,20 +42,24 @@ function firstOfEachField(
   return placed;
 }
 
-/** What tells a field from the others at its place. */
-function nameAtPlace(
-  field: FieldPath,
-  location: FieldLocation | undefined,
-): FieldPath | string | number | undefined {
-  // Aliases repeat a mapping, so that one field of the text has several paths. All of them end in its name.
-  const isInText = location !== undefined && hasOwnPlace(location, field);
-  if (isInText) return field.at(-1);
-  // Fields that the text lacks have the place of the mapping around them: their paths differ.
-  return field;
+/**
+ * Tells the fields of a text apart. Aliases repeat a mapping, so that one field of the text has several paths, such as
+ * `faults[0].then.status` and `faults[1].then.status`: its name and its place are those of one field.
+ */
+function idInText(field: FieldPath, place: SourcePlace | undefined): string {
+  return JSON.stringify(["in_text", field.at(-1), place?.offset, place?.source.file]);
+}
+
+/** Tells fields apart that are not in the text: several can have the place of the mapping around them, but each has its own path. */
+function idOfMissingField(field: FieldPath, place: SourcePlace | undefined): string {
+  return JSON.stringify(["missing", field, place?.offset, place?.source.file]);
 }
 
 /** The texts of the scenario, and those that have problems and could not be merged with it. */
-function textsInOrder(problems: readonly PlacedProblem[], scenario: ReadScenario | undefined): SourceText[] {
+function textsInOrder(
+  problems: readonly PlacedProblem[],
+  scenario: PlacedScenario | undefined,
+): SourceText[] {
   const texts = new Set(scenario?.texts);
   for (const { place } of problems) {
     if (place !== undefined) texts.add(place.source);
@@ -63,11 +67,10 @@ function textsInOrder(problems: readonly PlacedProblem[], scenario: ReadScenario
   return [...texts];
 }
 
+/** Negative if one problem is shown before the other. */
 function compareByPlace(one: PlacedProblem, other: PlacedProblem, texts: readonly SourceText[]): number {
-  if (one.place === undefined || other.place === undefined) {
-    return Number(one.place !== undefined) - Number(other.place !== undefined);
-  }
-  const { source, offset } = one.place;
-  if (source === other.place.source) return offset - other.place.offset;
-  return texts.indexOf(source) - texts.indexOf(other.place.source);
+  if (one.place === undefined) return other.place === undefined ? 0 : -1;
+  if (other.place === undefined) return 1;
+  if (one.place.source === other.place.source) return one.place.offset - other.place.offset;
+  return texts.indexOf(one.place.source) - texts.indexOf(other.place.source);
 }

@@ -95,7 +95,7 @@ export interface FieldProblem extends Problem<ScenarioProblemCode> {
   readonly place?: SourcePlace | undefined;
 }
 
-/** Problems as they are found. A text may be full of them: only the first `maximumProblems` are kept. */
+/** Problems in the order in which they are found, rule by rule. A text may be full of them: only the first `maximumProblems` are kept. */
 export class ProblemList {
   readonly found: FieldProblem[] = [];
 

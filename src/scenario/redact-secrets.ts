@@ -9,20 +9,19 @@ const namedSecret = /((?:secret|token|api[_-]?key)s?[\\"']*\s*:[\\\s"']*)[^"\n]+
 export function redactSecrets(text: string): string {
   const withoutNamed = redactPlainKeys(text).replace(namedSecret, "$1…");
   return withoutNamed.replace(/[A-Za-z0-9]{16,}/g, (run) => {
-    return isWordOrNumber(run) ? run : `${run.slice(0, 4)}…`;
+    const isHarmless = harmlessRuns.some((pattern) => pattern.test(run));
+    return isHarmless ? run : `${run.slice(0, 4)}…`;
   });
 }
 
-/**
- * Whether a run of letters and digits is a number, a word or a name:
- *
- *   1772442000000, attestations, listConsentsByFarmerId, corebankingsystem2     it is
- *   4eC39HqLyjWDarjt                                                            it may be a secret
- */
-function isWordOrNumber(run: string): boolean {
-  if (/^\d{1,20}$/.test(run)) return true;
-  // Letters alone are a word, if they are few or all of them capitals.
-  if (/^(?:[A-Za-z]{1,19}|[A-Z]+)$/.test(run)) return true;
-  // A name is words of two letters or more, each with a capital but the first, and then a small number.
-  return /^[A-Za-z][a-z]+(?:[A-Z][a-z]+)*\d{0,3}$/.test(run);
-}
+/** What a run of letters and digits can be that is no secret, each with an example. A key such as `4eC39HqLyjWDarjt` is none of them. */
+const harmlessRuns: readonly RegExp[] = [
+  // A number: `1772442000000`
+  /^\d{1,20}$/,
+  // A word in capitals: `INTERNATIONALIZATION`
+  /^[A-Z]+$/,
+  // Letters with capitals anywhere, if they are few: `readURLOfWebhooks`
+  /^[A-Za-z]{1,19}$/,
+  // Words of two letters or more, each with a capital but the first, and then a small number: `listConsentsByFarmerId`, `corebankingsystem2`
+  /^[A-Za-z][a-z]+(?:[A-Z][a-z]+)*\d{0,3}$/,
+];

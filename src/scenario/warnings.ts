@@ -7,7 +7,7 @@ import type { FieldProblem, ScenarioPlaces } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 import { numbersOfBodies, writtenEndpoints } from "./written-endpoints.js";
 
-/** Of each kind. */
+/** At most this many warnings of a kind are shown. */
 const maxWarnings = 20;
 
 /** What is usually a mistake in a scenario that is valid, by its kind, in the order in which the kinds are shown. */
@@ -50,7 +50,7 @@ function unheldScopes(scenario: Scenario): FieldProblem[] {
   for (const [name, { scope }] of writtenEndpoints(scenario)) {
     required.push({ field: ["endpoints", name, "scope"], scope });
   }
-  // Where it is not written, a key without the scope of `/me` is on purpose: it shows the 403.
+  // If the scenario does not write `me_scope`, a key without the scope of `/me` is on purpose: it shows the 403.
   required.push({ field: ["assumptions", "me_scope"], scope: scenario.assumptions?.me_scope });
 
   const warnings: FieldProblem[] = [];

@@ -17,12 +17,12 @@ export interface WrittenScenario {
    */
   readonly startsLikeScenario: boolean;
   /** `undefined` if it cannot be read. */
-  readonly scenario: ReadScenario | undefined;
+  readonly scenario: PlacedScenario | undefined;
   readonly problems: readonly FieldProblem[];
 }
 
 /** The fields of a scenario, and where each is in the texts. */
-export interface ReadScenario {
+export interface PlacedScenario {
   readonly fields: Members;
   /** Its own text, then that of the scenario that it extends, and so on; none of a value. */
   readonly texts: readonly SourceText[];
@@ -31,31 +31,25 @@ export interface ReadScenario {
 
 /** Where a field is: at its place in the text, or at the place of the nearest field around it that the text has. */
 export interface FieldLocation {
+  /** Whether the text has the field itself, only a field around it, or no name of its path. */
+  readonly found: "field" | "around" | "nothing";
   /** `undefined` for a scenario without a text. */
   readonly place: SourcePlace | undefined;
-  /** How many of the names in the field path the text has, from the first on. It has the field if it has all of them. */
-  readonly namesFound: number;
   /** How the text spells the value of the place, if the value is no mapping and no list: `007`. */
   readonly spelling?: string | undefined;
 }
 
-/** Whether the text has a field itself, and not only a field around it. */
-export function hasOwnPlace({ place, namesFound }: FieldLocation, field: FieldPath): boolean {
-  return place !== undefined && namesFound === field.length;
-}
-
 /** The place of a field for people; `undefined` if no text has any part of its path. */
-export function placeOfField(scenario: ReadScenario, field: FieldPath): Place | undefined {
-  const { place, namesFound } = scenario.locate(field, "value");
-  if (namesFound === 0 && field.length > 0) return undefined;
-  return place?.describe();
+export function placeOfField(scenario: PlacedScenario, field: FieldPath): Place | undefined {
+  const { found, place } = scenario.locate(field, "value");
+  return found === "nothing" ? undefined : place?.describe();
 }
 
 /** Of a longer value, messages show only the start. */
 export const longestSpelling = 100;
 
 /** How the texts have the value of a field, if it is no mapping and no list: `007`. */
-export function spellingOfField(scenario: ReadScenario, field: FieldPath): string | undefined {
-  const location = scenario.locate(field, "value");
-  return hasOwnPlace(location, field) ? location.spelling?.slice(0, longestSpelling) : undefined;
+export function spellingOfField(scenario: PlacedScenario, field: FieldPath): string | undefined {
+  const { found, spelling } = scenario.locate(field, "value");
+  return found === "field" ? spelling?.slice(0, longestSpelling) : undefined;
 }

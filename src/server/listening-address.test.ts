@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hostToConnectTo, isLoopback } from "./listening-address.js";
+import { baseUrlFor, hostToConnectTo, isLoopback } from "./listening-address.js";
 import { certificateName } from "./public-names.js";
 
 test.each([
@@ -23,3 +23,12 @@ test.each([
   ["A.example:1", "a.example"],
   ["b", "b"],
 ])("the Host %s has the name %s", (host, name) => expect(certificateName(host)).toBe(name));
+
+test.each([
+  [{ host: "a.example:1" }, "http://a.example:1"],
+  [{ host: "a.example", "x-forwarded-host": "b.example", "x-forwarded-proto": "https" }, "http://a.example"],
+  [{ host: "a b" }, "http://own:1"],
+  [{}, "http://own:1"],
+])("the sender of %j reaches the server at %s", (headers, url) => {
+  expect(baseUrlFor({ headers }, "http://own:1")).toBe(url);
+});

@@ -1,3 +1,6 @@
+import type { IncomingMessage } from "node:http";
+import { readHostName } from "../node/host-names.js";
+
 /** Whether a server at the address listens on all addresses of this machine. */
 export function isWildcard(address: string): boolean {
   return address === "0.0.0.0" || address === "::";
@@ -13,4 +16,12 @@ export function hostToConnectTo(address: string): string {
 /** Whether only this machine reaches the address. */
 export function isLoopback(address: string): boolean {
   return address === "::1" || address.startsWith("127.") || address.startsWith("::ffff:127.");
+}
+
+/** The server's base URL as the sender of a request wrote it; `ownUrl` if the request has no host. A wrong one harms nobody else. */
+export function baseUrlFor({ headers }: Pick<IncomingMessage, "headers">, ownUrl: string): string {
+  const host = readHostName(headers.host ?? "");
+  if (host === undefined) return ownUrl;
+  const { protocol } = new URL(ownUrl);
+  return `${protocol}//${host}`;
 }

@@ -4,6 +4,7 @@ import { runDue } from "../sandbox/operations/run-due.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { LateControl } from "./control/late-control.js";
 import { listen } from "./listen.js";
+import { baseUrlFor } from "./listening-address.js";
 import { readPublicNames } from "./public-names.js";
 import type { ServeOptions } from "./serve-options.js";
 import { closeServer } from "./sockets/connections.js";
@@ -83,8 +84,14 @@ async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Pro
     onControlCall: options.onControlCall ?? (() => {}),
     onDefect,
   });
-  const handleControl = hasControl ? control.handle : undefined;
-  respondTo(server, { sandbox, explain, handleControl, stopping: stopping.signal, onDefect });
+  respondTo(server, {
+    sandbox,
+    explain,
+    handleControl: hasControl ? control.handle : undefined,
+    baseUrlFor: (request) => publicUrl ?? baseUrlFor(request, localUrl),
+    stopping: stopping.signal,
+    onDefect,
+  });
 
   await startSaving(stateFile, close);
   return {

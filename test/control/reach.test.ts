@@ -4,29 +4,64 @@ import { exchange } from "../support/exchange.js";
 import { served } from "../support/servers.js";
 import { serveControl } from "./client.js";
 
-describe("the base URL", () => {
+/** The base URL in a 404 for a browser. */
+async function shownTo(localUrl: string, headers: Record<string, string>): Promise<string> {
+  const html = { accept: "text/html", ...headers };
+  const { body } = await exchange(localUrl, { path: "/", headers: html }).then(({ bytes }) => ({
+    body: JSON.parse(String(bytes)),
+  }));
+  return body.error.details.dashboard.replace(/\/__sandbox\/$/, "");
+}
+
+describe("the base URL in a response", () => {
+  test("is the caller's", async () => {
+    const { url } = (await serveControl({ allowHosts: ["Box.example"] })).server;
+    for (const [headers, expected] of [
+      [{}, url],
+      [{ host: "box.example" }, "http://box.example"],
+      [{ "x-forwarded-host": "box.example", "x-forwarded-proto": "https" }, url],
+    ] as const) {
+      expect([headers, await shownTo(url, headers)]).toEqual([headers, expected]);
+    }
+  });
+
   test("leads browsers to the dashboard, and its 404 is the same bytes as ever for clients", async () => {
-    const { server } = await serveControl({ profile: "typical", publicUrl: "https://box.example/sandbox/" });
-    const headers = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
-    const page = await exchange(server.localUrl, { path: "/", headers });
-    expect([page.status, page.headers.location]).toEqual([307, "./__sandbox/"]);
-    const get = (path: string, accept: object = {}) =>
-      fetch(server.localUrl + path, { headers: { ...accept } });
+    const { server } = await serveControl({ profile: "typical" });
+    const html = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+    const get = (path: string, headers = {}) => fetch(server.url + path, { headers });
+    const page = await get("/", html);
+    expect([page.status, await page.json()]).toMatchObject([
+      404,
+      { error: { code: "not_found", details: { dashboard: `${server.url}/__sandbox/` } } },
+    ]);
     const plain = '{"error":{"code":"not_found","message":"There is nothing at this path."}}';
-    for (const response of [await get("/"), await get("/nothing", headers)]) {
+    for (const response of [await get("/"), await get("/nothing", html)]) {
       expect(await response.text()).toBe(plain);
     }
     const bare = await served({ control: false });
     for (const path of ["/", "/__sandbox/"]) {
-      expect(await (await fetch(bare.url + path, { headers })).text()).toBe(plain);
+      expect(await (await fetch(bare.url + path, { headers: html })).text()).toMatch(
+        /^\{"error":\{"code":"not_found"(?!.*dashboard)/,
+      );
     }
   });
 
-  test("is the public URL, and the local one stays", async () => {
+  test("is in the journal as it was sent, with the request id", async () => {
+    const { server, ask } = await serveControl({ profile: "typical" });
+    const headers = { accept: "text/html", "x-api-key": server.sandbox.secret("active") };
+    const sent = await fetch(`${server.url}/`, { headers });
+    const id = sent.headers.get("x-request-id");
+    expect((await ask(`/requests/${id}`)).body.data.response.body).toBe(await sent.text());
+  });
+
+  test("is under the public URL, no matter what a request contains", async () => {
     const { server } = await serveControl({ publicUrl: "https://box.example/sandbox/" });
     const { url, localUrl, controlUrl } = server;
     expect([url, controlUrl]).toEqual(["https://box.example/sandbox", `${url}/__sandbox`]);
     expect(localUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    for (const headers of [{}, { host: "box.example" }, { "x-forwarded-host": "evil.example" }]) {
+      expect(await shownTo(localUrl, headers)).toBe(url);
+    }
   });
 });
 

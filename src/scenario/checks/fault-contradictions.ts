@@ -2,8 +2,9 @@ import { type FaultKind, faultKindsOf, faultKindTable } from "../../rules/fault-
 import type { FieldPath } from "../../schema/field-path.js";
 import { compareTimes, readTimeOrDuration, type StartTime } from "../format/when.js";
 import type { Scenario } from "../scenario.generated.js";
+import type { EndpointSuccesses } from "./outcome-rules.js";
 
-// Why a fault is useless: its fields contradict each other. `unmatched-faults.ts` has why no request matches it.
+// Why a fault is useless: its fields contradict each other. `fault-key-contradictions.ts` compares it with the keys.
 
 export type FaultFields = NonNullable<Scenario["faults"]>[number];
 
@@ -32,21 +33,26 @@ export function whyEndsBeforeStart(fault: FaultFields, now: StartTime): FaultCon
 export function whyBoundsSwapped(fault: FaultFields): FaultContradiction | undefined {
   const latency = fault.then?.latency;
   if (typeof latency !== "object") return undefined;
-  if ("median" in latency) return whySwapped("median", latency.median, "p99", latency.p99);
-  return whySwapped("min", latency.min, "max", latency.max);
+  if ("median" in latency) {
+    return whySwapped({ name: "median", delay: latency.median }, { name: "p99", delay: latency.p99 });
+  }
+  return whySwapped({ name: "min", delay: latency.min }, { name: "max", delay: latency.max });
 }
 
-function whySwapped(lower: string, low: string, upper: string, high: string): FaultContradiction | undefined {
-  if (delayOf(low) <= delayOf(high)) return undefined;
+interface BoundOfDelay {
+  readonly name: string;
+  readonly delay: string;
+}
+
+function whySwapped(lower: BoundOfDelay, upper: BoundOfDelay): FaultContradiction | undefined {
+  const low = readTimeOrDuration(lower.delay).milliseconds;
+  const high = readTimeOrDuration(upper.delay).milliseconds;
+  if (low <= high) return undefined;
   return {
-    field: ["then", "latency", upper],
-    message: `${upper} is ${high}, less than ${lower}, which is ${low}`,
+    field: ["then", "latency", upper.name],
+    message: `${upper.name} is ${upper.delay}, less than ${lower.name}, which is ${lower.delay}`,
     hint: "swap the two",
   };
-}
-
-function delayOf(duration: string): number {
-  return readTimeOrDuration(duration).milliseconds;
 }
 
 /** Why no response can have all effects of a fault. */
@@ -78,4 +84,49 @@ export function whyEffectsDoNotCombine(fault: FaultFields): FaultContradiction |
 function combines(one: FaultKind, other: FaultKind): boolean {
   const combinesWith: readonly string[] = faultKindTable[one].combinesWith;
   return combinesWith.includes(other);
+}
+
+/** Why a fault that only breaks bodies has none to break. */
+export function whyNoBodyBreaks(
+  { when, then }: FaultFields,
+  successes: EndpointSuccesses,
+): FaultContradiction | undefined {
+  const outcome = when?.outcome;
+  const kinds = faultKindsOf(then);
+  const [first] = kinds;
+  if (first === undefined || outcome === undefined) return undefined;
+  const onlyBreaksBodies = kinds.every((kind) => kind === "truncate" || kind === "malformed");
+  // Each error has a body, and `/me` has one. Only an endpoint of the scenario may have none.
+  const success = successes.get(outcome);
+  if (!onlyBreaksBodies || success === undefined || success.hasBody) return undefined;
+  return {
+    field: ["then", first],
+    message: `a response with the outcome ${outcome} has no body`,
+    hint: "write another effect, or another outcome",
+  };
+}
+
+/** Why `every` and `requests` have no number in common: `every: 2` with `requests: [1]`. */
+export function whyNumbersSelectNone({ when = {} }: FaultFields): FaultContradiction | undefined {
+  const { every, requests } = when;
+  if (every === undefined || requests === undefined) return undefined;
+  if (requests.some((number) => number % every === 0)) return undefined;
+  return {
+    field: ["when", "requests"],
+    message: `every: ${every} selects none of these requests`,
+    hint: "write a multiple of it, or remove one of the two",
+  };
+}
+
+/** Why a fault is over when it becomes active. A time in the past is fine: the faults that the control plane returns have times. */
+export function whyEndsBeforeFirstRequest({ when = {} }: FaultFields): FaultContradiction | undefined {
+  const { until } = when;
+  if (until === undefined) return undefined;
+  const { kind, milliseconds } = readTimeOrDuration(until);
+  if (kind === "time" || milliseconds > 0) return undefined;
+  return {
+    field: ["when", "until"],
+    message: `the fault ends before the first request: until is ${until}`,
+    hint: "write a longer duration, or remove it",
+  };
 }

@@ -6,13 +6,16 @@ import {
   type FaultFields,
   whyBoundsSwapped,
   whyEffectsDoNotCombine,
+  whyEndsBeforeFirstRequest,
   whyEndsBeforeStart,
+  whyNoBodyBreaks,
+  whyNumbersSelectNone,
 } from "./fault-contradictions.js";
+import { whyNoKeySends } from "./fault-key-contradictions.js";
 import { type KeysForFaults, keysForFaults } from "./keys-for-faults.js";
 import { checkRef, type KnownRefs } from "./known-refs.js";
 import { checkOutcome, type EndpointSuccesses } from "./outcome-rules.js";
 import type { ScenarioRule } from "./rule-input.js";
-import { whyNeverMatches } from "./unmatched-faults.js";
 
 /** What faults are compared with: a scenario as it starts, one of its steps, or a running sandbox. */
 interface FaultContext {
@@ -86,7 +89,10 @@ function checkFault(
     whyEndsBeforeStart(fault, now),
     whyBoundsSwapped(fault),
     whyEffectsDoNotCombine(fault),
-    whyNeverMatches(fault, keys, successes),
+    whyNoKeySends(fault, keys),
+    whyNoBodyBreaks(fault, successes),
+    whyNumbersSelectNone(fault),
+    whyEndsBeforeFirstRequest(fault),
   ];
   for (const contradiction of contradictions) {
     if (contradiction === undefined) continue;

@@ -3,26 +3,26 @@ import { defaultScopes } from "../keys/key-settings.js";
 import { fieldOfKey } from "../keys/scenario-keys.js";
 import type { ScenarioRule } from "./rule-input.js";
 
-/** The scopes of `/me` and of keys are known, and no key has a scope twice. */
-const scopesAreKnown: ScenarioRule = ({ scenario, keys, assumptions, problems }) => {
-  const knownScopes = assumptions.scopes;
-  const needed = assumptions.me_scope;
-  if (needed !== null && !knownScopes.includes(needed)) {
-    const field = scenario.assumptions?.me_scope === undefined ? "scopes" : "me_scope";
-    problems.add({
-      code: "unknown_scope",
-      field: ["assumptions", field],
-      message: `me_scope is ${quote(needed)}, which is not one of assumptions.scopes`,
-      hint: "set me_scope to one of them, or to null for no scope",
-    });
-  }
+/** The scope of `/me` is a known one. */
+const scopeOfMeIsKnown: ScenarioRule = ({ scenario, assumptions, problems }) => {
+  const { me_scope, scopes } = assumptions;
+  if (me_scope === null || scopes.includes(me_scope)) return;
+  const written = scenario.assumptions?.me_scope === undefined ? "scopes" : "me_scope";
+  problems.add({
+    code: "unknown_scope",
+    field: ["assumptions", written],
+    message: `me_scope is ${quote(me_scope)}, which is not one of assumptions.scopes`,
+    hint: "set me_scope to one of them, or to null for no scope",
+  });
+};
 
+/** The scopes of keys are known, and no key has a scope twice. */
+const scopesOfKeysAreKnown: ScenarioRule = ({ keys, assumptions, problems }) => {
+  const knownScopes = assumptions.scopes;
   for (const key of keys) {
-    const { fields } = key;
-    const keyField = fieldOfKey(key);
-    const { scopes = defaultScopes } = fields;
+    const { scopes = defaultScopes } = key.fields;
     for (const [index, scope] of scopes.entries()) {
-      const field = [...keyField, "scopes", index];
+      const field = [...fieldOfKey(key), "scopes", index];
       if (!knownScopes.includes(scope)) {
         problems.add({
           code: "unknown_scope",
@@ -62,4 +62,4 @@ const usageAddsUp: ScenarioRule = ({ keys, problems }) => {
   }
 };
 
-export const keyRules: readonly ScenarioRule[] = [scopesAreKnown, usageAddsUp];
+export const keyRules: readonly ScenarioRule[] = [scopeOfMeIsKnown, scopesOfKeysAreKnown, usageAddsUp];

@@ -1,9 +1,57 @@
 import { countsAsActive, maximumActiveKeys, maximumOverlap } from "../../rules/key-state.js";
 import { quote } from "../../schema/words.js";
 import { compareTimes, readTimeOrDuration, type TimeOrDuration } from "../format/when.js";
-import { keyStateAtStart } from "../keys/key-ends.js";
-import { fieldOfKey, type ScenarioKey } from "../keys/scenario-keys.js";
+import { isReplaced, keyStateAtStart } from "../keys/key-ends.js";
+import { fieldOfKey, type KeyFields, type ScenarioKey } from "../keys/scenario-keys.js";
 import type { RuleInput, ScenarioRule } from "./rule-input.js";
+
+/** A retiring key has a replacement (R37). */
+const retiringKeysAreReplaced: ScenarioRule = ({ keys, problems }) => {
+  for (const key of keys) {
+    const { state, replaced_by } = key.fields;
+    if (state !== "retiring" || replaced_by !== undefined) continue;
+    problems.add({
+      code: "replacement_missing",
+      field: [...fieldOfKey(key), "state"],
+      message: "a retiring key has a replacement, but replaced_by is missing",
+      hint: "add replaced_by with the ref of the key that replaced it (R37)",
+    });
+  }
+};
+
+/** Only a replaced key has a replacement and an overlap. */
+const onlyReplacedKeysOverlap: ScenarioRule = ({ keys, problems }) => {
+  for (const key of keys) {
+    const { fields } = key;
+    if (isReplaced(fields)) continue;
+    const { why, fix } = whyNotReplaced(fields);
+    for (const name of ["replaced_by", "overlap_ends"] as const) {
+      if (fields[name] === undefined) continue;
+      problems.add({
+        code: "replacement_not_expected",
+        field: [...fieldOfKey(key), name],
+        pointAt: "name",
+        message: `${name} is for replaced keys, but ${why}`,
+        hint: `${fix}, or remove the field`,
+      });
+    }
+  }
+};
+
+/** Why a key is not replaced, by its state, and what makes it a replaced one. */
+function whyNotReplaced({ state }: KeyFields): { readonly why: string; readonly fix: string } {
+  switch (state) {
+    case undefined:
+      return { why: "the key has no state", fix: "add state: retiring, rotated, expired or revoked" };
+    case "active":
+      return { why: "the key is active", fix: "write state: retiring, rotated, expired or revoked" };
+    default:
+      return {
+        why: "replaced_by is missing",
+        fix: "add replaced_by with the ref of the key that replaced it",
+      };
+  }
+}
 
 /** Only a revoked key has the time when it was revoked (R41). */
 const onlyRevokedKeysHaveRevokedAt: ScenarioRule = ({ keys, problems }) => {
@@ -88,6 +136,8 @@ function countsAsActiveAtStart({ fields }: ScenarioKey, { clockStart, assumption
 }
 
 export const keyStateRules: readonly ScenarioRule[] = [
+  retiringKeysAreReplaced,
+  onlyReplacedKeysOverlap,
   onlyRevokedKeysHaveRevokedAt,
   overlapsAreShort,
   statesMatchTimes,

@@ -9,7 +9,7 @@ import { writtenEndpoints } from "../written-endpoints.js";
 
 const outcomesOfSpecification: ReadonlySet<string> = new Set(outcomes.map(({ id }) => id));
 
-/** What the success of each endpoint of a scenario has, by its outcome. */
+/** Whether the success of each endpoint of a scenario has a body, by its outcome. */
 export type EndpointSuccesses = ReadonlyMap<string, { readonly hasBody: boolean }>;
 
 export function successesOf(scenario: Pick<Scenario, "endpoints">): EndpointSuccesses {
@@ -34,10 +34,4 @@ export function checkOutcome(
   let hint = "the report of a sandbox lists its endpoints and outcomes";
   if (near !== undefined) hint = `did you mean ${near}?`;
   problems.add({ code: "bad_choice", field, message: `the sandbox has no outcome ${quote(outcome)}`, hint });
-}
-
-/** Whether responses with an outcome have a body: each error and `/me` do, an endpoint of the scenario may have none. */
-export function hasBody(outcome: OutcomeId, successes: EndpointSuccesses): boolean {
-  const success = successes.get(outcome);
-  return success === undefined || success.hasBody;
 }

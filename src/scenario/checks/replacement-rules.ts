@@ -1,57 +1,9 @@
 import { quote } from "../../schema/words.js";
-import { isReplaced } from "../keys/key-ends.js";
-import { fieldOfKey, isLegacy, type KeyFields, type ScenarioKey } from "../keys/scenario-keys.js";
+import { fieldOfKey, isLegacy, type ScenarioKey } from "../keys/scenario-keys.js";
 import type { RuleInput, ScenarioRule } from "./rule-input.js";
 
-// A key that was rotated has its replacement in `replaced_by`. Each such ref is that of one existing key.
-
-/** A retiring key has a replacement (R37). */
-const retiringKeysAreReplaced: ScenarioRule = ({ keys, problems }) => {
-  for (const key of keys) {
-    const { state, replaced_by } = key.fields;
-    if (state !== "retiring" || replaced_by !== undefined) continue;
-    problems.add({
-      code: "replacement_missing",
-      field: [...fieldOfKey(key), "state"],
-      message: "a retiring key has a replacement, but replaced_by is missing",
-      hint: "add replaced_by with the ref of the key that replaced it (R37)",
-    });
-  }
-};
-
-/** Only a replaced key has a replacement and an overlap. */
-const onlyReplacedKeysOverlap: ScenarioRule = ({ keys, problems }) => {
-  for (const key of keys) {
-    const { fields } = key;
-    if (isReplaced(fields)) continue;
-    const { why, fix } = whyNotReplaced(fields);
-    for (const name of ["replaced_by", "overlap_ends"] as const) {
-      if (fields[name] === undefined) continue;
-      problems.add({
-        code: "replacement_not_expected",
-        field: [...fieldOfKey(key), name],
-        pointAt: "name",
-        message: `${name} is for replaced keys, but ${why}`,
-        hint: `${fix}, or remove the field`,
-      });
-    }
-  }
-};
-
-/** Why a key is not replaced, by its state, and what makes it a replaced one. */
-function whyNotReplaced({ state }: KeyFields): { readonly why: string; readonly fix: string } {
-  switch (state) {
-    case undefined:
-      return { why: "the key has no state", fix: "add state: retiring, rotated, expired or revoked" };
-    case "active":
-      return { why: "the key is active", fix: "write state: retiring, rotated, expired or revoked" };
-    default:
-      return {
-        why: "replaced_by is missing",
-        fix: "add replaced_by with the ref of the key that replaced it",
-      };
-  }
-}
+// A key that was rotated has its replacement in `replaced_by`. Here, each such ref is that of one existing key, and only replaced
+// keys have one.
 
 /** A rotation could have created each replacement (R17, R37). */
 const replacementsAreOfRotations: ScenarioRule = (input) => {
@@ -93,11 +45,8 @@ const replacementsAreOfRotations: ScenarioRule = (input) => {
   }
 };
 
-/** The replacement of a key; `undefined` if it has none, or has one that is a problem of its own because it is not replaced. */
 function replacementOf({ fields }: ScenarioKey, { keyOf }: RuleInput): ScenarioKey | undefined {
-  const { replaced_by } = fields;
-  if (replaced_by === undefined || !isReplaced(fields)) return undefined;
-  return keyOf(replaced_by);
+  return fields.replaced_by === undefined ? undefined : keyOf(fields.replaced_by);
 }
 
 /** Of a longer circle, only the first refs are shown. */
@@ -137,8 +86,6 @@ function circleFrom(key: ScenarioKey, followed: Set<ScenarioKey>, input: RuleInp
 }
 
 export const replacementRules: readonly ScenarioRule[] = [
-  retiringKeysAreReplaced,
-  onlyReplacedKeysOverlap,
   replacementsAreOfRotations,
   replacementsHaveNoCircle,
 ];

@@ -3,7 +3,7 @@ import { makeSecret } from "../../rules/key-text.js";
 import { hexOf, type RandomStream, randomStream } from "../../rules/seed.js";
 import type { ScenarioKey, ScenarioOrganization } from "./scenario-keys.js";
 
-// A secret and an id that a scenario does not pin is derived from its seed and the ref of its owner.
+// Secrets and ids that a scenario does not pin are derived from its seed and the refs of their owners.
 
 /** Derives a full key from the seed and its ref on every call, so that it is never stored (R35). */
 export function deriveSecret(seed: number, key: Pick<KeyRecord, "ref" | "environment" | "legacy">): string {

@@ -5,7 +5,7 @@ import { scenarioLimits } from "../format/scenario-limits.js";
 import { readPlain } from "../plain-data.js";
 import type { FieldProblem } from "../problems.js";
 import type { SourceText, TextRange } from "../source-text.js";
-import type { ReadScenario, WrittenScenario } from "../written-scenario.js";
+import type { PlacedScenario, WrittenScenario } from "../written-scenario.js";
 import { readDocument } from "./document.js";
 import { checkNodes } from "./nodes.js";
 import { createSource } from "./places.js";
@@ -57,7 +57,7 @@ function readText(unreadSource: SourceText): TextReading {
     const placedProblems = plain.problems.map((problem) => withPlace(problem, tree));
     return withoutScenario([...problems, ...placedProblems]);
   }
-  const locate: ReadScenario["locate"] = (field, pointAt) => locateField(tree, field, pointAt);
+  const locate: PlacedScenario["locate"] = (field, pointAt) => locateField(tree, field, pointAt);
   return { scenario: { fields: plain.fields, texts: [source], locate }, problems };
 }
 

@@ -82,20 +82,21 @@ interface Part {
 /** Follows a field path as far as the text has it. */
 export function locateField(tree: Tree, field: FieldPath, pointAt: "name" | "value"): FieldLocation {
   let part: Part = { name: undefined, value: tree.root };
-  let namesFound = 0;
-  for (const name of field) {
+  let found: FieldLocation["found"] = "field";
+  for (const [depth, name] of field.entries()) {
     const inner = partInside(tree, part.value, name);
-    if (inner === undefined) break;
+    if (inner === undefined) {
+      found = depth === 0 ? "nothing" : "around";
+      break;
+    }
     part = inner;
-    namesFound += 1;
   }
 
-  const hasField = namesFound === field.length;
-  const node = nodeToShow(part, hasField ? pointAt : "name");
+  const node = nodeToShow(part, found === "field" ? pointAt : "name");
   const place = placeAt(tree.source, node?.range?.[0] ?? 0);
   const value = aliasTarget(tree, part.value);
   const spelling = isScalar(value) ? value.source : undefined;
-  return { place, namesFound, spelling };
+  return { found, place, spelling };
 }
 
 function nodeToShow({ name, value }: Part, pointAt: "name" | "value"): Node | null {

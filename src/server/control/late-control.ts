@@ -1,5 +1,7 @@
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { ControlHandler } from "../sockets/http-server.js";
+import { pausedUntil } from "../sockets/pipelined-requests.js";
 import { sendServerError } from "../sockets/send-error.js";
 import type { ControlServer } from "./control-server.js";
 
@@ -19,14 +21,20 @@ export class LateControl {
   };
 
   async #loadAndHandle(response: ServerResponse): Promise<void> {
+    const { req: request } = response;
     try {
-      const { createControlApp } = await import("./app.js");
-      // Calls that come during the loading get the same one.
-      this.#loaded ??= createControlApp(this.#server);
-      this.#loaded(response.req, response);
+      const loaded = await this.#loadFor(request.socket);
+      loaded(request, response);
     } catch (error) {
       this.#server.onDefect(error);
       sendServerError(response, 500);
     }
+  }
+
+  /** Loads the control plane for a call on a connection. Calls on several connections get the same one. */
+  async #loadFor(connection: Socket): Promise<ControlHandler> {
+    const { createControlApp } = await pausedUntil(import("./app.js"), connection);
+    this.#loaded ??= createControlApp(this.#server);
+    return this.#loaded;
   }
 }

@@ -38,53 +38,60 @@ function socketUnderTls(connection: Socket & { readonly _parent?: Socket }): Soc
   return connection._parent;
 }
 
-/** How to end a connection on which a request cannot be read. */
-type ConnectionEnd =
-  | { readonly kind: "with_error" }
-  | { readonly kind: "with_error_after"; readonly response: ServerResponse }
-  | { readonly kind: "without_error" }
-  | { readonly kind: "abruptly" };
+/** How far the latest request of a connection and its response have come. */
+type LatestExchange =
+  | { readonly kind: "none" }
+  /** The whole request was read; its response is sent. */
+  | { readonly kind: "sent" }
+  /** The whole request was read; its response is still to be sent. */
+  | { readonly kind: "to_send"; readonly response: ServerResponse }
+  /** The request's body was not read to its end; its response has ended already. */
+  | { readonly kind: "unread_body_answered" }
+  /** The request's body was not read to its end; its response, or the one before it, may be sent in part. */
+  | { readonly kind: "unread_body_amid_responses" }
+  /** The request's body was not read to its end; nothing of its response is sent, and those before it are sent whole. */
+  | { readonly kind: "unread_body_unanswered" };
 
-/** Chooses the end of a connection: the client gets the whole responses before the error, and no error in the middle of one. */
-function endingOf(connection: Connection): ConnectionEnd {
+function latestExchangeOn(connection: Connection): LatestExchange {
   const response = latestResponseOn(connection);
-  if (response === undefined) return { kind: "with_error" };
+  if (response === undefined) return { kind: "none" };
 
-  // If the latest request was read to its end, something behind it cannot be read.
   const isRequestWhole = response.req.complete;
-  if (isRequestWhole && response.writableFinished) return { kind: "with_error" };
-  if (isRequestWhole) return { kind: "with_error_after", response };
+  if (isRequestWhole) return response.writableFinished ? { kind: "sent" } : { kind: "to_send", response };
 
-  // Otherwise its own body cannot be read. It gets no second response.
-  if (response.writableEnded) return { kind: "without_error" };
+  if (response.writableEnded) return { kind: "unread_body_answered" };
   // Node gives the socket to one response at a time: without the socket, this response waits for the one before it.
   const isWaiting = response.socket === null;
-  // A part of this response, or of the one before it, may be sent.
-  if (isWaiting || response.headersSent) return { kind: "abruptly" };
-  return { kind: "with_error" };
+  if (isWaiting || response.headersSent) return { kind: "unread_body_amid_responses" };
+  return { kind: "unread_body_unanswered" };
 }
 
-/** Ends a connection on which a request cannot be read. `code`: that of Node's parser; a CONNECT has none. */
+/**
+ * Ends a connection on which a request cannot be read. The client gets the whole responses before the error, and no error in the
+ * middle of one. `code`: that of Node's parser; a CONNECT has none.
+ */
 export function endUnreadable(connection: Connection, code?: string): void {
   // Node has stopped listening to the connection. Without reading, nothing would show that the client ends it.
   connection.resume();
 
-  const ending = endingOf(connection);
-  switch (ending.kind) {
-    case "with_error":
+  const latest = latestExchangeOn(connection);
+  switch (latest.kind) {
+    case "none":
+    case "sent":
+    case "unread_body_unanswered":
       endWithError(connection, code);
       return;
-    case "with_error_after":
-      ending.response.once("finish", () => endWithError(connection, code));
+    case "to_send":
+      latest.response.once("finish", () => endWithError(connection, code));
       return;
-    case "without_error":
+    case "unread_body_answered":
       endSocket(connection);
       return;
-    case "abruptly":
+    case "unread_body_amid_responses":
       connection.destroy();
       return;
     default:
-      ending satisfies never;
+      latest satisfies never;
   }
 }
 

@@ -9,7 +9,7 @@ import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { addedHeaders, keepAliveTimeout } from "./added-headers.js";
 import { type AnyServer, endUnreadable, followConnections } from "./connections.js";
-import { respondInTurn } from "./pipelined-requests.js";
+import { PipelinedRequests } from "./pipelined-requests.js";
 import { sendServerError } from "./send-error.js";
 import { sendFaulty } from "./send-faulty.js";
 import { sendResponse } from "./send-response.js";
@@ -42,6 +42,8 @@ interface Responders {
   readonly explain: boolean;
   /** The control plane; `undefined` if it is not served. */
   readonly handleControl: ControlHandler | undefined;
+  /** The base URL of the server, as the client of a request knows it. */
+  readonly baseUrlFor: (request: IncomingMessage) => string;
   /** Aborted when the server is about to stop: each connection ends after its next response. */
   readonly stopping: AbortSignal;
   /** Called with a defect; the client got a 500. */
@@ -85,9 +87,10 @@ function makeServer(certificate: CertificatePair | undefined): AnyServer {
 
 /** Responds to the requests of a server from now on. Every request gets a response, and none ends the process. */
 export function respondTo(server: AnyServer, responders: Responders): void {
+  const pipelined = new PipelinedRequests();
   const listener = (_request: IncomingMessage, response: ServerResponse) => {
     if (responders.stopping.aborted) response.shouldKeepAlive = false;
-    respondInTurn(response, () => tryToRespond(responders, response));
+    pipelined.start(response, () => tryToRespond(responders, response));
   };
   server.on("request", listener);
   // An unknown expectation is not a reason to reject a valid request.
@@ -106,7 +109,7 @@ function tryToRespond(responders: Responders, response: ServerResponse): void {
 
 /** Responds as the control plane under its path, and as the API everywhere else. */
 function respond(responders: Responders, response: ServerResponse): void {
-  const { sandbox, handleControl } = responders;
+  const { sandbox, handleControl, baseUrlFor } = responders;
   const { req: request } = response;
   if (!hasValidHost(request)) {
     sendServerError(response, 400);
@@ -121,9 +124,11 @@ function respond(responders: Responders, response: ServerResponse): void {
     handleControl(request, response);
     return;
   }
-  // People open the printed base URL.
+
+  // People open the server's address: the response names the address of the dashboard.
   if (hasControl && isFirstPage(received, request)) {
-    redirectToDashboard(response);
+    const dashboard = `${baseUrlFor(request) + controlPath}/`;
+    sendExchange(responders, handle(sandbox, readApiRequest({ ...received, dashboard })), response);
     return;
   }
   sendExchange(responders, handle(sandbox, readApiRequest(received)), response);
@@ -193,11 +198,6 @@ function isFirstPage({ path, method }: Received, { headers }: IncomingMessage): 
   if (path !== "/" || method !== "GET") return false;
   const { accept = "" } = headers;
   return accept.includes("text/html");
-}
-
-/** Redirects a browser. The address is relative: a proxy may add a prefix. */
-function redirectToDashboard(response: ServerResponse): void {
-  response.writeHead(307, { Location: `.${controlPath}/`, "Content-Length": 0 }).end();
 }
 
 /** Sends a response of the API, with the fault of its delivery. */

@@ -14,9 +14,25 @@ import { timers } from "../../node/platform.js";
 // - A request starts once its response has the socket, never before: it sees what those before it have changed, and no finished
 //   response stays in memory.
 // - A connection that is paused here has at least `maxWaiting` waiting requests, so that the start of one of them will resume it.
+//   Who pauses it for another reason does so with `pausedUntil`.
+// - `#waitingInAll` counts each waiting request of an open connection once: it is subtracted when it starts, or else when its
+//   connection closes.
+// - Few requests wait on all connections together, however many clients read nothing: connections with many of them end.
 
-/** Once so many requests of a connection wait, it is not read any more. A few more can wait: those of the chunk that is being read. */
+/**
+ * Once so many requests of one connection wait, it is not read any more. A few more can wait: Node parses all requests of one
+ * chunk, and resumes reading when a request ends.
+ */
 const maxWaiting = 100;
+
+/**
+ * Beyond so many waiting requests of all connections, connections are ended. Each takes 3 kB. A client that reads its responses
+ * has one chunk of 64 kB that waits: at most 2,427 requests.
+ */
+const maxWaitingInAll = 2500;
+
+/** A connection with no more waiting requests is never ended because of the others. */
+const alwaysAllowed = 10;
 
 const latestResponse = Symbol("latest response");
 const waitingRequests = Symbol("waiting requests");
@@ -27,6 +43,8 @@ export interface Connection extends Duplex {
   [latestResponse]?: ServerResponse;
   /** How many of its requests wait for the response before them. */
   [waitingRequests]?: number;
+  /** Node's parser of the connection. */
+  parser?: { onIncoming: () => number } | null;
 }
 
 /** The response to the latest request of a connection, sent or not; `undefined` if there was no request. */
@@ -34,45 +52,90 @@ export function latestResponseOn(connection: Connection): ServerResponse | undef
   return connection[latestResponse];
 }
 
-/** Calls `respond` once the response before this one is sent: at once, or later. Never, if the connection ends before. */
-export function respondInTurn(response: ServerResponse, respond: () => void): void {
-  const connection: Connection & Socket = response.req.socket;
-  const responseBefore = connection[latestResponse];
-  connection[latestResponse] = response;
+/** Starts each request of a connection once the response before it is sent. */
+export class PipelinedRequests {
+  /** The waiting requests of all open connections. */
+  #waitingInAll = 0;
 
-  // Node gives the socket to one response at a time.
-  const isItsTurn = response.socket !== null || responseBefore === undefined;
-  if (isItsTurn) {
-    respond();
-    return;
+  /** Calls `respond` at once or in turn; never, if the connection ends before. */
+  start(response: ServerResponse, respond: () => void): void {
+    const connection: Connection & Socket = response.req.socket;
+    const responseBefore = connection[latestResponse];
+    connection[latestResponse] = response;
+
+    // Node gives the socket to one response at a time.
+    const isItsTurn = response.socket !== null || responseBefore === undefined;
+    if (isItsTurn) {
+      respond();
+      return;
+    }
+
+    this.#startWaiting(connection);
+    responseBefore.once("finish", () => {
+      this.#endWaiting(connection);
+      respond();
+    });
   }
 
-  startWaiting(connection);
-  responseBefore.once("finish", () => {
-    endWaiting(connection);
-    respond();
-  });
+  /** Counts a request that waits. Limits how many do, by this connection and by all. */
+  #startWaiting(connection: Connection): void {
+    // The requests of a closed connection no longer wait.
+    const isFirst = connection[waitingRequests] === undefined;
+    if (isFirst) connection.once("close", () => this.#forgetWaiting(connection));
+
+    const waiting = waitingOn(connection) + 1;
+    connection[waitingRequests] = waiting;
+    this.#waitingInAll += 1;
+
+    if (this.#waitingInAll > maxWaitingInAll && waiting > alwaysAllowed) endAmidChunk(connection);
+    else if (waiting >= maxWaiting) pauseAfterChunk(connection);
+  }
+
+  /** Counts a request that no longer waits, and reads its connection again once few do. */
+  #endWaiting(connection: Connection): void {
+    const waiting = waitingOn(connection) - 1;
+    connection[waitingRequests] = waiting;
+    this.#waitingInAll -= 1;
+    if (waiting === maxWaiting - 1) connection.resume();
+  }
+
+  #forgetWaiting(connection: Connection): void {
+    this.#waitingInAll -= waitingOn(connection);
+  }
 }
 
-/** Counts a request that waits, and stops reading its connection once many do. */
-function startWaiting(connection: Connection): void {
-  connection[waitingRequests] = waitingOn(connection) + 1;
-  if (waitingOn(connection) < maxWaiting) return;
-  // In the next tick, Node has parsed the chunk.
+/** How many requests of a connection wait. */
+function waitingOn(connection: Connection): number {
+  return connection[waitingRequests] ?? 0;
+}
+
+/** Stops reading a connection in the next tick, when Node has parsed the chunk. */
+function pauseAfterChunk(connection: Connection): void {
   timers.nextTick(() => {
     // Looks again: a response may have been sent since, and nothing would resume the connection after that.
     if (waitingOn(connection) >= maxWaiting) connection.pause();
   });
 }
 
-/** Counts a request that no longer waits, and reads its connection again once few do. */
-function endWaiting(connection: Connection): void {
-  const waiting = waitingOn(connection) - 1;
-  connection[waitingRequests] = waiting;
-  if (waiting === maxWaiting - 1) connection.resume();
+/** Returns the result of a loading. Pauses a connection meanwhile: otherwise all of its further data would be buffered. */
+export async function pausedUntil<Result>(loading: Promise<Result>, connection: Connection): Promise<Result> {
+  let isLoading = true;
+  // In the next tick, Node has parsed the chunk.
+  timers.nextTick(() => {
+    if (isLoading) connection.pause();
+  });
+  try {
+    return await loading;
+  } finally {
+    isLoading = false;
+    // Otherwise the start of a waiting request resumes it.
+    if (waitingOn(connection) < maxWaiting) connection.resume();
+  }
 }
 
-/** How many requests of a connection wait. */
-function waitingOn(connection: Connection): number {
-  return connection[waitingRequests] ?? 0;
+/** Ends a connection while Node parses its chunk. Pausing would not help: many clients that read nothing have sent everything already. */
+function endAmidChunk(connection: Connection): void {
+  // Makes the next request of the chunk an error. Otherwise Node keeps all of them until the connection has closed.
+  if (connection.parser) connection.parser.onIncoming = () => -1;
+  connection.destroy();
 }

@@ -1,33 +1,17 @@
-import { faultKindsOf } from "../../rules/fault-effects.js";
 import { keyStateTable } from "../../rules/key-state.js";
-import { isSuccess, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
+import { isSuccess, type OutcomeId } from "../../rules/outcomes.js";
 import { successOfKind } from "../../rules/success-of-key.js";
-import { parseDuration } from "../../rules/time.js";
 import { quote } from "../../schema/words.js";
 import type { FaultContradiction, FaultFields } from "./fault-contradictions.js";
 import type { KeyForFaults, KeysForFaults } from "./keys-for-faults.js";
-import { type EndpointSuccesses, hasBody } from "./outcome-rules.js";
+
+// Why a fault is useless: no key can send a request that it matches, whatever changes at run time.
 
 type WhenFields = NonNullable<FaultFields["when"]>;
 
-/** Why no request can match a fault, whatever changes at run time; `undefined` if one can. */
-export function whyNeverMatches(
-  fault: FaultFields,
-  keys: KeysForFaults,
-  successes: EndpointSuccesses,
-): FaultContradiction | undefined {
+/** Why no key can send a request that matches a fault. */
+export function whyNoKeySends(fault: FaultFields, keys: KeysForFaults): FaultContradiction | undefined {
   const { when = {} } = fault;
-  // The first reason is told.
-  return (
-    whyNoKeySends(when, keys) ??
-    whyNoBodyBreaks(fault, successes) ??
-    whyNumbersSelectNone(when) ??
-    whyEndsBeforeFirstRequest(when)
-  );
-}
-
-/** Why no key can send a request that matches. */
-function whyNoKeySends(when: WhenFields, keys: KeysForFaults): FaultContradiction | undefined {
   const { key: ref, organization, outcome } = when;
 
   // A request without a key of the sandbox is of no key and of no organization.
@@ -94,14 +78,19 @@ function whyKeyNeverHas(outcome: OutcomeId, ref: string, key: KeyForFaults): Fau
 
 /** Whether a key of this kind can have an outcome: `200.legacy` is of legacy keys. */
 function fitsKindOfKey(outcome: OutcomeId, key: KeyForFaults): boolean {
-  if (outcome === "403.live_not_approved" || outcome === "403.live_suspended") {
-    return key.environment === "live";
+  switch (outcome) {
+    case "403.live_not_approved":
+    case "403.live_suspended":
+      return key.environment === "live";
+    case "200.test":
+    case "200.live":
+    case "200.legacy":
+    case "200.replacement":
+      return outcome === successOfKind(key);
+    default:
+      // A key of any kind has 200.retiring once it is replaced, the successes of endpoints, and all other rejections.
+      return true;
   }
-  // A key of any kind has this one once it is replaced.
-  if (outcome === "200.retiring") return true;
-  // Of the successes of `/me`, a key has that of its kind. A key of any kind has those of endpoints, and the other rejections.
-  const isSuccessOfMe = isSuccess(outcome) && outcomeRow(outcome).promised;
-  return !isSuccessOfMe || outcome === successOfKind(key);
 }
 
 function neverOfKey(
@@ -122,44 +111,4 @@ function keyInWords(key: KeyForFaults): string {
   const kind = `a ${legacy}${key.environment} key`;
   if (key.replaces === undefined) return kind;
   return `${kind} that replaces ${quote(key.replaces)}`;
-}
-
-/** Why a fault that only breaks bodies has none to break. */
-export function whyNoBodyBreaks(
-  { when, then }: FaultFields,
-  successes: EndpointSuccesses,
-): FaultContradiction | undefined {
-  const outcome = when?.outcome;
-  const kinds = faultKindsOf(then);
-  const [first] = kinds;
-  if (first === undefined || outcome === undefined) return undefined;
-  const onlyBreaksBodies = kinds.every((kind) => kind === "truncate" || kind === "malformed");
-  if (!onlyBreaksBodies || hasBody(outcome, successes)) return undefined;
-  return {
-    field: ["then", first],
-    message: `a response with the outcome ${outcome} has no body`,
-    hint: "write another effect, or another outcome",
-  };
-}
-
-/** Why `every` and `requests` have no number in common: `every: 2` with `requests: [1]`. */
-function whyNumbersSelectNone({ every, requests }: WhenFields): FaultContradiction | undefined {
-  if (every === undefined || requests === undefined) return undefined;
-  if (requests.some((number) => number % every === 0)) return undefined;
-  return {
-    field: ["when", "requests"],
-    message: `every: ${every} selects none of these requests`,
-    hint: "write a multiple of it, or remove one of the two",
-  };
-}
-
-/** Why a fault is over when it becomes active. A time in the past is fine: the faults that the control plane returns have times. */
-function whyEndsBeforeFirstRequest({ until }: WhenFields): FaultContradiction | undefined {
-  const duration = parseDuration(until ?? "");
-  if (until === undefined || duration === undefined || duration > 0) return undefined;
-  return {
-    field: ["when", "until"],
-    message: `the fault ends before the first request: until is ${until}`,
-    hint: "write a longer duration, or remove it",
-  };
 }
