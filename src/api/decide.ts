@@ -60,7 +60,7 @@ function authorizeAndCount(sandbox: SandboxState, call: RoutedCall): ApiOutcomeI
 function countCall(usage: KeyEntry["usage"], windows: SandboxState["windows"], now: number): void {
   usage.minuteCount += 1;
   usage.dayCount += 1;
-  if (windows.sliding) usage.recent.push(now);
+  if (windows.sliding) usage.countedAt.push(now);
 }
 
 /** What the checks of a call depend on. A call without an endpoint needs no scope. */

@@ -14,7 +14,7 @@ export function limitUses(entry: KeyEntry, sandbox: SandboxState, now: number): 
   const { windows } = sandbox;
   const usage = usageAt(entry.usage, windows, now);
   let resetsAt = usage.minuteEndsAt;
-  if (windows.sliding) resetsAt = slidingMinuteResetsAt(usage.recent, limits.perMinute, now);
+  if (windows.sliding) resetsAt = slidingMinuteResetsAt(usage.countedAt, limits.perMinute, now);
   return {
     minute: { quota: limits.perMinute, used: usage.minuteCount, resetsAt },
     day: { quota: limits.perDay, used: usage.dayCount, resetsAt: usage.dayEndsAt },

@@ -76,7 +76,7 @@ function completedOptions(own: StartOptions, ofRun: StartOptions): StartOptions 
 
 /** Writes a line for each later request of a sandbox, and for each response that a client did not read whole. */
 function writeRequestsOf(sandbox: SandboxState, writer: LineWriter, seedOfRun: number | undefined): void {
-  sandbox.counters.passOnTo({
+  sandbox.counters.alsoCountWith({
     count(exchange, trace) {
       // Asked for each request, because a reset may set another seed.
       const isOwnSeed = seedOfRun !== undefined && sandbox.seed !== seedOfRun;
@@ -94,6 +94,6 @@ function runOfAnotherVersion(writer: LineWriter): SandboxRun {
     scenario: undefined,
     conditionedRun: undefined,
     optionsFor: (ownOptions) => ownOptions,
-    follow: ({ counters }) => counters.passOnTo({ count, countUnread() {} }),
+    follow: ({ counters }) => counters.alsoCountWith({ count, countUnread() {} }),
   };
 }

@@ -15,12 +15,12 @@ import { viewRequest } from "./views.js";
 
 /** Lists the matching requests of the journal. */
 export function listRequests(sandbox: SandboxState, query: ValueOf<typeof requestQuery>): RequestView[] {
-  requireKnown(sandbox, query);
+  requireKnownFilter(sandbox, query);
   return sandbox.journal.requests(query).map(viewRequest);
 }
 
-/** Throws `unknown_ref` for an unknown key, `validation_failed` for an outcome that the sandbox does not have. */
-function requireKnown({ registry, endpoints }: SandboxState, filter: RequestFilter): void {
+/** Throws for a filter that no request can match: `unknown_ref` for an unknown key, `validation_failed` for an outcome that the sandbox does not have. */
+function requireKnownFilter({ registry, endpoints }: SandboxState, filter: RequestFilter): void {
   const { outcome, key } = filter;
   if (key !== undefined && !isReserved(key)) registry.key(key);
   if (outcome === undefined) return;
@@ -36,7 +36,7 @@ function requireKnown({ registry, endpoints }: SandboxState, filter: RequestFilt
 /** Returns how many requests of clients match. Throws `expectation_failed`, with the five nearest ones, unless there are `count`; default: at least one. */
 export function expectRequests(sandbox: SandboxState, query: ValueOf<typeof expectationQuery>): number {
   const { count, faults, ...filter } = query;
-  requireKnown(sandbox, filter);
+  requireKnownFilter(sandbox, filter);
   const { journal } = sandbox;
   const matching = journal.requests({ source: "client", faults, ...filter }).length;
   const isExpected = count === undefined ? matching > 0 : matching === count;

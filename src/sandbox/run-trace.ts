@@ -15,11 +15,11 @@ export interface VariedPoint {
 export interface ConditionEffect {
   /** The outcome of the response that the run has replaced; left out if it has replaced none. */
   readonly replaced?: OutcomeId | undefined;
-  /** Set if the client sent the request too early, or maybe too early, after the run rejected its key or delayed its response. */
+  /** Set if the run rejected the key before, or delayed its response, and this request is too early after that, or may be. */
   readonly afterRejection?: AfterRejection | undefined;
 }
 
-/** Why a request after a rejection or a late response is too early, or maybe too early. */
+/** What is known of a request that is too early after a rejection or a late response, or may be. */
 export type AfterRejection =
   /** The client has waited `ms` milliseconds, which is not long enough. */
   | { readonly kind: "too_early"; readonly ms: number }

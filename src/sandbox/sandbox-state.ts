@@ -15,7 +15,7 @@ import type { Platform } from "./platform.js";
 import type { RecordAdditions } from "./record-additions.js";
 import type { Registry } from "./registry.js";
 import type { RequestIds } from "./request-ids.js";
-import type { StoryProgress } from "./step-results.js";
+import type { StoryProgress } from "./story-progress.js";
 import type { Timeline } from "./timeline.js";
 import type { Windows } from "./usage.js";
 import type { UserChanges } from "./user-changes.js";

@@ -11,7 +11,8 @@ import { replaceState, type SandboxState } from "./sandbox-state.js";
 import { snapshotInParts } from "./snapshot.js";
 import type { Start } from "./start.js";
 import { createState } from "./start-sandbox.js";
-import type { PlayedStep, StoryProgress } from "./step-results.js";
+import type { PlayedStep } from "./step-results.js";
+import type { StoryProgress } from "./story-progress.js";
 import type { Timeline } from "./timeline.js";
 import { UserChanges } from "./user-changes.js";
 

@@ -1,4 +1,4 @@
-import type { KeyLimits, KeyRecord } from "../rules/key-record.js";
+import type { KeyRecord } from "../rules/key-record.js";
 import { type Organization, readAccess } from "../rules/organization.js";
 import type { Writable } from "../rules/writable.js";
 import { type EndsBeforeStart, endsFrom, endsOf } from "../scenario/keys/key-ends.js";
@@ -15,6 +15,7 @@ import {
 import { organizationIdOf, scenarioSecret, unknownSecret } from "../scenario/keys/secrets.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventKeyName, inventOrganizationName } from "./invented-names.js";
+import { raisedLimits } from "./raised-limits.js";
 import type { RecordAdditions } from "./record-additions.js";
 import type { Registry } from "./registry.js";
 import { requireInstant } from "./time-input.js";
@@ -44,20 +45,17 @@ interface UnstartedKey {
   readonly rotation: RotationPosition["rotation"];
 }
 
-/**
- * The latest records of each scenario: tests start one scenario many times, and hashes take time. The options of a start copy the
- * scenario, but not its organizations or population. So the records are found by that object, which the copies share.
- */
+/** The latest records of each mapping of organizations: tests start one scenario many times, and hashes take time. */
 const latestRecords = new WeakMap<object, ScenarioRecords>();
 
-/** The records of a scenario with a seed: kept until the scenario starts with another seed. */
+/** The records of a scenario with a seed; those of the latest start with the same organizations, population and seed. */
 export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
-  const sharedByCopies = scenario.organizations ?? scenario.population ?? scenario;
-  const latest = latestRecords.get(sharedByCopies);
-  if (latest?.seed === seed && latest.population === scenario.population) return latest;
+  const { organizations = {}, population } = scenario;
+  const latest = latestRecords.get(organizations);
+  if (latest?.seed === seed && latest.population === population) return latest;
 
   const records = buildRecords(scenario, seed, sha256);
-  latestRecords.set(sharedByCopies, records);
+  latestRecords.set(organizations, records);
   return records;
 }
 
@@ -130,27 +128,4 @@ export function startKey(
   const key = ends === undefined ? record : { ...record, ...endsFrom(start, ends) };
   const limits = raisedLimits(record.limits, rotation, added);
   registry.addKey(limits === record.limits ? key : { ...key, limits }, usage);
-}
-
-/**
- * The limits of a key, higher by what `varied` adds. `rotation` tells what the scenario sets and uses in the keys that replace each
- * other. A limit is fixed if the scenario sets it, or if a key of the rotation has reached it at the start. If the limit of a day is
- * fixed, the limit of a minute stays too: a higher one would let a client reach the limit of the day sooner.
- */
-function raisedLimits(
-  limits: KeyLimits,
-  rotation: RotationPosition["rotation"],
-  added: KeyLimits,
-): KeyLimits {
-  if (added.perMinute === 0 && added.perDay === 0) return limits;
-  const { mostUsed, writtenSettings } = rotation;
-  const { per_minute, per_day } = writtenSettings.limits ?? {};
-
-  const isDayFixed = per_day !== undefined || mostUsed.today >= limits.perDay;
-  if (isDayFixed) return limits;
-  const perDay = limits.perDay + added.perDay;
-
-  const isMinuteFixed = per_minute !== undefined || mostUsed.thisMinute >= limits.perMinute;
-  if (isMinuteFixed) return { perMinute: limits.perMinute, perDay };
-  return { perMinute: limits.perMinute + added.perMinute, perDay };
 }

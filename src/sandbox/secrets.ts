@@ -1,7 +1,5 @@
-import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
 import { fingerprintOf } from "../rules/key-text.js";
-import { populatedNumbers } from "../scenario/keys/population.js";
 import { allKeys, type ScenarioKey } from "../scenario/keys/scenario-keys.js";
 import { deriveSecret, scenarioSecret, unknownSecret } from "../scenario/keys/secrets.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -13,19 +11,6 @@ import type { SandboxState } from "./sandbox-state.js";
 
 /** Sent for the key `malformed`: a text that a client mistook for its key. */
 const malformedKey = "not-an-api-key";
-
-/** The maximum number of announced keys, unless a scenario lists more. */
-const maxAnnounced = 1000;
-
-/** How many keys of a population stand for all, where a scenario lists no key. */
-const maxOfPopulation = 5;
-
-/** Some of the keys of a sandbox. */
-interface ShownKeys {
-  readonly keys: readonly ScenarioKey[];
-  /** The number of keys that are left out. */
-  readonly leftOut: number;
-}
 
 /**
  * The full key to send for a ref, which may be `unknown` or `malformed`. Throws `unknown_ref`, or `secret_not_kept` for a key
@@ -41,16 +26,17 @@ export function secretToSend(sandbox: SandboxState, ref: string): string {
 
 /** The full key to send for a ref; `undefined` if the sandbox has only its hash. Throws `unknown_ref`. */
 export function keptSecret(sandbox: SandboxState, ref: string): string | undefined {
-  if (ref === "unknown" || ref === "malformed") return rejectedSecrets(sandbox)[ref];
+  if (ref === "unknown" || ref === "malformed") return secretsOfNoKey(sandbox)[ref];
   const { key } = sandbox.registry.key(ref);
   const pinned = sandbox.scenario.organizations?.[key.organization]?.keys?.[ref]?.secret;
-  // The seed also derives the keys that a timeline or a story created.
+  // The seed also derives the secrets of keys that a timeline or a story created.
   const secret = pinned ?? deriveSecret(sandbox.seed, key);
+  // A key that a user created has a random secret, which nothing derives: the hash tells.
   return sandbox.platform.sha256(secret) === key.sha256 ? secret : undefined;
 }
 
 /** What to send for the two refs that are of no key in every scenario. */
-export function rejectedSecrets({ seed }: SandboxState): Readonly<Record<"unknown" | "malformed", string>> {
+export function secretsOfNoKey({ seed }: SandboxState): Readonly<Record<"unknown" | "malformed", string>> {
   return { unknown: unknownSecret(seed), malformed: malformedKey };
 }
 
@@ -85,46 +71,7 @@ export function defaultSecret({ scenario, seed }: SandboxState): string | undefi
   return key && scenarioSecret(key, seed);
 }
 
-/** For a program that reads all: every key that the scenario lists, then keys of the population up to 1,000 in total. */
-export function announcedKeys({ scenario }: SandboxState): ShownKeys {
-  return announcedKeysOf(scenario);
-}
-
-/** Made once for each scenario: of a large population, the keys take time. */
-const announcedKeysOf = /* @__PURE__ */ cachedByObject((scenario: Scenario): ShownKeys => {
-  const { listed, ofPopulation, total } = keysByOrigin(scenario);
-  const room = Math.max(0, maxAnnounced - listed.length);
-  const keys = [...listed, ...ofPopulation.slice(0, room)];
-  return { keys, leftOut: total - keys.length };
-});
-
-/** For a person who looks at a few: the first `max` keys that the scenario lists, or if it lists none, five of the population. */
-export function firstKeys({ scenario }: SandboxState, max: number): ShownKeys {
-  const { listed, ofPopulation, total } = keysByOrigin(scenario);
-  const keys = listed.length > 0 ? listed.slice(0, max) : ofPopulation.slice(0, maxOfPopulation);
-  return { keys, leftOut: total - keys.length };
-}
-
-/** The keys with a secret, by where the scenario has them. */
-interface KeysByOrigin {
-  readonly listed: readonly ScenarioKey[];
-  readonly ofPopulation: readonly ScenarioKey[];
-  readonly total: number;
-}
-
-function keysByOrigin(scenario: Scenario): KeysByOrigin {
-  const listed: ScenarioKey[] = [];
-  const ofPopulation: ScenarioKey[] = [];
-  for (const key of keysWithSecrets(scenario)) {
-    // A restored snapshot lists the keys of the population too, so only a ref such as `organization-1-key-2` tells them apart.
-    const isOfPopulation = populatedNumbers(key.ref)?.key !== undefined;
-    if (isOfPopulation) ofPopulation.push(key);
-    else listed.push(key);
-  }
-  return { listed, ofPopulation, total: listed.length + ofPopulation.length };
-}
-
 /** The keys of a scenario without those of which it has only the hash: a snapshot does, of keys that were created at run time. */
-function keysWithSecrets(scenario: Scenario): ScenarioKey[] {
+export function keysWithSecrets(scenario: Scenario): ScenarioKey[] {
   return [...allKeys(scenario)].filter(({ fields }) => fields.sha256 === undefined);
 }

@@ -153,8 +153,8 @@ function snapshotKey(
 }
 
 /**
- * The ends of a key, as a scenario writes them. The snapshot's clock starts at `now`, and there a state without a time begins at
- * the start of the clock. So `revoked_at` is left out of a key that was revoked at `now`: `state: revoked` says it all.
+ * The ends of a key, as a scenario writes them. A `state` without the time of its end begins at the start of the clock, which is
+ * `now`. So a key that was revoked at `now` is written as `state: revoked`: a `revoked_at` would say the same again.
  */
 function writtenEnds(key: KeyRecord, now: number): Partial<KeyFields> {
   // The end that began the state, such as `revokedAt` of a revoked key; `null` while the key works.
@@ -163,8 +163,9 @@ function writtenEnds(key: KeyRecord, now: number): Partial<KeyFields> {
   for (const { end, field } of endFields) {
     const at = key[end];
     if (at === undefined) continue;
-    const endsJustNow = end === endOfState && at === now;
-    if (!endsJustNow) ends[field] = isoTime(at);
+    const isSaidByState = end === endOfState && at === now;
+    if (isSaidByState) continue;
+    ends[field] = isoTime(at);
   }
   return ends;
 }
@@ -174,7 +175,7 @@ function snapshotUsage(
   { windows }: SandboxState,
   now: number,
 ): NonNullable<KeyFields["usage"]> {
-  const { minuteCount, dayCount, recent } = usageAt(entry.usage, windows, now);
+  const { minuteCount, dayCount, countedAt } = usageAt(entry.usage, windows, now);
   const counts = { this_minute: minuteCount, today: dayCount };
-  return windows.sliding ? { ...counts, counted_at: recent.map(isoTime) } : counts;
+  return windows.sliding ? { ...counts, counted_at: countedAt.map(isoTime) } : counts;
 }

@@ -132,11 +132,12 @@ export function replaceScenario(sandbox: SandboxState, start: Start): void {
   runDue(sandbox);
 }
 
-/**
- * Throws a `ScenarioError` for a step of the timeline that is before the start of the clock. If the scenario sets this start, it
- * may be after some steps, which then run at the start.
- */
+/** Throws a `ScenarioError` for a step of the timeline that is before the start of the clock. A clock that is set may start after it. */
 export function requireStepsAhead({ scenario, platform, run }: Start): void {
+  // The option `now` is in the scenario of a start.
+  const isClockSet = scenario.clock?.now !== undefined;
+  if (isClockSet) return;
+
   const problem = pastStepProblem(scenario, startOfClock(scenario, platform, run));
   if (problem !== undefined) throw new ScenarioError([problemAt(problem)]);
 }

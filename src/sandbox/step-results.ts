@@ -1,10 +1,10 @@
 import type { ActionErrorCode, SandboxError } from "../rules/errors.js";
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
-import { type ActionName, actionRefs, type StepKind } from "../scenario/actions.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
+import { actionRefs, type StepKind } from "../scenario/actions.js";
 import { type FieldPath, pathText } from "../schema/field-path.js";
 import { quote } from "../schema/words.js";
+import type { StepAction, StoryStep, TimelineStep } from "./steps.js";
 import type { KeyView, OrganizationView } from "./view-shapes.js";
 
 /** Stands for a missing value in a difference. */
@@ -12,24 +12,6 @@ const nothing = "nothing";
 
 /** How many characters of a value a difference shows. */
 const longestShown = 300;
-
-export type StoryStep = NonNullable<Scenario["story"]>[number];
-
-export type TimelineStep = NonNullable<Scenario["timeline"]>[number];
-
-export type StepAction = Pick<TimelineStep, ActionName>;
-
-/** Role of the user on the owner's site (R33). */
-export type Actor = "administrator" | "member";
-
-/** Who runs an operation: by default, an administrator. */
-export interface Initiator {
-  readonly actor?: Actor | undefined;
-  /** Whether the scenario runs it: secrets of new keys then derive from the seed and their refs. */
-  readonly isScripted?: boolean;
-  /** When the step of the timeline that runs it is due (epoch milliseconds). Default: not in a timeline. */
-  readonly dueAt?: number | undefined;
-}
 
 /** The result of an action: the new state of the changed key or organization, or the error. */
 export interface ActionResult {
@@ -54,19 +36,6 @@ export interface StepDifference {
 export interface ShownDifference extends Omit<StepDifference, "path"> {
   /** `status`, `body.data.usage.today`, or `timeline[3].error` of a step of the timeline. */
   readonly at: string;
-}
-
-/** The story of a sandbox, and how far it is. */
-export interface StoryProgress {
-  readonly steps: readonly StoryStep[];
-  /** The index of the next step; the number of steps at the end of the story. */
-  next: number;
-  /** Whether each step that has run was as expected, by its index. */
-  readonly results: Map<number, boolean>;
-  /** The result of the last step, without a secret; `undefined` before the first one. */
-  last: PlayedStep | undefined;
-  /** Whether a presenter's first step has frozen a running clock, which goes on after the last step. */
-  resumesAtEnd: boolean;
 }
 
 /** A response to a request of the story. */
@@ -131,12 +100,12 @@ export interface TimelineResult {
   readonly differences: readonly StepDifference[];
 }
 
-/** Compares the result of an action with the expectation of its step. `undefined` expects that the action succeeds. */
+/** Compares the result of an action with the expectation of its step. Without an `error`, the action is to succeed. */
 export function actionDifferences(
-  expected: { readonly error?: ActionErrorCode } | undefined,
+  expected: { readonly error?: ActionErrorCode },
   { error }: ActionResult,
 ): StepDifference[] {
-  const wanted = expected?.error;
+  const wanted = expected.error;
   if (wanted === error?.code) return [];
   const actualError = error === null ? nothing : `${quote(error.code)} (${error.message})`;
   return [{ path: ["error"], expected: shownValue(wanted), found: actualError }];
@@ -172,17 +141,20 @@ export function isAsExpected(step: PlayedStep): boolean {
   return step.failure === null && allDifferences(step).length === 0;
 }
 
-/** The refs of the key of an action and of the key that replaces it: as it was performed, or as it is planned. */
+/**
+ * The refs of the key of an action and of the key that replaces it. `result`: that of the action, if it was performed. Without a
+ * result, or where it has no key, the refs are those that the step writes.
+ */
 export function keyRefsOf(
   action: StepAction,
-  performed: Partial<ActionResult> = {},
+  result: Partial<ActionResult> = {},
 ): { readonly key: string | null; readonly replacement: string | null } {
   const { key, newKey } = actionRefs(action);
-  // As it is planned: a new key replaces the key of the action, or is its only key.
-  const plannedKey = key ?? newKey;
-  const plannedReplacement = key === undefined ? undefined : newKey;
+  // A new key replaces the key of the action, or is its only key.
+  const writtenKey = key ?? newKey;
+  const writtenReplacement = key === undefined ? undefined : newKey;
   return {
-    key: performed.key?.ref ?? plannedKey ?? null,
-    replacement: performed.replacement?.ref ?? plannedReplacement ?? null,
+    key: result.key?.ref ?? writtenKey ?? null,
+    replacement: result.replacement?.ref ?? writtenReplacement ?? null,
   };
 }

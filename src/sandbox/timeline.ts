@@ -2,7 +2,7 @@ import { isoTime, parseTime } from "../rules/time.js";
 import { timeFrom } from "../scenario/format/when.js";
 import type { FieldProblem } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { TimelineStep } from "./step-results.js";
+import type { TimelineStep } from "./steps.js";
 
 /** The timeline of a sandbox, and how far it is. */
 export interface Timeline {
@@ -59,19 +59,15 @@ export function remainingSteps({ steps, next }: Timeline): TimelineStep[] {
   return steps.slice(next).map(({ step, at }) => ({ ...step, at: isoTime(at) }));
 }
 
-/** The problem of the first step that is before the start of the clock, if the scenario does not set this start. */
-export function pastStepProblem(
-  { clock, timeline = [] }: Scenario,
-  startOfClock: number,
-): FieldProblem | undefined {
-  if (clock?.now !== undefined) return undefined;
+/** The problem of the first step that is before the start of the clock, which neither the scenario nor an option sets. */
+export function pastStepProblem({ timeline = [] }: Scenario, startOfClock: number): FieldProblem | undefined {
   for (const [index, { at }] of timeline.entries()) {
     const time = parseTime(at);
     if (time === undefined || time >= startOfClock) continue;
     return {
       code: "timeline_order",
       field: ["timeline", index, "at"],
-      message: `the step is earlier (${at}) than the start of the clock, which is the real time`,
+      message: `the step is earlier (${at}) than the start of the clock, which the scenario does not set`,
       hint: "write a later time, or set clock.now",
     };
   }

@@ -12,12 +12,12 @@ export interface Windows {
 /** The requests of a key in its current windows. */
 export interface Usage {
   minuteCount: number;
-  /** When the current fixed minute ends; unused with a sliding minute. */
+  /** When the clock's minute ends. Only for minutes of the clock. */
   minuteEndsAt: number;
   dayCount: number;
   dayEndsAt: number;
-  /** When the requests of the sliding minute arrived, oldest first. */
-  readonly recent: number[];
+  /** When the requests of the minute were counted, oldest first. Only for a sliding minute. */
+  readonly countedAt: number[];
 }
 
 /** The requests that a key has already used at the start. */
@@ -42,31 +42,29 @@ function timeOfDay(text: string): number {
 }
 
 export function startUsage(windows: Windows, now: number, past: PastUsage = {}): Usage {
-  const { thisMinute = 0, today = thisMinute, countedAt } = past;
-  let recent: number[] = [];
-  if (windows.sliding) {
-    recent = countedAt === undefined ? new Array<number>(thisMinute).fill(now) : [...countedAt];
-  }
+  const { thisMinute = 0, today = thisMinute } = past;
+  let countedAt: readonly number[] = [];
+  if (windows.sliding) countedAt = past.countedAt ?? new Array<number>(thisMinute).fill(now);
   return {
     minuteCount: thisMinute,
     minuteEndsAt: minuteEnd(now),
     dayCount: today,
     dayEndsAt: dayEnd(now, windows.dayResetsAt),
-    recent,
+    countedAt: [...countedAt],
   };
 }
 
 /** The usage in the current minute and day (R22, R23): the same object if no window has ended since it was written. */
 export function usageAt(usage: Usage, windows: Windows, now: number): Usage {
   const isNewDay = now >= usage.dayEndsAt;
-  const isNewMinute = windows.sliding ? isOldestOver(usage, now) : now >= usage.minuteEndsAt;
-  if (!isNewDay && !isNewMinute) return usage;
+  const isMinuteOutdated = windows.sliding ? isOldestOver(usage, now) : now >= usage.minuteEndsAt;
+  if (!isNewDay && !isMinuteOutdated) return usage;
 
-  let { minuteCount, minuteEndsAt, dayCount, dayEndsAt, recent } = usage;
+  let { minuteCount, minuteEndsAt, dayCount, dayEndsAt, countedAt } = usage;
   if (windows.sliding) {
-    recent = recent.filter((at) => now - at < minute);
-    minuteCount = recent.length;
-  } else if (isNewMinute) {
+    countedAt = countedAt.filter((at) => now - at < minute);
+    minuteCount = countedAt.length;
+  } else if (isMinuteOutdated) {
     minuteCount = 0;
     minuteEndsAt = minuteEnd(now);
   }
@@ -74,24 +72,24 @@ export function usageAt(usage: Usage, windows: Windows, now: number): Usage {
     dayCount = 0;
     dayEndsAt = dayEnd(now, windows.dayResetsAt);
   }
-  return { minuteCount, minuteEndsAt, dayCount, dayEndsAt, recent };
+  return { minuteCount, minuteEndsAt, dayCount, dayEndsAt, countedAt };
 }
 
 /** The usage after a change of the windows, in which all requests that count so far count on. */
 export function usageInNewWindows(usage: Usage, before: Windows, after: Windows, now: number): Usage {
   if (before.sliding === after.sliding && before.dayResetsAt === after.dayResetsAt) return usage;
-  const { minuteCount, dayCount, recent } = usageAt(usage, before, now);
+  const { minuteCount, dayCount, countedAt } = usageAt(usage, before, now);
   return startUsage(after, now, {
     thisMinute: minuteCount,
     // The day may have begun within the minute. The new day has at least the requests of the minute.
     today: Math.max(minuteCount, dayCount),
     // Of a fixed minute, nobody knows when its requests came.
-    countedAt: before.sliding ? recent : undefined,
+    countedAt: before.sliding ? countedAt : undefined,
   });
 }
 
 /** Whether the oldest request of a sliding minute counts no more. */
 function isOldestOver(usage: Usage, now: number): boolean {
-  const oldest = usage.recent[0];
+  const oldest = usage.countedAt[0];
   return oldest !== undefined && now - oldest >= minute;
 }

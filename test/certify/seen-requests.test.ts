@@ -21,7 +21,7 @@ function seen(keys: readonly string[], conditions: RunConditions = {}, sent: Sen
   const sandbox = startFrozen("key-states", { run: conditionedRun(conditions), seed });
   const requests = new SeenRequests(() => 0);
   let number = 0;
-  sandbox.counters.passOnTo({
+  sandbox.counters.alsoCountWith({
     countUnread: (id) => requests.countUnread(id),
     count(exchange, trace) {
       number += 1;
@@ -36,7 +36,7 @@ function seen(keys: readonly string[], conditions: RunConditions = {}, sent: Sen
 function seenOf(headers: Readonly<Record<string, string>>) {
   const sandbox = startFrozen("key-states", { run: conditionedRun({}) });
   const requests = new SeenRequests(() => 0);
-  sandbox.counters.passOnTo({
+  sandbox.counters.alsoCountWith({
     countUnread() {},
     count(exchange, trace) {
       const { response } = exchange;

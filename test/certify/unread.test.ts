@@ -15,7 +15,7 @@ async function served() {
   });
   const sandbox = startFrozen("key-states", { run });
   const collected = new SeenRequests(() => 0);
-  sandbox.counters.passOnTo(collected);
+  sandbox.counters.alsoCountWith(collected);
   const server = await serve(sandbox, { port: 0 });
   onTestFinished(() => server.close());
   const key = secretToSend(sandbox, "active");

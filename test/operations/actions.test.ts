@@ -5,7 +5,7 @@ import { createSandbox, type Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
 import { performAction } from "../../src/sandbox/operations/actions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
-import type { StepAction } from "../../src/sandbox/step-results.js";
+import type { StepAction } from "../../src/sandbox/steps.js";
 import { type ActionName, actionNames } from "../../src/scenario/actions.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 

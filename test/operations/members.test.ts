@@ -6,7 +6,7 @@ import { operations } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { restoreSandbox, saveSandbox } from "../../src/sandbox/saved-sandbox.js";
 import { checkedStart } from "../../src/sandbox/start-sandbox.js";
-import type { StepAction } from "../../src/sandbox/step-results.js";
+import type { StepAction } from "../../src/sandbox/steps.js";
 import { inputShapes } from "../../src/scenario/format/inputs.js";
 import { scenarioSchema } from "../../src/scenario/format/schema.js";
 import type { Fields, Shape } from "../../src/schema/shape.js";

@@ -33,7 +33,7 @@ function headerFor(sandbox: SandboxState, key: Asked["key"]): string | undefined
 /** What the variant of a sandbox shows from now on, request by request. */
 export function collectTraces({ counters }: SandboxState): RunTrace[] {
   const all: RunTrace[] = [];
-  counters.passOnTo({
+  counters.alsoCountWith({
     count: (_exchange, trace) => void (trace && all.push(trace)),
     countUnread() {},
   });

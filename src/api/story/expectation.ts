@@ -2,9 +2,9 @@ import {
   type PlayedStep,
   type StepDifference,
   type StoryResponse,
-  type StoryStep,
   shownValue,
 } from "../../sandbox/step-results.js";
+import type { StoryStep } from "../../sandbox/steps.js";
 import { type FieldPath, pathText } from "../../schema/field-path.js";
 import { tryParseJson } from "../../schema/json-text.js";
 import { isMapping } from "../../schema/type-tag.js";

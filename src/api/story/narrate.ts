@@ -1,6 +1,7 @@
 import { defaultOverlap } from "../../rules/key-state.js";
 import { minute, type Overlap } from "../../rules/time.js";
-import type { ActionResult, StepAction } from "../../sandbox/step-results.js";
+import type { ActionResult } from "../../sandbox/step-results.js";
+import type { StepAction } from "../../sandbox/steps.js";
 import { actionName } from "../../scenario/actions.js";
 import { accessInWords } from "../access-words.js";
 import { effectList } from "./summarize.js";
@@ -81,7 +82,8 @@ function wordsOfAction(action: StepAction, performed: ActionResult): ActionWords
 }
 
 /** How long a replaced key still works. */
-function oldKeyInWords(overlap: Overlap = `${defaultOverlap / minute}m`): string {
+function oldKeyInWords(overlap: Overlap | undefined): string {
+  if (overlap === undefined) return `the old one works for ${defaultOverlap / minute} more minutes`;
   // An overlap of 0, also with a unit: `0m`.
   if (overlap === 0 || /^0+[a-z]$/.test(overlap)) return "the old one stops working immediately";
   // `30 more minutes`
@@ -91,7 +93,9 @@ function oldKeyInWords(overlap: Overlap = `${defaultOverlap / minute}m`): string
 
 /** `the live access to not approved` */
 function changeInWords(name: string, value: unknown): string {
-  const words = { true: "on", false: "off" }[String(value)] ?? accessInWords(String(value));
+  let words = accessInWords(String(value));
+  if (value === true) words = "on";
+  if (value === false) words = "off";
   return `the ${accessInWords(name)} to ${words}`;
 }
 

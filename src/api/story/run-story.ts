@@ -8,9 +8,9 @@ import {
   isAsExpected,
   type PlayedStep,
   type StepDifference,
-  type StoryStep,
   type TimelineResult,
 } from "../../sandbox/step-results.js";
+import type { StoryStep } from "../../sandbox/steps.js";
 import { viewClock } from "../../sandbox/views.js";
 import { stepKind } from "../../scenario/actions.js";
 import { responseDifferences } from "./expectation.js";
@@ -136,5 +136,5 @@ function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
 
   if (stepKind(step) === "say") return emptyResult;
   const performed = performAction(sandbox, step);
-  return { ...emptyResult, performed, differences: actionDifferences(step.expect, performed) };
+  return { ...emptyResult, performed, differences: actionDifferences(step.expect ?? {}, performed) };
 }

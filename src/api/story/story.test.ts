@@ -1,12 +1,8 @@
 import { expect, test } from "vitest";
 import { startFrozen } from "../../../test/support/doors.js";
 import { restartSandbox } from "../../sandbox/start-sandbox.js";
-import {
-  type ActionResult,
-  type StepAction,
-  type StoryResponse,
-  shownDifferences,
-} from "../../sandbox/step-results.js";
+import { type ActionResult, type StoryResponse, shownDifferences } from "../../sandbox/step-results.js";
+import type { StepAction } from "../../sandbox/steps.js";
 import { fieldDifferences, responseDifferences } from "./expectation.js";
 import { narrateAction } from "./narrate.js";
 import { runNextStep } from "./run-story.js";

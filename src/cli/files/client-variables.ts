@@ -1,6 +1,7 @@
 import { keyVariable } from "../../rules/key-text.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { announcedKeys, defaultSecret, rejectedSecrets, secretsByRef } from "../../sandbox/secrets.js";
+import { defaultSecret, secretsByRef, secretsOfNoKey } from "../../sandbox/secrets.js";
+import { announcedKeys } from "../../sandbox/shown-keys.js";
 import type { RunningServer } from "../../server/serve.js";
 import type { ClientVariables } from "./env-text.js";
 
@@ -18,7 +19,7 @@ export function clientEnvironment(
   const keySecrets =
     server === undefined ? secretsByRef(sandbox) : secretsByRef(sandbox, announcedKeys(sandbox).keys);
   // The keys of `unknown` and `malformed`, which no sandbox accepts.
-  const secrets = { ...keySecrets, ...rejectedSecrets(sandbox) };
+  const secrets = { ...keySecrets, ...secretsOfNoKey(sandbox) };
   for (const [ref, secret] of Object.entries(secrets)) variables[keyVariable(ref)] = secret;
   return variables;
 }

@@ -81,7 +81,7 @@ async function runInOwnSandbox(
   const { stopwatch, time } = nodePlatform;
   const requests = new SeenRequests(stopwatch);
   const counts = new Counters();
-  counts.passOnTo(requests);
+  counts.alsoCountWith(requests);
   const output = new OutputTail();
   const started = stopwatch();
   const now = time();

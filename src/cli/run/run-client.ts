@@ -59,7 +59,7 @@ export async function runClient(
   if (conditions !== undefined) run = { ...conditionedRun(conditions, folder.claim), clockStart };
   const context = { platform: nodePlatform, run, invocation: invocationOf(client) };
   const sandbox = startSandbox(checkedStart(loaded, startOptions, context));
-  sandbox.counters.passOnTo(client.counts);
+  sandbox.counters.alsoCountWith(client.counts);
   client.onStart?.(sandbox);
 
   // Keys that the command prints are advice in the report.

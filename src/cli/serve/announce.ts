@@ -9,7 +9,8 @@ import { redactPlainKeys } from "../../rules/redact.js";
 import { isoTime } from "../../rules/time.js";
 import { runDue } from "../../sandbox/operations/run-due.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { announcedKeys, defaultSecret, firstKeys, secretsByRef } from "../../sandbox/secrets.js";
+import { defaultSecret, secretsByRef } from "../../sandbox/secrets.js";
+import { announcedKeys, firstKeys } from "../../sandbox/shown-keys.js";
 import { listed } from "../../schema/words.js";
 import { isWildcard } from "../../server/listening-address.js";
 import type { RunningServer } from "../../server/serve.js";
@@ -30,9 +31,6 @@ export interface AnnouncedFlags extends ServeFlags {
 }
 
 type AnnouncedCall = Pick<CommandCall<AnnouncedFlags>, "flags" | "io">;
-
-/** The most keys that are announced to people. */
-const maxShownKeys = 40;
 
 type AnnouncementKind = "json_line" | "url" | "banner";
 
@@ -124,7 +122,7 @@ function banner(
 ): string {
   const { palette, width } = style;
   const { controlUrl } = server;
-  const { keys, leftOut } = firstKeys(sandbox, maxShownKeys);
+  const { keys, leftOut } = firstKeys(sandbox);
   const rows = [...keyRows(sandbox, secretsByRef(sandbox, keys)), ...rejectedRows(sandbox)];
 
   // First the address of this machine. The public one is below, as the base URL.

@@ -20,14 +20,14 @@ interface FarmerSettings {
 }
 
 /** Farmers without an end, by index. */
-interface MadeFarmers {
+interface AllFarmers {
   readonly at: (index: number) => Farmer;
   readonly idOf: (index: number) => string;
   readonly indexOf: (id: string) => number | undefined;
 }
 
 /** Creates farmers from settings: the same ones each time. */
-export type FarmerMaker = (settings: FarmerSettings) => MadeFarmers;
+export type FarmerMaker = (settings: FarmerSettings) => AllFarmers;
 
 /** The farmers of a sandbox: each is created when it is read, so that a million cost nothing before. */
 export class Farmers {
@@ -36,7 +36,7 @@ export class Farmers {
   readonly start: number;
   readonly #settings: FarmerSettings;
   readonly #make: FarmerMaker | undefined;
-  #made: MadeFarmers | undefined;
+  #all: AllFarmers | undefined;
 
   /** Their dates count from `start` (epoch milliseconds), unless the population has its own date. `make`: default none. */
   constructor(
@@ -71,12 +71,12 @@ export class Farmers {
   }
 
   /** All farmers, of which each is still to be created. */
-  #allFarmers(): MadeFarmers {
+  #allFarmers(): AllFarmers {
     if (this.#make === undefined) {
       throw new SandboxError("usage", "This sandbox has no farmers.", { part: "farmers" });
     }
-    this.#made ??= this.#make(this.#settings);
-    return this.#made;
+    this.#all ??= this.#make(this.#settings);
+    return this.#all;
   }
 }
 

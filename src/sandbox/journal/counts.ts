@@ -70,8 +70,8 @@ export class Counters implements RequestCounter {
     this.#counterOfRun?.countUnread(id);
   }
 
-  /** From now on, this counter of a client's run counts each request as well. It replaces the counter of an earlier run. */
-  passOnTo(counterOfRun: RequestCounter): void {
+  /** From now on, this counter of a client's run counts each request, too. It replaces the counter of an earlier run. */
+  alsoCountWith(counterOfRun: RequestCounter): void {
     this.#counterOfRun = counterOfRun;
   }
 

@@ -51,11 +51,9 @@ export interface CallResult<Outcome = OutcomeId> {
   readonly conditionEffect?: ConditionEffect | undefined;
 }
 
-/**
- * A completed request with its result, without a key (R46): what the journal keeps. Its last three members are set later: `advice`
- * and `isResent` by `advise`, `isUnread` by an HTTP server.
- */
+/** A completed request with its result, without a key (R46): what the journal keeps. */
 export interface Exchange {
+  // The request.
   /** The number of the request, from which its id is made. See `RequestIds`. Faults and variations depend on it. */
   readonly number: number;
   /** The request id, whether or not the response carried it. */
@@ -65,31 +63,27 @@ export interface Exchange {
   readonly method: string;
   /** The path without its query; everything that looks like a key is shortened. */
   readonly path: string;
+  /** Lower-case names and values in turn, without keys. */
+  readonly keptHeaders: readonly string[];
   /** Whether a story sent it, or `POST /send` of the control plane: no client. */
   readonly fromStory: boolean;
+
+  // Where it went.
   /** The operation id of its endpoint; `null` if the API has none. */
   readonly operation: string | null;
   /** Whether the API does not have its path, or not with its method. */
   readonly isMisdirected: boolean;
   /** Whether it probes any web server, such as for a favicon. Journals and reports omit it. */
   readonly isProbe: boolean;
-  /** What is unusual about the request. To endpoints of a scenario, a query or a body is usual. */
-  readonly traits: RequestTraits;
-  /** Whether a possibly real key was outside its header, or in the header with other text. */
-  readonly leaksRealKey: boolean;
+
+  // Its key.
   readonly presented: PresentedKind;
-  /** Lower-case names and values in turn, without keys. */
-  readonly keptHeaders: readonly string[];
-  /** The form of a presented key that the sandbox does not have; `undefined` for a key of it, or none. */
-  readonly keyForm: string | undefined;
   /** The ref of the presented key, if the sandbox has it. */
   readonly key: string | null;
   /** The first 12 hex digits of the presented key's SHA-256. */
   readonly fingerprint: string | null;
-  /** For advice that is not about the presented key: the key that it is about, such as one in the query (R46). */
-  readonly keysOfAdvice:
-    | Readonly<Partial<Record<AdviceId, Pick<Exchange, "key" | "fingerprint">>>>
-    | undefined;
+
+  // Its result.
   /** The outcome of the response, or of the fault that replaced it. */
   readonly outcome: OutcomeId;
   /** The fault that affected the request, even if it only delayed the response. */
@@ -106,6 +100,20 @@ export interface Exchange {
   readonly date?: number | undefined;
   /** Milliseconds until the response, to the microsecond, including a fault's latency. */
   readonly durationMs: number;
+
+  // What its advice depends on.
+  /** What is unusual about the request. To endpoints of a scenario, a query or a body is usual. */
+  readonly traits: RequestTraits;
+  /** Whether a possibly real key was outside its header, or in the header with other text. */
+  readonly leaksRealKey: boolean;
+  /** The form of a presented key that the sandbox does not have; `undefined` for a key of it, or none. */
+  readonly keyForm: string | undefined;
+  /** For advice that is not about the presented key: the key that it is about, such as one in the query (R46). */
+  readonly keysOfAdvice:
+    | Readonly<Partial<Record<AdviceId, Pick<Exchange, "key" | "fingerprint">>>>
+    | undefined;
+
+  // What is set later: the first two by `advise`, the last one by an HTTP server.
   /** The advice that the request causes. */
   advice: readonly AdviceId[];
   /** Whether its key was sent again after the same rejection. Responses of faults between the two do not matter. `undefined`: no. */

@@ -2,7 +2,8 @@ import { type ActionErrorCode, actionErrorCodes, SandboxError } from "../../rule
 import { type ActionName, actionRow } from "../../scenario/actions.js";
 import type { ChangeEvent, ChangeMade } from "../journal/events.js";
 import type { SandboxState } from "../sandbox-state.js";
-import type { ActionResult, Initiator, StepAction } from "../step-results.js";
+import type { ActionResult } from "../step-results.js";
+import type { Initiator, StepAction } from "../steps.js";
 import type { NamedValues } from "../user-changes.js";
 import { changeAssumptions } from "./assumption-operations.js";
 import { assumptionValues, faultValues, keyValues, organizationValues } from "./compared-values.js";
@@ -75,12 +76,12 @@ function notedChange<Input, Result>(
     const now = initiator.dueAt ?? sandbox.clock.now();
 
     const before = operation.comparedValues(sandbox, input);
-    const made = operation.change(sandbox, input, now, initiator);
-    const after = { ...operation.comparedValues(sandbox, input), ...createdKeyValue(made.event) };
+    const change = operation.change(sandbox, input, now, initiator);
+    const after = { ...operation.comparedValues(sandbox, input), ...createdKeyValue(change.event) };
 
     if (initiator.isScripted) sandbox.changes.forgetSetByStep(Object.keys(after));
     else sandbox.changes.noteSetByUser(before, after);
-    return made;
+    return change;
   };
 }
 
@@ -105,18 +106,18 @@ const emptyActionResult: ActionResult = {
  * plays the same way. `dueAt` is when a step of the timeline is due.
  */
 export function performAction(sandbox: SandboxState, action: StepAction, dueAt?: number): ActionResult {
-  let made: ChangeMade<Partial<ActionResult> | undefined> | undefined;
+  let change: ChangeMade<Partial<ActionResult> | undefined> | undefined;
   try {
-    made = changeOfStep(sandbox, action, { isScripted: true, dueAt });
+    change = changeOfStep(sandbox, action, { isScripted: true, dueAt });
   } catch (error) {
     if (!(error instanceof SandboxError) || !isActionError(error.code)) throw error;
     return { ...emptyActionResult, error: { code: error.code, message: error.message } };
   }
-  if (made === undefined) return emptyActionResult;
+  if (change === undefined) return emptyActionResult;
 
   // A listener may throw. That is no rejection: the change has been made.
-  sandbox.journal.emit(made.event);
-  return { ...emptyActionResult, ...made.result };
+  sandbox.journal.emit(change.event);
+  return { ...emptyActionResult, ...change.result };
 }
 
 /** Makes the change of the one action that a step has; `undefined` without an action. */

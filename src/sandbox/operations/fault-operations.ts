@@ -3,6 +3,7 @@ import { faultProblems } from "../../scenario/checks/fault-rules.js";
 import { successesOf } from "../../scenario/checks/outcome-rules.js";
 import { activateFaults, type Fault } from "../active-faults.js";
 import type { ChangeMade } from "../journal/events.js";
+import type { Registry } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";
 
 /** Replaces the faults; their durations count from now. Throws `validation_failed` with every contradiction, without changes. */
@@ -12,20 +13,25 @@ export function changeFaults(
   now: number,
 ): ChangeMade<undefined> {
   const { registry, seed } = sandbox;
-  // A fault on requests with a legacy key needs an organization that has one.
-  const legacyOwners = new Set<string>();
-  for (const { key } of registry.keys.values()) {
-    if (key.legacy) legacyOwners.add(key.organization);
-  }
-
   const problems = faultProblems(faults, {
     refs: { key: registry.keys, organization: registry.organizations },
     successes: successesOf(sandbox.scenario),
     now,
-    keys: { keyOf: (ref) => registry.keys.get(ref)?.key, legacyOwners },
+    keys: {
+      keyOf: (ref) => registry.keys.get(ref)?.key,
+      legacyOwners: organizationsWithLegacyKey(registry),
+    },
   });
   if (problems.length > 0) throw validationError("change the faults", problems);
 
   sandbox.faults = activateFaults(faults, seed, now);
   return { result: undefined, event: { type: "faults.changed" } };
+}
+
+function organizationsWithLegacyKey(registry: Registry): Set<string> {
+  const refs = new Set<string>();
+  for (const { key } of registry.keys.values()) {
+    if (key.legacy) refs.add(key.organization);
+  }
+  return refs;
 }

@@ -24,7 +24,7 @@ import { didYouMean, listed, quote } from "../../schema/words.js";
 import type { ChangeMade } from "../journal/events.js";
 import type { KeyEntry, OrganizationEntry } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";
-import type { Initiator } from "../step-results.js";
+import type { Initiator } from "../steps.js";
 import { requireDuration } from "../time-input.js";
 import { startUsage, type Usage, usageAt } from "../usage.js";
 import type { KeyView } from "../view-shapes.js";

@@ -1,5 +1,5 @@
 import type { SandboxState } from "../sandbox-state.js";
-import type { Initiator } from "../step-results.js";
+import type { Initiator } from "../steps.js";
 import { actionChanges, type MakeChange } from "./actions.js";
 import { advanceByUser, changeClock } from "./clock-operations.js";
 

@@ -59,7 +59,7 @@ function slidingMinuteEnds({ registry, windows }: SandboxState, now: number): nu
   const ends: number[] = [];
   if (!windows.sliding) return ends;
   for (const { usage } of registry.keys.values()) {
-    const counted = usage.recent.find((at) => at + minute > now);
+    const counted = usage.countedAt.find((at) => at + minute > now);
     if (counted !== undefined) ends.push(counted + minute);
   }
   return ends;

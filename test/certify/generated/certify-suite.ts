@@ -124,12 +124,12 @@ async function runOnce(
   const platform = { ...nodePlatform, time: wall, steadyTime: wall, stopwatch };
   const collected = new SeenRequests(stopwatch);
   const counters = new Counters();
-  counters.passOnTo(collected);
+  counters.alsoCountWith(collected);
   const startWith = (ownSeed = seed, worker = 0) => {
     const startOptions = { seed: ownSeed };
     const surroundings = { platform, run: processes[worker] };
     const sandbox = startSandbox(checkedStart({ scenario, name: "key-states" }, startOptions, surroundings));
-    sandbox.counters.passOnTo({
+    sandbox.counters.alsoCountWith({
       countUnread: (id) => counters.countUnread(id),
       count: (exchange, trace) =>
         counters.count(exchange, trace && { ...trace, ownSeed: ownSeed === seed ? undefined : ownSeed }),

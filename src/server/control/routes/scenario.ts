@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { readBundledScenario } from "../../../node/package-files.js";
 import { redactPlainKeys } from "../../../rules/redact.js";
 import type { SandboxState, StartOptions } from "../../../sandbox/sandbox-state.js";
-import { rejectedSecrets, secretsByRef } from "../../../sandbox/secrets.js";
+import { secretsByRef, secretsOfNoKey } from "../../../sandbox/secrets.js";
 import {
   anotherStart,
   checkedStart,
@@ -176,5 +176,5 @@ function summarizeStart(sandbox: SandboxState, warnings: readonly ScenarioProble
 
 /** A summary with all keys of the sandbox, for a client that needs no other call to use them. */
 function withAllSecrets(summary: ReturnType<typeof summarizeStart>, sandbox: SandboxState) {
-  return { ...summary, keys: { ...secretsByRef(sandbox), ...rejectedSecrets(sandbox) } };
+  return { ...summary, keys: { ...secretsByRef(sandbox), ...secretsOfNoKey(sandbox) } };
 }

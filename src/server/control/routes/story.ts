@@ -5,7 +5,7 @@ import { summarizeStep } from "../../../api/story/summarize.js";
 import { SandboxError } from "../../../rules/errors.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { defaultKeyRef } from "../../../sandbox/secrets.js";
-import type { StoryStep } from "../../../sandbox/step-results.js";
+import type { StoryStep } from "../../../sandbox/steps.js";
 import { actionRefs, stepKind } from "../../../scenario/actions.js";
 import { isReserved } from "../../../scenario/format/refs.js";
 import { quoteFile } from "../../../schema/words.js";

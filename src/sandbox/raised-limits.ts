@@ -1,0 +1,30 @@
+import type { KeyLimits } from "../rules/key-record.js";
+import type { RotationPosition } from "../scenario/keys/rotations.js";
+
+/**
+ * The limits of a scenario's key at the start, with what the profile `varied` adds to them. `rotation` is what the scenario writes for
+ * the keys that replace each other. A limit is fixed if the scenario sets it, or if one of these keys has used it up at the start.
+ *
+ * | fixed            | higher                  |                                                            |
+ * |------------------|-------------------------|------------------------------------------------------------|
+ * | nothing          | both limits             |                                                            |
+ * | that of a minute | the limit of a day      |                                                            |
+ * | that of a day    | none                    | with a higher one a minute, a day would be used up sooner  |
+ */
+export function raisedLimits(
+  limits: KeyLimits,
+  rotation: RotationPosition["rotation"],
+  added: KeyLimits,
+): KeyLimits {
+  if (added.perMinute === 0 && added.perDay === 0) return limits;
+  const { mostUsed, writtenSettings } = rotation;
+  const written = writtenSettings.limits ?? {};
+
+  const isDayFixed = written.per_day !== undefined || mostUsed.today >= limits.perDay;
+  if (isDayFixed) return limits;
+  const perDay = limits.perDay + added.perDay;
+
+  const isMinuteFixed = written.per_minute !== undefined || mostUsed.thisMinute >= limits.perMinute;
+  if (isMinuteFixed) return { perMinute: limits.perMinute, perDay };
+  return { perMinute: limits.perMinute + added.perMinute, perDay };
+}
