@@ -2,18 +2,18 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Command as Commander, CommanderError } from "commander";
 import { shellWord } from "../report/shell-words.js";
-import { isScenarioName } from "../scenario/bundled.js";
 import { commands } from "./commands.js";
 import { isExecutable } from "./executable.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
 import { isPort } from "./flags/readers.js";
 import { type HostIo, type Io, splitAtDashes, wantedErrorForm } from "./io.js";
+import { requireClientCommand } from "./line/client-command.js";
 import { type CommandLine, defaultCommand, loadCommand } from "./line/command-line.js";
 import { createProgram } from "./line/help.js";
 import { readCall } from "./line/read-call.js";
 import { warnOfVariables } from "./line/unknown-variables.js";
 import { createPrinter } from "./output/terminal.js";
-import { stdinName } from "./scenario/open-scenario.js";
+import { namesScenario } from "./scenario/open-scenario.js";
 
 export { setPackageReader } from "../node/package-files.js";
 export type { Io } from "./io.js";
@@ -55,7 +55,7 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   const program = await createProgram(line, io);
 
   // Commander reads the flags, and calls the command.
-  const commander = program.commands.find((command) => command.name() === line.name) as Commander;
+  const commander = program.commands.find((command) => command.name() === line.name) as Commander; // the program has each command
   let code: number = exitCode.fine;
   commander.action(async () => {
     code = await callCommand(line, commander, io);
@@ -114,11 +114,6 @@ async function requireScenario(word: string | undefined, io: Io): Promise<void> 
   if (!looksLikeFile) throw (await import("./line/wrong-words.js")).unknownWordError(word, io);
 }
 
-/** Whether a word is a scenario: a bundled name, a file that exists, or `-` for stdin. */
-function namesScenario(word: string, io: Io): boolean {
-  return word === stdinName || isScenarioName(word) || existsSync(resolve(io.cwd, word));
-}
-
 /** Runs the command once Commander has read its arguments and flags; resolves to its exit code. */
 async function callCommand(line: CommandLine, commander: Commander, io: Io): Promise<number> {
   const { name, command, argv, clientCommand } = line;
@@ -140,41 +135,4 @@ async function requireNoPort({ name, command }: CommandLine, args: readonly stri
   const [scenario = ""] = args;
   if (!("port" in command.flags) || !isPort(scenario) || existsSync(resolve(io.cwd, scenario))) return;
   throw (await import("./line/wrong-words.js")).portError(name, scenario, io);
-}
-
-/** Throws a usage error if the command takes the command line of a client, and it is not after `--`. */
-async function requireClientCommand(line: CommandLine, args: readonly string[], io: Io): Promise<void> {
-  const problem = clientCommandProblem(line, args, io);
-  if (problem === "none") return;
-  const { missingCommandError, missingDashesError } = await import("./line/wrong-words.js");
-  if (problem === "no_command") throw missingCommandError(line.name, args, io);
-  throw missingDashesError(line.name, args, io);
-}
-
-/** What is wrong with the place of a client's command line: nothing follows `--`, or `--` is not before it. */
-function clientCommandProblem(
-  { command, argv, clientCommand }: CommandLine,
-  args: readonly string[],
-  io: Io,
-): "none" | "no_command" | "no_dashes" {
-  if (!command.takesClientCommand) return "none";
-
-  const hasCommand = clientCommand.length > 0;
-  const hasTooManyArgs = args.length > Object.keys(command.args ?? {}).length;
-  if (hasCommand && !hasTooManyArgs) return "none";
-  // `exec key-states --`, and `exec key-states`.
-  if (!hasTooManyArgs) return argv.includes("--") ? "no_command" : "no_dashes";
-  // In `exec key-states extra -- npm test`, `--` is at its place: the reading of the call names the word too many.
-  if (hasCommand && startsWithScenario(args, clientCommand, io)) return "none";
-  // `exec npm test`; and in `exec npm test -- --grep x`, `--` is a word of the client's command.
-  return "no_dashes";
-}
-
-/** Whether the words before `--` start with a scenario, and a program follows after it. */
-function startsWithScenario(
-  [scenario = ""]: readonly string[],
-  [program = ""]: readonly string[],
-  io: Io,
-): boolean {
-  return !program.startsWith("-") && namesScenario(scenario, io);
 }

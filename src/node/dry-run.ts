@@ -29,7 +29,7 @@ export function dryRunProblems(
     if (past !== undefined) return [past];
   }
 
-  const failed = dryRunScenario(() => startInNode({ scenario, name }, { ...options, frozen: true }));
+  const failed = failingSteps(() => startInNode({ scenario, name }, { ...options, frozen: true }));
   return failed.slice(0, maxProblems);
 }
 
@@ -37,7 +37,7 @@ export function dryRunProblems(
  * Runs a scenario twice, and returns which steps fail: with its story, which moves the clock, and without it. `start` starts the
  * scenario with a frozen clock.
  */
-export function dryRunScenario(start: () => SandboxState): FieldProblem[] {
+export function failingSteps(start: () => SandboxState): FieldProblem[] {
   // With its story.
   const inStory = start();
   const timelineInStory = new FollowedTimeline(inStory);
@@ -49,13 +49,13 @@ export function dryRunScenario(start: () => SandboxState): FieldProblem[] {
   // The scenario of a running sandbox has steps that fail because of its earlier changes. They do not run.
   if (!isSnapshot(alone.scenario)) runToLastStep(alone);
 
-  // A timeline step may depend on the story, so it must succeed in only one of both runs.
-  const timelineProblems: FieldProblem[] = [];
+  // A step of the timeline may depend on the story: it fails only if it fails in both runs.
+  const problems: FieldProblem[] = [];
   for (const result of timelineAlone.results) {
-    const problem = timelineProblem(result);
-    if (problem !== undefined && !timelineInStory.hasSucceeded(result.index)) timelineProblems.push(problem);
+    const problem = problemOfTimelineStep(result);
+    if (problem !== undefined && !timelineInStory.hasSucceeded(result.index)) problems.push(problem);
   }
-  return [...timelineProblems, ...storyProblems];
+  return [...problems, ...storyProblems];
 }
 
 /** The results of a timeline's steps in one run, from the start of its sandbox on. */
@@ -72,7 +72,9 @@ class FollowedTimeline {
 
   /** Whether the step of this index has run without a problem. */
   hasSucceeded(index: number): boolean {
-    return this.results.some((result) => result.index === index && timelineProblem(result) === undefined);
+    return this.results.some(
+      (result) => result.index === index && problemOfTimelineStep(result) === undefined,
+    );
   }
 }
 
@@ -97,30 +99,25 @@ function runWholeStory(sandbox: SandboxState): FieldProblem[] {
 
   const problems: FieldProblem[] = [];
   for (const result of runStory(sandbox, hasRoomFor)) {
-    const { response } = result;
+    // A step of the timeline that ran meanwhile has a problem of its own.
+    const differences = fieldDifferences(result).filter(({ field }) => field[0] === "story");
+    if (differences.length === 0) continue;
+
     const rejected = rejectionProblem(result.performed);
-    const hint = response === null ? undefined : `the request results in ${response.outcome}`;
-    for (const { field, message } of fieldDifferences(result)) {
-      // A step of the timeline that ran meanwhile has a problem of its own.
-      if (field[0] !== "story") continue;
-      if (rejected === undefined) {
-        problems.push({ code: "step_fails", field, message, hint });
-      } else {
-        // The whole step is rejected, not only what it expects.
-        problems.push({ code: "step_fails", field: stepField(field), ...rejected });
-      }
+    if (rejected !== undefined) {
+      // The whole step is rejected, not only what it expects.
+      problems.push({ code: "step_fails", field: ["story", result.number - 1], ...rejected });
+      continue;
     }
+    const { response } = result;
+    const hint = response === null ? undefined : `the request results in ${response.outcome}`;
+    for (const { field, message } of differences) problems.push({ code: "step_fails", field, message, hint });
   }
   return problems;
 }
 
-/** The step that a field belongs to: `story[3]` of `story[3].expect.status`. */
-function stepField(field: FieldProblem["field"]): FieldProblem["field"] {
-  return field.slice(0, 2);
-}
-
 /** What is wrong with the result of a timeline step, if anything. */
-function timelineProblem(result: TimelineResult): FieldProblem | undefined {
+function problemOfTimelineStep(result: TimelineResult): FieldProblem | undefined {
   const field = ["timeline", result.index];
   const rejected = rejectionProblem(result.performed);
   const isExpected = result.step.expect !== undefined;

@@ -298,6 +298,12 @@ test("init --agent adds one section to AGENTS.md, which names the package's file
   );
 });
 
+test("init --agent keeps a svc-sandbox.AGENTS.md of the user", async () => {
+  const cwd = temporaryFolder({ "svc-sandbox.AGENTS.md": "# Mine\n" });
+  expect((await runCli(["init", "--agent"], { cwd })).stderr).toMatch(/^Added a section/);
+  expect(readFileSync(join(cwd, "svc-sandbox.AGENTS.md"), "utf8")).toBe("# Mine\n");
+});
+
 test("init --agent adds its section next to those of other packages, whose names are longer", async () => {
   const cwd = temporaryFolder({ "AGENTS.md": "## svc-sandbox-java\n\n### svc-sandbox\n" });
   expect((await runCli(["init", "--agent"], { cwd })).stderr).toMatch(/^Added a section/);

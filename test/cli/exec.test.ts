@@ -94,8 +94,10 @@ describe("the environment of the command", () => {
   });
 
   it("has nothing of another sandbox, nor of the real API", async () => {
-    const others = { SVC_API_KEY: "SVC_live_real", SVC_KEY_OLD: "SVC_test_old", SVC_CONTROL_URL: "http://x" };
+    const addresses = { SVC_CONTROL_URL: "http://x", SVC_CA_FILE: "other.pem" };
+    const others = { SVC_API_KEY: "SVC_live_real", SVC_KEY_OLD: "SVC_test_old", ...addresses };
     const env = await environment(["--no-control"], { ...others, SVC_OTHER: "kept" });
+    expect(env.SVC_CA_FILE).toBeUndefined();
     expect(env.SVC_API_KEY).toBe(createSandbox().secret("active"));
     expect([env.SVC_KEY_OLD, env.SVC_CONTROL_URL, env.SVC_OTHER]).toEqual([undefined, undefined, "kept"]);
   });

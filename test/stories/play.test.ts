@@ -97,24 +97,14 @@ describe("svc-sandbox play", () => {
     }
   });
 
-  it("shows only what changed in a body like that of an earlier step, and a closing line", async () => {
+  it("shows each body, and a closing line", async () => {
     const request = "- request: { key: active }";
     const { stdout } = await play(
       storyScenario([request, request, "- request: { key: none }", "- advance: 1m", request]),
     );
-    expect(stdout).toMatch(
-      /Step 2 of 5\n[\s\S]*\n {2}The body of step 1, except:\n +"usage": \{ "today": 2 \}\n/,
-    );
-    expect(stdout.match(/"organization": \{/g)).toHaveLength(2);
-    expect(stdout).toMatch(/Step 5 of 5\n[\s\S]*"organization": \{/);
+    expect(stdout.match(/"organization": \{/g)).toHaveLength(3);
     expect(stdout.endsWith("\nThe end: 5 steps, all as expected.\n")).toBe(true);
     expect((await play(slipping)).stdout).toContain("The end: 3 steps, 2 not as expected.");
-  });
-
-  it("refers to the step that printed the body, not to one that referred to it", async () => {
-    const request = "- request: { key: active }";
-    const { stdout } = await play(storyScenario([request, request, "- advance: 1m", request]));
-    expect(stdout.match(/The body of step \d/g)).toEqual(["The body of step 1", "The body of step 1"]);
   });
 
   it("shows the timeline's steps in between", async () => {

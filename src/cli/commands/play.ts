@@ -16,7 +16,6 @@ import * as flag from "../flags/flag.js";
 import { readerOf } from "../flags/readers.js";
 import * as shared from "../flags/shared-flags.js";
 import { openScenarioArgument } from "../scenario/open-scenario.js";
-import { ShownBodies } from "../story/message-lines.js";
 import { type PlacedDifference, placeDifferences } from "../story/placed-differences.js";
 import { createPauses, type Pauses, stepKeysHelp } from "../story/play-pauses.js";
 import { openingProse, stepProse } from "../story/story-prose.js";
@@ -90,7 +89,6 @@ async function playAll(
   let unexpected = 0;
   let steps = 0;
   let isEndedByUser = false;
-  const bodies = new ShownBodies();
   for (const result of runStory(sandbox)) {
     steps = result.number;
     let problems: readonly PlacedDifference[] = [];
@@ -101,7 +99,7 @@ async function playAll(
     }
 
     const style = io.stdout.style();
-    const text = stepProse(result, problems, sandbox, style, bodies);
+    const text = stepProse(result, problems, sandbox, style);
     if (flags.json) {
       const stepJson = JSON.stringify(membersToSnakeCase(stepView(result)));
       io.stdout.write(`${redactPlainKeys(stepJson)}\n`);
@@ -122,12 +120,15 @@ async function playAll(
     io.stdout.say(`The end: ${pluralize(steps, "step")}, ${summary}.\n`);
   }
   if (unexpected === 0) return exitCode.fine;
-  const words = ["verify", opened.loaded.name, ...startWords(flags)].map(shellWord);
-  const verify = `${io.program} ${words.join(" ")}`;
-  io.stderr.say(
-    `Unexpected results: ${pluralize(unexpected, "step")}. To see the first in its file: ${verify}\n`,
-  );
+  io.stderr.say(`Unexpected results: ${pluralize(unexpected, "step")}.${whereToSee(opened, call)}\n`);
   return exitCode.failed;
+}
+
+/** How to see an unexpected result in its file. A scenario from stdin has none. */
+function whereToSee({ loaded }: OpenedScenario, { flags, io }: PlayCall): string {
+  if (loaded.piped !== undefined) return "";
+  const words = ["verify", loaded.name, ...startWords(flags)].map(shellWord);
+  return ` To see the first in its file: ${io.program} ${words.join(" ")}`;
 }
 
 /** The flags that start the same sandbox again. */

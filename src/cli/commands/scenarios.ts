@@ -19,18 +19,22 @@ export const listCommand = declareCommand({
   },
   async run({ flags, io }) {
     const scenarios: Readonly<Record<string, Scenario>> = bundledScenarios;
-    const listed: { name: string; title: string; description: string }[] = [];
+    const summaries: { name: string; title: string; description: string }[] = [];
     for (const [name, scenario] of Object.entries(scenarios)) {
       const title = scenario.name ?? name;
-      listed.push({ name, title, description: firstSentence(scenario.description ?? scenario.name ?? "") });
+      summaries.push({
+        name,
+        title,
+        description: firstSentence(scenario.description ?? scenario.name ?? ""),
+      });
     }
     if (flags.json) {
-      io.stdout.write(`${JSON.stringify(listed, null, 2)}\n`);
+      io.stdout.write(`${JSON.stringify(summaries, null, 2)}\n`);
       return;
     }
 
     const { palette } = io.stdout.style();
-    const rows = listed.map(({ name, description }) => [palette.bold(name), description]);
+    const rows = summaries.map(({ name, description }) => [palette.bold(name), description]);
     io.stdout.say(`${alignColumns(rows).join("\n")}\n`);
   },
 });

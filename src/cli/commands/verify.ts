@@ -1,18 +1,19 @@
-import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import { pluralize } from "../../report/plain-text.js";
-import { SandboxError } from "../../rules/errors.js";
 import { redactPlainKeys } from "../../rules/redact.js";
-import { safeOutput } from "../../rules/terminal-text.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { type CommandCall, declareCommand } from "../command.js";
-import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
+import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags/flag.js";
 import * as shared from "../flags/shared-flags.js";
-import type { Io } from "../io.js";
-import { openScenarioArgument, scenarioArgumentsOrDefault, stdinName } from "../scenario/open-scenario.js";
-import { filesOfFailure, problemsJson } from "../scenario/scenario-failures.js";
+import { scenarioArgumentsOrDefault, stdinName } from "../scenario/open-scenario.js";
 import { createLog } from "../serve/log.js";
-import { storyTestJson, storyTestText, testStory } from "../story/story-test.js";
+import {
+  type NotPlayed,
+  openToVerify,
+  playStory,
+  type ScenarioToVerify,
+  type Verdict,
+} from "../story/verdict.js";
 
 const verifyFlags = {
   all: flag.cliOnlyToggle("--all", "every bundled scenario"),
@@ -98,12 +99,21 @@ interface Verification {
   readonly files: readonly string[];
 }
 
-/** Verifies the scenarios, and prints what comes of each. */
+/** Reads the scenarios, plays their stories, and prints what comes of each. A broken scenario does not stop the others. */
 async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Verification> {
   const { flags, io } = call;
-  const verdicts = await verdictsOn(names, call);
+  const scenarios = await Promise.all(names.map((name) => openToVerify(name, io)));
+
+  // What cannot be read is reported before the first story is played.
+  const unreadable = scenarios.filter((scenario) => scenario.kind === "not_played");
+  for (const verdict of unreadable) sayNotPlayed(verdict, call);
+
+  // A name that nothing has is probably misspelled, so no story is played. While --watch waits, its file may still come.
+  const isMisspelled = unreadable.some(({ isUnknown }) => isUnknown) && !flags.watch;
+  const verdicts = isMisspelled ? unreadable : await playStories(scenarios, call);
+
   if (flags.json) {
-    const documents = verdicts.map((verdict) => verdict.json);
+    const documents = verdicts.map(({ json }) => json);
     // With --watch, each document is on a separate line.
     const indent = flags.watch ? 0 : 2;
     io.stdout.write(`${redactPlainKeys(JSON.stringify(documents, null, indent))}\n`);
@@ -118,63 +128,35 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
   return { exitCode: Math.max(...verdicts.map((verdict) => verdict.exitCode)), files: [...files] };
 }
 
-/** Plays the story of each scenario, and prints the verdicts as they come, unless they are printed as JSON. A broken scenario does not stop the others. */
-async function verdictsOn(names: readonly string[], call: VerifyCall): Promise<Verdict[]> {
+/** Plays the story of each scenario that could be read, and prints its verdict as it comes. */
+async function playStories(
+  scenarios: readonly (ScenarioToVerify | NotPlayed)[],
+  call: VerifyCall,
+): Promise<Verdict[]> {
   const { flags, io } = call;
-  const attempts = await Promise.all(names.map((name) => openToVerify(name, io)));
-
-  // What cannot be read is reported before the first story is played.
-  const unreadable: NotPlayed[] = [];
-  for (const attempt of attempts) {
-    if (attempt.kind === "not_played") unreadable.push(attempt);
-  }
-  for (const verdict of unreadable) sayNotPlayed(verdict, call);
-
-  // A name that nothing has is probably misspelled, so no story is played. While --watch waits, its file may still come.
-  const hasUnknownName = unreadable.some(({ isUnknown }) => isUnknown);
-  if (hasUnknownName && flags.watch !== true) return unreadable;
-
   const verdicts: Verdict[] = [];
-  for (const attempt of attempts) {
-    if (attempt.kind === "not_played") {
-      verdicts.push(attempt);
+  let gap = "";
+  for (const scenario of scenarios) {
+    if (scenario.kind === "not_played") {
+      verdicts.push(scenario);
       continue;
     }
-    const verdict = await playStory(attempt, call);
-    const isFirst = verdicts.every(({ kind }) => kind === "not_played");
-    if (verdict.kind === "played") sayPlayed(verdict, isFirst, call);
-    else sayNotPlayed(verdict, call);
+
+    const verdict = await playStory(scenario, call);
     verdicts.push(verdict);
+    if (verdict.kind === "not_played") {
+      sayNotPlayed(verdict, call);
+    } else if (!flags.json) {
+      io.stdout.say(gap + verdict.text);
+      // An empty line separates long texts.
+      if (!flags.quiet) gap = "\n";
+    }
   }
   return verdicts;
 }
 
-/** Prints the text of a story that was played. An empty line separates long texts. */
-function sayPlayed({ text }: Played, isFirst: boolean, { flags, io }: VerifyCall): void {
-  if (flags.json) return;
-  const gap = isFirst || flags.quiet ? "" : "\n";
-  io.stdout.say(gap + text);
-}
-
 function sayNotPlayed({ error }: NotPlayed, { flags, io }: VerifyCall): void {
   if (!flags.json) io.stderr.say(`${error}\n`);
-}
-
-interface ScenarioToVerify {
-  readonly kind: "opened";
-  readonly name: string;
-  readonly scenario: OpenedScenario;
-}
-
-/** Reads a scenario. One that cannot be read is not played. */
-async function openToVerify(name: string, io: Io): Promise<ScenarioToVerify | NotPlayed> {
-  // If the folder was deleted, this throws, in place of an error for each scenario.
-  const { cwd } = io;
-  try {
-    return { kind: "opened", name, scenario: await openScenarioArgument(name, io) };
-  } catch (error) {
-    return notPlayed(name, error, cwd);
-  }
 }
 
 /** Prints how many of several scenarios failed. */
@@ -187,57 +169,4 @@ function sayTotal(verdicts: readonly Verdict[], { flags, io }: VerifyCall): void
   const total = pluralize(verdicts.length, "scenario");
   if (failed === 0) io.stdout.say(`\n${palette.green(`${total}: all passed`)}\n`);
   else io.stdout.say(`\n${palette.red(`${total}: ${failed} failed`)}\n`);
-}
-
-/** A scenario whose story was played: whether it passed, as text and as JSON. */
-interface Played {
-  readonly kind: "played";
-  readonly exitCode: number;
-  readonly files: readonly string[];
-  readonly text: string;
-  readonly json: unknown;
-}
-
-/** A scenario that could not be read or started, and why. */
-interface NotPlayed {
-  readonly kind: "not_played";
-  readonly exitCode: number;
-  /** Whether nothing has its name. */
-  readonly isUnknown: boolean;
-  /** The files whose change may mend it. */
-  readonly files: readonly string[];
-  readonly error: string;
-  readonly json: unknown;
-}
-
-/** What came of one scenario. */
-type Verdict = Played | NotPlayed;
-
-/** Plays the story of a scenario that could be opened. */
-async function playStory({ name, scenario }: ScenarioToVerify, call: VerifyCall): Promise<Verdict> {
-  const { flags, io } = call;
-  try {
-    const test = await testStory(scenario, flags);
-    return {
-      kind: "played",
-      exitCode: test.passed ? exitCode.fine : exitCode.failed,
-      files: scenario.loaded.files,
-      text: storyTestText(test, io.stdout.style(), flags.quiet === true),
-      json: storyTestJson(test),
-    };
-  } catch (error) {
-    return notPlayed(name, error, io.cwd);
-  }
-}
-
-function notPlayed(name: string, error: unknown, cwd: string): NotPlayed {
-  if (!(error instanceof SandboxError)) throw error;
-  return {
-    kind: "not_played",
-    exitCode: exitCodeOf(error),
-    isUnknown: error.code === "scenario_not_found",
-    files: filesOfFailure(error, name, cwd),
-    error: safeOutput(redactPlainKeys(error.message)),
-    json: { name, passed: false, problems: problemsJson(error, name), steps: [] },
-  };
 }

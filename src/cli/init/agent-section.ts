@@ -18,10 +18,10 @@ export async function writeAgentSection(cwd: string): Promise<string[]> {
     return [`AGENTS.md already has the section ${quote(heading)}; nothing was changed.`];
   }
 
-  // If no package is installed, a copy of its file stands next to the new one.
+  // If no package is installed, a copy of its file stands next to the new one. An existing copy may be the user's.
   const installed = installedFile(cwd, "AGENTS.md");
   const copy = "svc-sandbox.AGENTS.md";
-  if (installed === undefined) {
+  if (installed === undefined && !existsSync(resolve(cwd, copy))) {
     const text = String(await packageFile("AGENTS.md"));
     writeProjectFile(resolve(cwd, copy), asStartedHere(text));
   }
@@ -38,6 +38,6 @@ Read ${installed ?? copy} before you write or change code that calls the relying
 /** A text for coding agents as this program is started: a machine with the single executable may have no npx, and has no files of the package. */
 function asStartedHere(text: string): string {
   if (!isExecutable()) return text;
-  const lines = text.replaceAll("npx --no-install ", "");
-  return lines.replace("`docs/` next to this file", `${servedDocs}/ of a running sandbox`);
+  const withoutNpx = text.replaceAll("npx --no-install ", "");
+  return withoutNpx.replace("`docs/` next to this file", `${servedDocs}/ of a running sandbox`);
 }

@@ -13,7 +13,7 @@ import { type ClientKind, type ClientTests, clients, thisPackage } from "./clien
 import { installedFile } from "./new-files.js";
 
 /** A project that lacks something that the tests of a client need. */
-interface LackingProject {
+interface IncompleteProject {
   readonly needs: ClientTests["needs"];
   /** The first file of the project that may name the needs; `undefined` if it has none. */
   readonly file: string | undefined;
@@ -35,9 +35,9 @@ export async function requireNeeds(kind: ClientKind, io: Io): Promise<void> {
   if (missing.length === 0) return;
 
   const [file] = files;
-  let lack = "which python3 does not find";
-  if (file !== undefined) lack = `which ${file} does not have`;
-  else if (needs.files.length > 0) lack = `and there is no ${needs.files[0]} here`;
+  let whereMissing = "which python3 does not find";
+  if (file !== undefined) whereMissing = `which ${file} does not have`;
+  else if (needs.files.length > 0) whereMissing = `and there is no ${needs.files[0]} here`;
 
   const installed = installedFile(io.cwd, "package.json");
   const packageStep = packageStepOf(needs, missing, installed);
@@ -48,7 +48,7 @@ export async function requireNeeds(kind: ClientKind, io: Io): Promise<void> {
   steps.push(`Then run this again: ${io.program} init --client ${kind}`);
   if (needs.otherWay !== undefined) steps.push(needs.otherWay);
   throw usageError(
-    `Nothing was written: the tests need ${listed(missing, "and")}, ${lack}.\n\n${steps.join("\n\n")}`,
+    `Nothing was written: the tests need ${listed(missing, "and")}, ${whereMissing}.\n\n${steps.join("\n\n")}`,
   );
 }
 
@@ -99,7 +99,7 @@ function packageStepOf(
 }
 
 /** The paragraphs about how to install what a project lacks. */
-async function installSteps(project: LackingProject): Promise<string[]> {
+async function installSteps(project: IncompleteProject): Promise<string[]> {
   const { needs, file, packageStep } = project;
   const steps: string[] = [];
   if (needs.stepsInFile !== undefined) steps.push(...(await needs.stepsInFile(file)));
@@ -112,7 +112,7 @@ async function installSteps(project: LackingProject): Promise<string[]> {
 }
 
 /** The command lines that install this package, if a project lacks it, and what else the tests need. */
-function installCommands({ needs, file, missing, packageFolder, packageStep }: LackingProject): string[] {
+function installCommands({ needs, file, missing, packageFolder, packageStep }: IncompleteProject): string[] {
   const commands: string[] = [];
   if (packageStep === "npm") commands.push(`npm install --save-dev ./svc-sandbox-${version}.tgz`);
   if (packageStep === "tar") commands.push(`tar -xzf ./svc-sandbox-${version}.tgz`);

@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
-import { charactersOf, safeOutput, textWidth, withoutLogCommands } from "../../rules/terminal-text.js";
+import { safeOutput, withoutLogCommands } from "../../rules/terminal-text.js";
+import { charactersOf, textWidth } from "../../rules/text-width.js";
 import { joinCommands, splitCommands } from "./commands-in-text.js";
 
 /** A destination of text: a terminal, a pipe, or a test's string. */
@@ -50,7 +51,7 @@ function createPalette(hasColors: boolean): Palette {
   return palette as Palette;
 }
 
-/** The only way to a terminal: removes everything that would control it. */
+/** Makes an output that removes everything that would control a terminal. Every command writes through it. */
 export function createPrinter(output: Output, env: Readonly<Record<string, string | undefined>>): Printer {
   const write: Output["write"] = (text, done) => output.write(safeOutput(text, output.isTTY), done);
   const wrap: Printer["wrap"] = (text) => {
@@ -58,8 +59,14 @@ export function createPrinter(output: Output, env: Readonly<Record<string, strin
     return isTTY && columns ? wrapLines(text, columns) : text;
   };
   const hasNoColors = (env.NO_COLOR ?? "") !== "" || env.TERM === "dumb";
-  // It inherits the other members of the output, such as `isTTY`.
-  return Object.assign(Object.create(output), {
+  return {
+    // A window may be resized, so both are read each time.
+    get isTTY() {
+      return output.isTTY;
+    },
+    get columns() {
+      return output.columns;
+    },
     write,
     wrap,
     waitForReader: async (until: AbortSignal) => (await output.waitForReader?.(until)) ?? true,
@@ -68,7 +75,7 @@ export function createPrinter(output: Output, env: Readonly<Record<string, strin
       const { isTTY = false, columns = Number.POSITIVE_INFINITY } = output;
       return { palette: createPalette(isTTY && !hasNoColors), isTerminal: isTTY, width: columns, wrap };
     },
-  });
+  };
 }
 
 /** Longer lines are hard to read, also in a wide window. */
@@ -97,10 +104,10 @@ interface LongLine {
 
 function splitLine(line: string, width: number): LongLine {
   // In a line of a table, two spaces end what stands before the last column. Any other line has nothing before its text.
-  const columns = /^.* {2}/.exec(line)?.[0] ?? "";
-  const columnsWidth = textWidth(columns);
-  if (columnsWidth <= width * 0.6) {
-    return { head: columns, text: line.slice(columns.length), indent: columnsWidth };
+  const tableHead = /^.* {2}/.exec(line)?.[0] ?? "";
+  const headWidth = textWidth(tableHead);
+  if (headWidth <= width * 0.6) {
+    return { head: tableHead, text: line.slice(tableHead.length), indent: headWidth };
   }
 
   // Beside wide columns, there would be no room: the line continues below its start, a bit to the right.

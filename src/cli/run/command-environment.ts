@@ -21,7 +21,7 @@ export function directHosts(ownEnv: Io["env"], baseUrl: string): readonly string
 }
 
 /** Variables that may be of another sandbox or the real API: they would send the command there, or real keys here. */
-const clientVariable = /^SVC_(?:BASE_URL|CONTROL_URL|API_KEY|KEY_.+)$/;
+const clientVariable = /^SVC_(?:BASE_URL|CONTROL_URL|CA_FILE|API_KEY|KEY_.+)$/;
 
 /** The variables of this process, with those of the sandbox. */
 export async function commandEnvironment(

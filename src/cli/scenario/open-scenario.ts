@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type OpenedScenario, openScenario } from "../../node/files/scenario-files.js";
 import { shellWord } from "../../report/shell-words.js";
+import { isScenarioName } from "../../scenario/bundled.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { usageError } from "../exit-codes.js";
 import type { Io } from "../io.js";
@@ -33,6 +34,11 @@ export async function openScenarioArgument(
   // Reading `io.stdin` opens it, so only `-` does.
   const stdin = name === stdinName ? io.stdin : undefined;
   return openScenario(name, { cwd: io.cwd, stdin, signal });
+}
+
+/** Whether a word is a scenario: a bundled name, a file that exists, or `-` for stdin. */
+export function namesScenario(word: string, { cwd }: Io): boolean {
+  return word === stdinName || isScenarioName(word) || existsSync(resolve(cwd, word));
 }
 
 /** The name of this folder's own scenario, if it has one. */

@@ -38,12 +38,7 @@ function noResponseText(outcome: string): string {
 }
 
 /** Returns a response as a client reads it, line by line, and its outcome; a missing response as a sentence. */
-export function responseLines(
-  response: StoryResponse,
-  stepNumber: number,
-  { palette }: Style,
-  bodies: ShownBodies,
-): string[] {
+export function responseLines(response: StoryResponse, { palette }: Style): string[] {
   const { status, outcome, fault } = response;
   const lines: string[] = [];
   if (status === 0) {
@@ -54,39 +49,12 @@ export function responseLines(
     for (const [name, value] of Object.entries(response.headers)) {
       if (!headersOfTransport.includes(name)) lines.push(headerLine(name, redactPlainKeys(value), palette));
     }
-    if (response.body !== "") {
-      lines.push("", ...bodies.show(response, stepNumber, palette));
-    }
+    if (response.body !== "") lines.push("", ...bodyLines(response.body, palette));
   }
 
   lines.push(palette.dim(`${outcome}: ${outcomeRow(outcome).when}`));
   if (fault !== null && fault !== outcome) lines.push(palette.dim(`${fault}: ${outcomeRow(fault).when}`));
   return lines;
-}
-
-/** The bodies that an audience has seen. */
-export class ShownBodies {
-  /** The response whose body was the last one that was shown whole, and the number of its step. */
-  #whole: { readonly response: StoryResponse; readonly stepNumber: number } | undefined;
-
-  /** The lines of a body. Of one that is nearly equal to the last whole one, only the changes are shown. */
-  show(response: StoryResponse, stepNumber: number, palette: Palette): readonly string[] {
-    const lines = bodyLines(response.body, palette);
-    const whole = this.#whole;
-    if (whole?.response.status === response.status) {
-      const before = bodyLines(whole.response.body, palette);
-      const changed = lines.filter((line, index) => line !== before[index]);
-      // What has changed says something only if most has not.
-      const isNearlyEqual = before.length === lines.length && changed.length * 2 <= lines.length;
-      if (isNearlyEqual) {
-        const end = changed.length === 0 ? "." : ", except:";
-        return [palette.dim(`The body of step ${whole.stepNumber}${end}`), ...changed];
-      }
-    }
-
-    this.#whole = { response, stepNumber };
-    return lines;
-  }
 }
 
 /** The header with a key, in place of which it has the start that all keys of its kind have; `undefined` without a key. */

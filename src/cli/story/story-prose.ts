@@ -6,7 +6,7 @@ import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import type { ActionResult, PlayedStep } from "../../sandbox/step-results.js";
 import type { StepAction } from "../../sandbox/steps.js";
 import type { Style } from "../output/terminal.js";
-import { requestLines, responseLines, type ShownBodies } from "./message-lines.js";
+import { requestLines, responseLines } from "./message-lines.js";
 import type { PlacedDifference } from "./placed-differences.js";
 
 /** What an audience reads before the first step. */
@@ -23,10 +23,9 @@ export function stepProse(
   problems: readonly PlacedDifference[],
   sandbox: SandboxState,
   style: Style,
-  bodies: ShownBodies,
 ): string {
   const lines = [style.palette.dim(`Step ${result.number} of ${result.of}`)];
-  lines.push(...stepLines(result, sandbox, style, bodies));
+  lines.push(...stepLines(result, sandbox, style));
   for (const { at, step, performed } of result.timeline) {
     lines.push(...actionLines(`In between, at ${timeInWords(at)}: `, step, performed, style));
   }
@@ -35,18 +34,14 @@ export function stepProse(
 }
 
 /** The lines of a step without what happened around it. */
-function stepLines(result: PlayedStep, sandbox: SandboxState, style: Style, bodies: ShownBodies): string[] {
+function stepLines(result: PlayedStep, sandbox: SandboxState, style: Style): string[] {
   const { say, request, response, performed, step } = result;
   const { palette, isTerminal } = style;
   if (say !== null) return [prose(say)];
   // A step that failed is described by its problem.
   if (result.failure !== null) return [];
   if (request !== null && response !== null) {
-    const lines = [
-      ...requestLines(request, sandbox, style),
-      "",
-      ...responseLines(response, result.number, style, bodies),
-    ];
+    const lines = [...requestLines(request, sandbox, style), "", ...responseLines(response, style)];
     return lines.map((line) => (line === "" ? "" : `  ${line}`));
   }
   if (performed !== null) return actionLines("", step, performed, style);
