@@ -59,10 +59,12 @@ function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
 }
 
 /** What a client's run shows with a call. */
-function runTrace(sandbox: SandboxState, result: CallResult): RunTrace {
+function runTrace(sandbox: SandboxState, { points = [], conditionEffect }: CallResult): RunTrace {
   return {
-    ...result.conditionEffect,
-    points: result.points ?? [],
+    // What the run itself did to the response.
+    replaced: conditionEffect?.replaced,
+    afterRejection: conditionEffect?.afterRejection,
+    points,
     scenario: sandbox.name,
     // Of the assumptions that the sandbox sets itself, those that the run would vary.
     ownAssumptions: assumptionsKeptFromVarying(sandbox),

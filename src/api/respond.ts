@@ -22,7 +22,8 @@ export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<
   // Most sandboxes: nothing is allocated for a variation.
   if (profileInEffect(sandbox) !== "varied") return renderDecision(sandbox, call, decision);
 
-  // The decision stays: variants never change which response a request gets, only how it is written.
+  // Variants are chosen first, because some choose the request id and the assumptions of the call, with which the response is made.
+  // The others change how it is written. None changes the decision.
   const variation = chooseVariation(sandbox, call, responseKindOf(decision));
   const { outcome, response, code } = renderDecision(sandbox, variation.variedCall, decision);
   const rewritten = rewriteResponse(response, variation);

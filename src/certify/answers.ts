@@ -3,20 +3,18 @@ import type { RunConditions, WhichRequest } from "../runs/conditions.js";
 import { type AnswerCheck, nameOf } from "./checks/check.js";
 import {
   failedResult,
-  heldResult,
+  heldUnless,
   type Judgment,
   mergeJudgments,
   notJudged,
   type ResultOfCheck,
-  runNotMade,
-  runTooLate,
   singleCheck,
 } from "./checks/judgment.js";
 import { isWanted } from "./checks/plan.js";
 import { againCommand } from "./client-runs/again-command.js";
-import { type ClientRun, isNoticed, type NotMade } from "./client-runs/client-run.js";
-import { whetherFailureCounts } from "./client-runs/failure-evidence.js";
-import { whetherPassCounts } from "./client-runs/pass-evidence.js";
+import { type ClientRun, isNoticed } from "./client-runs/client-run.js";
+import { findDoubtOfFailure } from "./client-runs/doubt-of-failure.js";
+import { findDoubtOfPass } from "./client-runs/doubt-of-pass.js";
 import type { Runs } from "./client-runs/runs.js";
 
 /** Gives each covered outcome the wrong answer, which the command must notice. */
@@ -36,7 +34,7 @@ export function isFirstWrongAnswerMade({ plan, outcomesToJudge }: Runs, outcome:
 }
 
 /** Makes the run in which only the first request with this outcome gets the wrong answer, once for all: resends and faults read it, too. */
-export function makeFirstWrongAnswerOnce(runs: Runs, outcome: OutcomeId): Promise<ClientRun | NotMade> {
+export function makeFirstWrongAnswerOnce(runs: Runs, outcome: OutcomeId): Promise<ClientRun> {
   return runs.makeOnce({
     purpose: answerCheck(outcome),
     conditions: wrongAnswerTo({ kind: "first", outcome }),
@@ -71,23 +69,14 @@ async function resultOfAnswer(runs: Runs, outcome: OutcomeId): Promise<ResultOfC
   const isAllowed = runs.plan.allow.includes(outcome);
   if (!isAllowed) {
     const first = await makeFirstWrongAnswerOnce(runs, outcome);
-    if (first.kind === "ended" && isNoticed(first)) return resultOfFailure(runs, first);
+    if (isNoticed(first)) return heldUnless(await findDoubtOfFailure(runs, first));
   }
 
   const conditions = wrongAnswerTo({ kind: "each", outcome });
   const each = await runs.makeOnce({ purpose: answerCheck(outcome), conditions });
-  if (each.kind === "not_made") return notJudged(runNotMade);
-  if (isNoticed(each)) return resultOfFailure(runs, each);
-  if (isAllowed) return { kind: "allowed" };
-  if (each.result === "timed_out") return notJudged(runTooLate);
+  if (isNoticed(each)) return heldUnless(await findDoubtOfFailure(runs, each));
+  if (isAllowed && each.result !== "not_made") return { kind: "allowed" };
 
-  const evidence = whetherPassCounts(runs.plain, each, "replaced");
-  if (evidence.kind === "not_judged") return evidence;
-  return failedResult;
-}
-
-/** The command failed, as it should. */
-async function resultOfFailure(runs: Runs, run: ClientRun): Promise<ResultOfCheck> {
-  const evidence = await whetherFailureCounts(runs, run);
-  return evidence.kind === "not_judged" ? evidence : heldResult;
+  const doubt = findDoubtOfPass(runs.plain, each, "replaced");
+  return doubt === undefined ? failedResult : notJudged(doubt);
 }

@@ -200,11 +200,11 @@ async function sharing(endOf: (request: PlannedRun, isSeparate: boolean) => Part
 }
 
 test("a run that failed next to another one is no contradiction: all runs are made again, and all are counted", async () => {
-  const { separated, count, runs, whyNotJudged } = await sharing((request, isSeparate) =>
+  const { separated, count, runCount, whyNotJudged } = await sharing((request, isSeparate) =>
     request.isAlone && !isSeparate ? { result: "failed", isShared: true } : {},
   );
   expect([separated, whyNotJudged]).toEqual([["plain"], undefined]);
-  expect(runs).toBe(count);
+  expect(runCount).toBe(count);
 });
 
 test("a key in the output of a run counts, although all runs are made again", async () => {

@@ -12,7 +12,7 @@ import {
   type Parts,
   restOnFailures,
 } from "./judged-client.js";
-import { whetherPlainRunShowsEnough } from "./plain-run.js";
+import { findDoubtOfPlainRun } from "./plain-run.js";
 import { judgeResends } from "./resends/resends.js";
 import { judgeVaried } from "./varied/varied.js";
 import { makeVariedRunsOnce } from "./varied/varied-runs.js";
@@ -57,12 +57,13 @@ async function certifyOneAtATime(firstRuns: Runs, runner: ClientRunner): Promise
 }
 
 async function certifyByRuns(runs: Runs): Promise<Certification> {
-  const plain = await runs.makeOnce(plainRunRequest);
-  if (plain.kind === "not_made") return { kind: "no_run" };
+  await runs.makeOnce(plainRunRequest);
+  if (runs.isStopped) return { kind: "no_run" };
+  const { plain } = runs;
   if (plain.failure !== undefined) return { kind: "not_started", failure: plain.failure };
 
-  const evidence = await whetherPlainRunShowsEnough(plain, runs);
-  if (evidence.kind === "not_judged") return clientNotJudged(runs, evidence.reason);
+  const doubt = await findDoubtOfPlainRun(plain, runs);
+  if (doubt !== undefined) return clientNotJudged(runs, doubt);
 
   const parts = await judgeParts(runs);
   if (restOnFailures(parts)) await makeLastPlainRun(runs);

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
-import { reasonOf } from "../../test/certify/hand-made.js";
 import { startFrozen } from "../../test/support/doors.js";
 import { clientReport } from "../report/report.js";
 import type { Report } from "../report/report-shape.js";
-import { whetherEnoughIsCovered } from "./coverage.js";
+import { findDoubtOfCoverage } from "./coverage.js";
 
 const report = clientReport(startFrozen("key-states"));
 const { coverage, announced } = report;
@@ -40,11 +39,11 @@ test.each<[string, Report, string | undefined]>([
   ],
   ["no request", covering(0, 0, { requests: 0 }), "the command sent no request"],
 ])("a plain run with %s", (_, given, why) => {
-  expect(reasonOf(whetherEnoughIsCovered(given))?.why).toBe(why);
+  expect(findDoubtOfCoverage(given)?.why).toBe(why);
 });
 
 test("a plain run that covers four outcomes is told which keys to send", () => {
-  expect(reasonOf(whetherEnoughIsCovered(covering(4, 0)))?.whatToDo).toMatch(
+  expect(findDoubtOfCoverage(covering(4, 0))?.whatToDo).toMatch(
     /^Send 1 or more of these keys, and check each response: SVC_KEY_LIVE \(200\.live\), /,
   );
 });
@@ -55,14 +54,14 @@ test("a plain run is told to send other requests as well if too few keys cover a
       ? { ...row, covered: false }
       : { ...row, covered: row.outcome === "200.test", howToCover: null },
   );
-  expect(reasonOf(whetherEnoughIsCovered(covering(1, 0, { outcomes })))?.whatToDo).toBe(
+  expect(findDoubtOfCoverage(covering(1, 0, { outcomes }))?.whatToDo).toBe(
     "Send these keys, and other requests, so that they end on 4 or more other outcomes, and check each response: SVC_KEY_LIVE (200.live)",
   );
 });
 
 test("a plain run is told to cover more outcomes if no key of a scenario covers them alone", () => {
   const outcomes = report.outcomes.map((row) => ({ ...row, howToCover: null }));
-  expect(reasonOf(whetherEnoughIsCovered(covering(3, 0, { outcomes })))?.whatToDo).toBe(
+  expect(findDoubtOfCoverage(covering(3, 0, { outcomes }))?.whatToDo).toBe(
     "Send requests that end on 2 or more other outcomes, and check each response.",
   );
 });

@@ -1,7 +1,7 @@
 import { pluralize } from "../report/plain-text.js";
 import type { Report } from "../report/report-shape.js";
 import { keyVariable } from "../rules/key-text.js";
-import { notJudged, type RunEvidence, sufficient } from "./checks/judgment.js";
+import type { Reason } from "./checks/judgment.js";
 
 /** How many promised outcomes and announced endpoints a client must cover: fewer show too little. */
 export const minOutcomes = 5;
@@ -9,21 +9,21 @@ export const minOutcomes = 5;
 /** The advice on requests that reach no endpoint, or no key: a client that sends them covers little. */
 const misdirectionAdvice = ["key-in-query", "key-in-url", "key-in-authorization", "wrong-method-or-path"];
 
-/** Whether a plain run that passed covers enough. */
-export function whetherEnoughIsCovered(report: Report): RunEvidence {
+/** Why a plain run that passed covers too little. */
+export function findDoubtOfCoverage(report: Report): Reason | undefined {
   const missing = minOutcomes - report.coverage.covered - report.announced.covered;
-  if (missing <= 0) return sufficient;
+  if (missing <= 0) return undefined;
 
   const misdirection = report.advice.find(({ id }) => misdirectionAdvice.includes(id));
   let whatToDo = howToCoverMore(report, missing);
   if (misdirection !== undefined) whatToDo = `${misdirection.meaning} ${misdirection.whatToDo} ${whatToDo}`;
-  if (report.requests === 0) return notJudged({ why: "the command sent no request", whatToDo });
+  if (report.requests === 0) return { why: "the command sent no request", whatToDo };
   // A client that sends its key to a wrong place is told that place: it has advice on it.
   if (sendsNoKey(report) && misdirection === undefined) {
-    return notJudged({ why: "the client sends no key in x-api-key", whatToDo });
+    return { why: "the client sends no key in x-api-key", whatToDo };
   }
   const why = `the client covers ${coveredInWords(report)}, and certify needs ${minOutcomes}`;
-  return notJudged({ why, whatToDo });
+  return { why, whatToDo };
 }
 
 /** `3 of 17 promised outcomes and 1 announced endpoint` */

@@ -1,5 +1,7 @@
 import { judgeAdvice } from "./advice.js";
 import type { JudgedClient } from "./certificate/certification.js";
+import { isProblemOf } from "./certificate/conclusion.js";
+import type { Check } from "./checks/check.js";
 import {
   type JudgedCheck,
   type Judgment,
@@ -10,7 +12,7 @@ import {
 } from "./checks/judgment.js";
 import { type Contradiction, whyUnstable } from "./client-runs/contradiction.js";
 import type { Runs } from "./client-runs/runs.js";
-import { whetherEachOnlyIsJudged } from "./only-evidence.js";
+import { findDoubtOfOnly } from "./doubt-of-only.js";
 
 /** What each part of the runs has shown. */
 export interface Parts {
@@ -30,20 +32,20 @@ export function restOnFailures(parts: Parts): boolean {
   return judgmentOfParts(parts).checks.some(restsOnFailure);
 }
 
+/** The result that a check of each kind has only because a run failed. */
+const resultByFailure: Readonly<Record<Check["kind"], "held" | "failed" | "none">> = {
+  // A client should fail at a wrong answer or a rejection.
+  answer: "held",
+  resend: "held",
+  // It should pass whatever varies, and survive a fault.
+  varied: "failed",
+  fault: "failed",
+  // Advice is about requests and output, however the run ended.
+  advice: "none",
+};
+
 function restsOnFailure({ check, result }: JudgedCheck): boolean {
-  switch (check.kind) {
-    // A client should fail at a wrong answer or a rejection.
-    case "answer":
-    case "resend":
-      return result.kind === "held";
-    // It should pass whatever varies, and survive a fault.
-    case "varied":
-    case "fault":
-      return result.kind === "failed";
-    // Advice is about requests and output, however the run ended.
-    case "advice":
-      return false;
-  }
+  return result.kind === resultByFailure[check.kind];
 }
 
 /** Nothing contradicts what the runs have shown. */
@@ -51,21 +53,23 @@ export function clientByParts(runs: Runs, parts: Parts): JudgedClient {
   const judgment = mergeJudgments([judgeAdvice(runs), judgmentOfParts(parts)]);
   if (runs.isStopped) return judgedClient(runs, judgment);
 
-  const evidence = whetherEachOnlyIsJudged(runs.plan, judgment.checks, runs.plain.report);
-  return judgedClient(runs, judgment, evidence.kind === "not_judged" ? evidence.reason : undefined);
+  return judgedClient(runs, judgment, findDoubtOfOnly(runs.plan, judgment.checks, runs.plain.report));
 }
 
 /** A failure shows nothing after a contradiction: neither a problem, nor what has a result because of it. */
 export function clientWithoutFailures(runs: Runs, parts: Parts, contradiction: Contradiction): JudgedClient {
   const unstable = whyUnstable(contradiction);
-  const { checks, notes } = judgmentOfParts(parts);
+  const { checks, problems, notes } = judgmentOfParts(parts);
   const withoutFailures = checks.map((judged) =>
     restsOnFailure(judged) ? { check: judged.check, result: notJudged(unstable) } : judged,
   );
 
-  // A client that resends, or that accepts a wrong answer, passes; each other problem is a failure.
-  const problems = [...parts.resends.problems, ...parts.answers.problems];
-  const judgment = { checks: withoutFailures, problems, notes };
+  // A problem stays if one of its checks still fails: a client passes that resends, or that accepts a wrong answer.
+  const stillFailed = withoutFailures.filter(({ result }) => result.kind === "failed");
+  const problemsLeft = problems.filter((problem) =>
+    stillFailed.some(({ check }) => isProblemOf(problem, check)),
+  );
+  const judgment = { checks: withoutFailures, problems: problemsLeft, notes };
   return judgedClient(runs, mergeJudgments([judgeAdvice(runs), judgment]), unstable);
 }
 
@@ -86,7 +90,7 @@ function judgedClient(runs: Runs, judgment: Judgment, whyNotJudged?: Reason): Ju
   return {
     kind: "judged",
     ...judgment,
-    runs: endedInBothPasses.length,
+    runCount: endedInBothPasses.length,
     plain,
     scenarios: [...scenarios],
     isStopped,

@@ -1,5 +1,5 @@
 import { faultOutcomeIds, type OutcomeId } from "../rules/outcomes.js";
-import { asksFor, type Check, groupNames, nameOf, readPattern, seedIn } from "./checks/check.js";
+import { asksFor, type Check, groupNames, nameOf, seedIn } from "./checks/check.js";
 import { resendKinds } from "./resends/resend-kinds.js";
 
 /** Whether all names of `--only` ask for a run. `unknown`: the first one that does not, and all names that there are. */
@@ -17,7 +17,7 @@ export function checkOnlyNames(only: readonly string[], outcomes: readonly Outco
 
   for (const name of only) {
     if (names.includes(name) || checks.some((check) => asksFor(name, check))) continue;
-    if (seedIn(readPattern(name)) === undefined) return { kind: "unknown", name, names };
+    if (seedIn(name) === undefined) return { kind: "unknown", name, names };
   }
   return { kind: "known" };
 }

@@ -1,6 +1,6 @@
 import type { Report } from "../report/report-shape.js";
 import { outcomeRow } from "../rules/outcomes.js";
-import { fixHiddenDependency, type Reason, runNotMade } from "./checks/judgment.js";
+import { certifyStopped, fixHiddenDependency, type Reason } from "./checks/judgment.js";
 
 // The reasons why a plain run that did not pass shows nothing. `why` is how it failed, as in "the command fails in the plain run with exit
 // code 1".
@@ -32,7 +32,7 @@ export const alwaysFails = (why: string): Reason => ({
 });
 
 /** A run that was not made leaves open whether the command always fails. */
-export const staysOpen = (why: string): Reason => ({ why, whatToDo: runNotMade.whatToDo });
+export const staysOpen = (why: string): Reason => ({ why, whatToDo: certifyStopped.whatToDo });
 
 export const typicalPassesSometimes = (why: string): Reason => ({
   why: `${why}, and passes and fails with \`--profile typical\``,

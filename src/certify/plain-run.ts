@@ -1,9 +1,9 @@
 import type { Profile } from "../rules/assumptions.js";
 import { surePairs } from "./checks/chance.js";
-import { notJudged, type Reason, type RunEvidence } from "./checks/judgment.js";
-import type { ClientRun } from "./client-runs/client-run.js";
+import type { Reason } from "./checks/judgment.js";
+import type { EndedRun } from "./client-runs/client-run.js";
 import { plainRunRequest, type Runs } from "./client-runs/runs.js";
-import { whetherEnoughIsCovered } from "./coverage.js";
+import { findDoubtOfCoverage } from "./coverage.js";
 import {
   alwaysFails,
   passesAgain,
@@ -13,12 +13,12 @@ import {
   whyEndless,
 } from "./plain-run-words.js";
 
-/** Whether the plain run shows enough for any check. */
-export async function whetherPlainRunShowsEnough(plain: ClientRun, runs: Runs): Promise<RunEvidence> {
+/** Why the plain run shows too little for any check. */
+export async function findDoubtOfPlainRun(plain: EndedRun, runs: Runs): Promise<Reason | undefined> {
   const { result, code, report } = plain;
-  if (result === "passed") return whetherEnoughIsCovered(report);
-  if (result === "timed_out") return notJudged(whyEndless(report));
-  return notJudged(await whyPlainFails(`the command fails in the plain run with exit code ${code}`, runs));
+  if (result === "passed") return findDoubtOfCoverage(report);
+  if (result === "timed_out") return whyEndless(report);
+  return whyPlainFails(`the command fails in the plain run with exit code ${code}`, runs);
 }
 
 /** Tells a command that fails at random, or that needs what only the profile `typical` adds, from one that fails each time. */
@@ -38,7 +38,6 @@ async function whyPlainFails(why: string, runs: Runs): Promise<Reason> {
 
 /** How another plain run ends, in which the sandbox has this profile. */
 async function resultWith(profile: Profile, runs: Runs): Promise<"passed" | "failed" | "not_made"> {
-  const run = await runs.makeAnother({ ...plainRunRequest, conditions: { profile } });
-  if (run.kind === "not_made") return "not_made";
-  return run.result === "passed" ? "passed" : "failed";
+  const { result } = await runs.makeAnother({ ...plainRunRequest, conditions: { profile } });
+  return result === "timed_out" ? "failed" : result;
 }

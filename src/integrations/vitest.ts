@@ -1,15 +1,11 @@
 import { createRequire } from "node:module";
 import type { ExpectStatic, TestAPI } from "vitest";
 import { createSandbox } from "../index.js";
+import type { OptionsWithSource } from "../library/checked-options.js";
 import type { SandboxOptions } from "../library/create-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { stateOf } from "../library/sandbox-api.js";
-import type {
-  OrganizationRef,
-  ScenarioKeyRef,
-  ScenarioSource,
-  WithKnownFields,
-} from "../library/scenario-refs.js";
+import type { OrganizationRef, ScenarioKeyRef, ScenarioSource } from "../library/scenario-refs.js";
 import { isOlderVersion, usersPackage } from "../library/users-package.js";
 import { SandboxError } from "../rules/errors.js";
 import { isScenarioName } from "../scenario/bundled.js";
@@ -157,9 +153,7 @@ type VitestSandboxTest<Fixtures = FixturesOf<"key-states">> = TestAPI<Fixtures &
  * Without a scenario, the configuration's scenario applies, and a ref is any text.
  */
 function vitestSandboxTest<const Source extends FixtureSource>(
-  options: Omit<FixtureOptions, "scenario"> & {
-    readonly scenario: Source & WithKnownFields<Source, FixtureSource>;
-  },
+  options: OptionsWithSource<FixtureOptions, Source, FixtureSource>,
 ): VitestSandboxTest<FixturesOf<Source>>;
 function vitestSandboxTest(options?: FixtureOptions<never>): VitestSandboxTest<SandboxFixtures>;
 function vitestSandboxTest(options?: FixtureOptions): VitestSandboxTest<SandboxFixtures> {

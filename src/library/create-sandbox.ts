@@ -6,10 +6,11 @@ import type { Platform } from "../sandbox/platform.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { checkedStart, requireStepsAhead, startSandbox } from "../sandbox/start-sandbox.js";
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/scenario-source.js";
+import type { OptionsOf, OptionsWithSource } from "./checked-options.js";
 import { realTime } from "./real-time.js";
 import type { Sandbox } from "./sandbox.js";
 import { sandboxApi } from "./sandbox-api.js";
-import type { OrganizationRef, ScenarioKeyRef, ScenarioSource, WithKnownFields } from "./scenario-refs.js";
+import type { OrganizationRef, ScenarioKeyRef, ScenarioSource } from "./scenario-refs.js";
 import { sha256Hex } from "./sha256.js";
 
 /** Options of `createSandbox`. */
@@ -20,21 +21,10 @@ export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> 
 
 export const sandboxOptions = ["scenario", "seed", "now", "frozen", "profile"] as const;
 
-/** Options with a loaded scenario. */
-type OptionsOfLoaded = Omit<SandboxOptions, "scenario"> & { readonly scenario: LoadedScenario };
+/** Options with a source of any kind. */
+type AnyOptions = Omit<SandboxOptions, "scenario"> & { readonly scenario?: ScenarioSource | LoadedScenario };
 
-// The signatures of `createSandbox` differ only in the refs that the compiler then checks:
-//
-//     the option `scenario`                refs
-//     a bundled name, or a value           those of the scenario
-//     none                                 those of `key-states`
-//     a loaded scenario                    any text
-//     in options that a variable has       any text
-//
-// Their types are as they are for editors. An editor suggests fields only with `Omit` in place of `SandboxOptions`, which would make it
-// suggest String's methods; and with any other type than `never`, the only name that it suggests would be the default of `Source`.
-
-/** The signatures of `createSandbox`. */
+/** The signatures of `createSandbox`, as in the table of `checked-options.ts`. */
 export interface CreateSandbox {
   /**
    * Creates a sandbox, whose clock starts with its first use. Synchronous, in Node and in browsers.
@@ -50,15 +40,10 @@ export interface CreateSandbox {
    * response.status; // 401
    */
   <const Source extends ScenarioSource>(
-    options: Omit<SandboxOptions, "scenario"> & {
-      readonly scenario: Source & WithKnownFields<Source, ScenarioSource>;
-    },
+    options: OptionsWithSource<SandboxOptions, Source>,
   ): Sandbox<ScenarioKeyRef<Source>, OrganizationRef<Source>>;
   (options?: SandboxOptions<never>): Sandbox<ScenarioKeyRef<"key-states">, OrganizationRef<"key-states">>;
-  (options: OptionsOfLoaded): Sandbox;
-  <const Options extends SandboxOptions>(
-    options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
-  ): Sandbox;
+  <const Options extends AnyOptions>(options: OptionsOf<Options, ScenarioSource | LoadedScenario>): Sandbox;
 }
 
 /** What the entry points for Node and for pages give each sandbox, because each has its own. */
@@ -72,7 +57,7 @@ interface EntryPoint {
 export function sandboxCreator({ farmers, currentRun }: EntryPoint): CreateSandbox {
   const platform: Platform = { ...webPlatform, farmers };
 
-  function createSandbox(options: SandboxOptions | OptionsOfLoaded = {}): Sandbox {
+  function createSandbox(options: AnyOptions = {}): Sandbox {
     requireKnownOptions("create the sandbox", options, sandboxOptions);
     const { scenario: source, ...startOptions } = options;
 

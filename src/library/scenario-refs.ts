@@ -53,30 +53,3 @@ type MadeBy<Step> = Step extends { readonly create_key: { readonly ref: infer Re
   : Step extends { readonly rotate: { readonly as: infer Ref extends string } }
     ? Ref
     : never;
-
-/**
- * A value without fields that the wanted type does not have, because the compiler does not check them in inferred types. Such a
- * field must be a text that nobody writes, which the compiler's error shows: for `{ seed: 1, sed: 2 }` and a scenario, the type is
- * `{ seed: unknown; sed: "unknown field sed" }`. In a field that may have anything, such as `x-limits`, nothing is checked.
- */
-export type WithKnownFields<Value, Wanted> = unknown extends Wanted
-  ? unknown
-  : Value extends object
-    ? {
-        readonly [Name in keyof Value]: FieldOf<Wanted, Name> extends never // only a type sees them all
-          ? `unknown field ${Name & string}`
-          : WithKnownFields<Value[Name], FieldOf<Wanted, Name>>;
-      }
-    : unknown;
-
-/**
- * The type of a field: for `{ seed: number }` and `"seed"`, it is `number`, and for `"sed"` it is `never`. Of a union, each type is
- * looked at by itself, so that a field of one of them is known. In a list, each field is an item.
- */
-type FieldOf<Wanted, Name> = Wanted extends readonly (infer Item)[]
-  ? Item
-  : Wanted extends object
-    ? Name extends keyof Wanted
-      ? Wanted[Name]
-      : never
-    : never;

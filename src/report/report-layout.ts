@@ -120,23 +120,17 @@ function requiresChange({ level }: ReportedAdvice): boolean {
   return level !== "note";
 }
 
-/** The outcomes that the client should cover, and others that it has covered. */
+/** The outcomes that the client can be expected to cover, and others that it has covered. */
 function outcomesSection(report: Report): Section {
-  const announced = report.endpoints.filter((endpoint) => endpoint.release === "announced");
-  const listedRows = report.outcomes.filter((row) => {
-    return row.promised || row.covered || isAnnounced(row, announced);
+  const listedRows = report.outcomes.filter(({ promised, covered, outcome }) => {
+    return promised || covered || isSuccess(outcome);
   });
   return {
     title: "Outcomes",
     columns: ["outcome", "requests", "when, and how to cover it"],
-    rows: listedRows.map((row) => outcomeTableRow(row, announced)),
+    rows: listedRows.map(outcomeTableRow),
     command: firstCommand(listedRows),
   };
-}
-
-/** Whether an outcome is a success of one of these endpoints. */
-function isAnnounced({ outcome }: ReportedOutcome, announced: readonly ReportedEndpoint[]): boolean {
-  return isSuccess(outcome) && announced.some(({ operationId }) => outcome.endsWith(`.${operationId}`));
 }
 
 /** The command of the first outcome to cover, as an example: the other ones differ only in the key, or in the method and path. */
@@ -148,7 +142,7 @@ function firstCommand(outcomes: readonly ReportedOutcome[]): Section["command"] 
   return undefined;
 }
 
-function outcomeTableRow(row: ReportedOutcome, announced: readonly ReportedEndpoint[]): TableRow {
+function outcomeTableRow(row: ReportedOutcome): TableRow {
   const { outcome, promised, covered, count, howToCover } = row;
 
   // A covered outcome that is not promised shows nothing good or bad.
@@ -157,7 +151,8 @@ function outcomeTableRow(row: ReportedOutcome, announced: readonly ReportedEndpo
   const requests = { text: count > 0 ? String(count) : "-", tone };
 
   let when = row.when;
-  if (!promised) when += isAnnounced(row, announced) ? " (announced)" : " (not promised)";
+  // Only the successes of announced endpoints are not promised.
+  if (!promised) when += isSuccess(outcome) ? " (announced)" : " (not promised)";
   if (howToCover !== null) when += `: ${howToCover.text}`;
   return { cells: [outcome, requests, when] };
 }

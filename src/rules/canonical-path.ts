@@ -1,6 +1,6 @@
 // The one form of a path from outside, so that paths which mean the same are the same text. Of the characters of ASCII, some
-// are always plain, some always percent-encoded. Any other (# % / ? { and }) keeps its form, since `/` separates segments,
-// and `%2F` is in one.
+// are always plain, some always percent-encoded. Any other (# / ? { and }) keeps its form, since `/` separates segments,
+// and `%2F` is in one. A `%` that starts no encoded byte becomes `%25`.
 
 /** Letters, digits, and what has no other meaning in a segment. */
 const alwaysPlain = codesMatching(/[\w.~:;@=+&()!*,-]/);

@@ -1,7 +1,7 @@
 /** How often a text is decoded: each proxy on its way may have encoded it once. */
 const maxDecodings = 10;
 
-/** Decodes printable ASCII repeatedly: a key that three proxies encoded is still a key. A line break would forge a line of a log. */
+/** Decodes printable ASCII repeatedly: a key that three proxies encoded is still a key. */
 export function decodePrintable(text: string): string {
   let decoded = text;
   for (let round = 0; round < maxDecodings; round++) {
@@ -38,6 +38,7 @@ function decodeOnce(encoded: string): string {
   return decoded + encoded.slice(copiedTo);
 }
 
+/** Only these are decoded: a decoded line break could forge a line of a log. */
 function isPrintable(code: number): boolean {
   return code >= 0x20 && code < 0x7f;
 }

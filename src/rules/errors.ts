@@ -1,7 +1,7 @@
 import { mapTexts } from "./map-texts.js";
 import { redact } from "./redact.js";
 
-/** The codes of changes that the owner's site rejects. */
+/** The codes of the changes of a timeline, a story or a call that are rejected. */
 export const actionErrorCodes = [
   "validation_failed",
   "unknown_ref",

@@ -16,13 +16,13 @@ export const defaultOverlap = hour;
 /** The longest overlap of a rotation, in milliseconds (R39). */
 export const maximumOverlap = 7 * day;
 
-/** The last instant at which a clock can be: an overlap that starts then still ends at the last instant of all (`isInstant`). */
+/** The last instant at which a clock can be: one maximum overlap before the last instant of all, so that each overlap ends in time. */
 export const lastClockInstant = lastInstant - maximumOverlap;
 
 /**
  * The state of a key at an instant (R12, R13, R38, R43).
  *
- * A revoked key stays revoked: nothing revokes it later than now. Of the other two ends, the first counts. They are
+ * A revoked key stays revoked: `revokedAt` is never in the future. Of the other two ends, the first counts. They are
  * exclusive: a key is expired in the millisecond of its expiry, and rotated in the millisecond when its overlap ends.
  *
  * @example

@@ -225,8 +225,7 @@ export function outcomeShape(): s.Shape<OutcomeId> {
 
 /** The shape of one of these ids, or of the id of a success of another endpoint than `/me`. */
 function idShape<Id extends OutcomeId>(ids: readonly Id[]): s.Shape<Id | EndpointSuccessId> {
-  // A pattern with each of `successStatuses`.
-  const endpointSuccess = /^20[0124]\.[A-Za-z][\w-]*$/;
+  const endpointSuccess = new RegExp(`^(?:${successStatuses.join("|")})\\.[A-Za-z][\\w-]*$`);
   return { ...s.choice(ids), alsoMatching: endpointSuccess } as s.Shape<Id | EndpointSuccessId>; // which the pattern allows
 }
 

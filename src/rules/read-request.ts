@@ -1,6 +1,6 @@
 import { copyText } from "./copy-text.js";
 import { findKeys } from "./find-keys.js";
-import { addKeptHeader } from "./kept-headers.js";
+import { isKeptHeader, keptValue } from "./kept-headers.js";
 import type { ApiRequest, Received, RequestEvidence } from "./request.js";
 import { hasKeyElsewhere, mergeTraits, type RequestTraits } from "./request-traits.js";
 
@@ -15,52 +15,66 @@ const noKeyFound: readonly string[] = [];
 
 /** Makes the request of every adapter: sockets, web requests, stories and the control plane. */
 export function readApiRequest(received: Received): ApiRequest {
-  const { method, authority = "", path, query, headers, traits: adapterTraits = noTraits } = received;
-
-  // The query, the path, and what is before it.
+  const { method, authority = "", path, query, traits: adapterTraits = noTraits } = received;
   const inQuery = keysIn(query);
   const inUrl = keysIn(authority + path);
+  const headers = readHeaders(received.headers);
+  const inOtherHeaders = headers.keys;
+
   let traits = mergeTraits(traitsOfQuery(query, inQuery), adapterTraits);
   if (inUrl.length > 0) traits = mergeTraits(traits, ["key in url"]);
+  traits = mergeTraits(traits, headers.traits);
+  if (inOtherHeaders.length > 0) traits = mergeTraits(traits, ["key in other header"]);
 
-  // The headers.
+  // Few requests need evidence.
+  let evidence: RequestEvidence | undefined;
+  if (hasKeyElsewhere(traits) || traits.includes("browser header")) {
+    evidence = { inQuery, inUrl, inOtherHeaders, page: headers.page };
+  }
+  return {
+    method,
+    path,
+    apiKey: headers.apiKey,
+    keyHash: undefined,
+    traits,
+    keptHeaders: headers.kept,
+    evidence,
+    fromStory: false,
+    dashboard: received.dashboard,
+  };
+}
+
+/** What the headers of a request have. */
+interface ReadHeaders {
+  readonly apiKey: string | undefined;
+  /** The keys in other headers than `x-api-key`. */
+  readonly keys: readonly string[];
+  readonly kept: readonly string[];
+  readonly page: string | undefined;
+  readonly traits: RequestTraits;
+}
+
+function readHeaders(headers: readonly string[]): ReadHeaders {
   let apiKey: string | undefined;
-  const keptHeaders: string[] = [];
-  let inOtherHeaders = noKeyFound;
+  let keys = noKeyFound;
   let page: string | undefined;
+  let traits = noTraits;
+  const kept: string[] = [];
   for (let index = 0; index < headers.length; index += 2) {
-    const name = (headers[index] as string).toLowerCase();
-    const value = headers[index + 1] as string;
+    const name = (headers[index] as string).toLowerCase(); // names and values in turn
+    const value = headers[index + 1] as string; // behind its name
     if (name === "x-api-key") {
       apiKey = apiKey === undefined ? value : `${apiKey}, ${value}`;
       continue;
     }
 
     traits = mergeTraits(traits, traitsOfHeader(name, value));
-    addKeptHeader(keptHeaders, name, value);
+    if (isKeptHeader(name)) kept.push(name, keptValue(value));
     if (name === "origin" || name === "referer") page ??= originOf(value);
-    const keys = keysInHeader(name, value);
-    if (keys.length === 0) continue;
-    traits = mergeTraits(traits, ["key in other header"]);
-    inOtherHeaders = [...inOtherHeaders, ...keys].slice(0, maxKeysKept);
+    const keysOfHeader = keysInHeader(name, value);
+    if (keysOfHeader.length > 0) keys = [...keys, ...keysOfHeader].slice(0, maxKeysKept);
   }
-
-  // Few requests need evidence.
-  let evidence: RequestEvidence | undefined;
-  if (hasKeyElsewhere(traits) || traits.includes("browser header")) {
-    evidence = { inQuery, inUrl, inOtherHeaders, page };
-  }
-  return {
-    method,
-    path,
-    apiKey,
-    keyHash: undefined,
-    traits,
-    keptHeaders,
-    evidence,
-    fromStory: false,
-    dashboard: received.dashboard,
-  };
+  return { apiKey, keys, kept, page, traits };
 }
 
 /** The first keys in a text. */
@@ -93,15 +107,16 @@ function traitsOfQuery(query: string, keys: readonly string[]): RequestTraits {
   return keys.length > 0 ? ["query", "key in query"] : ["query"];
 }
 
-/** Node's `fetch` also sends `Sec-Fetch-Mode`, so that does not identify a browser; a body without a length may be empty. */
 function traitsOfHeader(name: string, value: string): RequestTraits {
   switch (name) {
     case "origin":
     case "referer":
     case "sec-fetch-site":
     case "sec-fetch-dest":
+      // Not `sec-fetch-mode`, which Node's `fetch` also sends.
       return ["browser header"];
     case "content-length":
+      // Without this header, a body may be empty.
       return Number.parseInt(value, 10) > 0 ? ["body"] : noTraits;
     case "access-control-request-method":
       return ["preflight"];

@@ -7,7 +7,7 @@ const longestPath = 500;
 /** What a cut path ends with: a separate segment, so that it is never the path of an endpoint. */
 const cutEnd = "/…";
 
-/** More letters and digits in a row may be a key in Base64 or hex; a shorter one would need other characters. */
+/** A key in Base64 or hex has more letters and digits in a row than these, so a longer word may be one. */
 const longestWord = 20;
 
 /** A path that is safe to show (R46): `/v1/%53VC_test_1/SVC_test_2` becomes `/v1/…/SVC_test_…`. */

@@ -8,7 +8,7 @@ type RequestTrait =
   | "key in url"
   /** A text that looks like a key in a header other than `x-api-key`, such as `Authorization`, `api-key` or `Cookie`. */
   | "key in other header"
-  /** A header that only browsers send; a proxy may have forwarded it. */
+  /** A header that browsers send; a proxy may have forwarded it. */
   | "browser header"
   /** A non-empty body of a known length. */
   | "body"

@@ -8,7 +8,7 @@ export interface ApiRequest {
   readonly path: string;
   /** The value of `x-api-key`, which each adapter gets trimmed; several are joined by `, `. `undefined` without this header. */
   readonly apiKey: string | undefined;
-  /** The SHA-256 of the presented key, if the sender has only the hash of it. Default: that of `apiKey`. */
+  /** The SHA-256 of the presented key, if the sender has only the hash of it. `undefined`: that of `apiKey` counts. */
   readonly keyHash: string | undefined;
   readonly traits: RequestTraits;
   /** The headers that the journal keeps: lower-case names and values in turn, without keys. */

@@ -49,8 +49,8 @@ export function mix32(value: number): number {
 type State = readonly [number, number, number, number];
 
 /**
- * The hash of a text: four hashes of 32 bits, like FNV-1a but with a multiplier and a shift of their own, then mixed with
- * each other. It spreads short labels well, and keeps no secret. A change of any number here changes all seeded data.
+ * The hash of a text: four hashes of 32 bits, like FNV-1a, each with a multiplier of its own and all but the first with a
+ * shift, then mixed with each other. It spreads short labels well, and keeps no secret. A change of any number here changes all seeded data.
  */
 function hash128(text: string): State {
   let a = 0x811c9dc5;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { oneSafeLine, safeOutput, textWidth } from "./terminal-text.js";
+import { oneSafeLine, safeOutput } from "./terminal-text.js";
 
 test.each([
   ["C0", "\u001B[2J\u0007\u0008"],
@@ -19,20 +19,6 @@ test("lines, tabs and letters of every language are printed, and colors where th
   expect(safeOutput("\u001B[31mred\u001B[39m", true)).toBe("\u001B[31mred\u001B[39m");
   expect(safeOutput("\u001B[31mred\u001B[39m")).toBe("\uFFFD[31mred\uFFFD[39m");
 });
-
-test.each([
-  ["key", 3],
-  ["\u001B[31mkey\u001B[39m", 3],
-  ["e\u0301te\u0301", 3],
-  ["銀行 🏦", 7],
-  ["⌚", 2],
-  ["☀️", 2],
-  ["⭐ ✅", 5],
-  ["👨‍👩‍👧‍👦", 2],
-  ["🇫🇮", 2],
-  ["1️⃣", 2],
-  ["…–✓", 3],
-])("%j takes up %i columns", (text, columns) => expect(textWidth(text)).toBe(columns));
 
 test.each([
   ["\uFEFFa\uFEFF", "\uFEFFa\uFFFD"],

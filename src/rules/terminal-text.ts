@@ -1,6 +1,3 @@
-import { eastAsianWidth } from "get-east-asian-width";
-import { unicodePattern } from "../schema/unicode-pattern.js";
-
 /** Controls, lone surrogates, line separators, marks of direction, and what XML forbids. Without `\p{…}`, whose tables V8 would load at each start for a literal. */
 const unprintable =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a text must not contain.
@@ -20,9 +17,7 @@ export function withoutLogCommands(text: string): string {
 }
 
 /** A color behind its escape character, such as `[31m`: the only sequence that is printed. */
-const color = /^\[\d{1,2}m/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: a color starts with one.
-const colors = /[\0-\x1F\x7F-\x9F]\[\d{1,2}m/g;
+const colorBehindEscape = /^\[\d{1,2}m/;
 
 /** Replaces control characters except line ends, tabs and, if `colored`, colors. */
 export function safeOutput(text: string, colored = false): string {
@@ -31,46 +26,7 @@ export function safeOutput(text: string, colored = false): string {
     if (sign === "\r" && text[at + 1] === "\n") return sign;
     // The byte order mark of a file.
     if (sign === "\uFEFF" && at === 0) return sign;
-    const isColor = sign === "\u001B" && color.test(text.slice(at + 1, at + 5));
+    const isColor = sign === "\u001B" && colorBehindEscape.test(text.slice(at + 1, at + 5));
     return isColor && colored ? sign : "\uFFFD";
   });
-}
-
-/** Two letters of a country: 🇫🇮. */
-const countryFlag = "\\p{RI}{2}";
-/** A digit, `#` or `*` on a key: 1️⃣. */
-const keycap = "[\\d#*]\\uFE0F?\\u20E3";
-/** An emoji with a color of skin or the letters of a region, or several that are joined: 👋🏽, 👨‍👩‍👧. */
-const composedEmoji = "\\p{ExtPict}(?:[\\uFE0F\\p{EMod}\\u{E0020}-\\u{E007F}]|\\u200D\\p{ExtPict})+";
-/** The two or three letters of a Korean syllable. */
-const syllable = "[\\u1100-\\u115F][\\u1160-\\u11A7][\\u11A8-\\u11FF]?";
-
-/** Several characters of Unicode that are one sign of two columns. */
-const composedSigns = [countryFlag, keycap, composedEmoji, syllable].join("|");
-const composedSign = unicodePattern(composedSigns, "gu");
-/** A composed sign, or a character with the accents and joiners behind it. */
-const character = unicodePattern(`${composedSigns}|.[\\p{M}\\u200C\\u200D]*`, "gsu");
-/** A character that can be seen: no control, no accent and no joiner. */
-const visible = unicodePattern("^[^\\p{DI}\\p{Cc}\\p{Cf}\\p{Mn}\\p{Me}\\p{Cs}]$", "u");
-
-/** One character of two columns. */
-const wideCharacter = "\u{1F46A}";
-
-/** Returns the columns of a text in a terminal: a color has none, a Chinese letter or a family two. */
-export function textWidth(text: string): number {
-  const plain = text.replaceAll(colors, "");
-  // Latin letters and common punctuation: nearly all texts.
-  if (/^[ -~\u00A1-\u00AC\u00AE-\u02FF\u2010-\u2027]*$/.test(plain)) return plain.length;
-
-  const singleCharacters = plain.replace(composedSign(), wideCharacter);
-  let columns = 0;
-  for (const single of singleCharacters) {
-    if (visible().test(single)) columns += eastAsianWidth(single.codePointAt(0) as number); // there is one
-  }
-  return columns;
-}
-
-/** Returns what a reader calls characters: a family is one. */
-export function charactersOf(text: string): string[] {
-  return text.match(character()) ?? [];
 }

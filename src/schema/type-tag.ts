@@ -10,7 +10,7 @@ export function isPlainObject(value: unknown): value is object {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Whether a value has fields: a `Date` and a `URL` have none. */
+/** Whether a value has fields, such as an object, an instance of a class or the module of an `import`: a `Date` and a `URL` have none. */
 export function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && /^(?:Object|Module)$/.test(typeTag(value));
 }

@@ -15,7 +15,7 @@ type OptionalNames<Of extends Fields> = {
   [Name in keyof Of]: Of[Name] extends Optional ? Name : never;
 }[keyof Of];
 
-// These two map the names of `Of` directly, or the fields would lose their doc comments.
+// `Names extends keyof Of` keeps the doc comments of the fields, which `Pick` or `Exclude` in place of `Names` would lose.
 type RequiredFields<Of extends Fields, Names extends keyof Of> = {
   readonly [Name in Names]: ValueOf<Of[Name]>;
 };

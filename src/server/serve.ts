@@ -38,14 +38,14 @@ const tokenBytes = 24;
  */
 export async function serve(sandbox: SandboxState, options: ServeOptions): Promise<RunningServer> {
   try {
-    return await startServing(sandbox, options);
+    return await listenAndServe(sandbox, options);
   } catch (error) {
     options.stateFile?.close();
     throw error;
   }
 }
 
-async function startServing(sandbox: SandboxState, options: ServeOptions): Promise<RunningServer> {
+async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Promise<RunningServer> {
   runDue(sandbox);
   const startedAt = nodePlatform.time();
   // As it is now: another scenario may run later.

@@ -1,12 +1,8 @@
+import type { OptionsOf, OptionsWithSource } from "../library/checked-options.js";
 import { type SandboxOptions, sandboxOptions } from "../library/create-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { sandboxApi } from "../library/sandbox-api.js";
-import type {
-  OrganizationRef,
-  ScenarioKeyRef,
-  ScenarioSource,
-  WithKnownFields,
-} from "../library/scenario-refs.js";
+import type { OrganizationRef, ScenarioKeyRef, ScenarioSource } from "../library/scenario-refs.js";
 import { nodePlatform } from "../node/platform.js";
 import { requireKnownOptions, validationError } from "../rules/validation.js";
 import { currentRun, type SandboxRun } from "../runs/current-run.js";
@@ -72,8 +68,7 @@ export interface SandboxServer<Key extends string = string, Organization extends
   readonly sandbox: Sandbox<Key, Organization>;
 }
 
-// The signatures differ only in the refs that the compiler then checks, as those of `createSandbox`. For a file, by its name or URL,
-// a ref is any text.
+// The signatures are as in the table of `checked-options.ts`.
 
 /**
  * Starts a server with its own sandbox; resolves once it accepts requests.
@@ -90,22 +85,15 @@ export interface SandboxServer<Key extends string = string, Organization extends
  * response.status; // 200
  */
 export function startServer<const Source extends ScenarioSource>(
-  options: Omit<ServerOptions, "scenario"> & {
-    readonly scenario: Source & WithKnownFields<Source, ScenarioSource>;
-  },
+  options: OptionsWithSource<ServerOptions, Source>,
 ): Promise<SandboxServer<ScenarioKeyRef<Source>, OrganizationRef<Source>>>;
 export function startServer(
   options?: ServerOptions<never>,
 ): Promise<SandboxServer<ScenarioKeyRef<"key-states">, OrganizationRef<"key-states">>>;
-export function startServer(
-  options: Omit<ServerOptions, "scenario"> & { readonly scenario: LoadedScenario | URL },
+export function startServer<const Options extends ServerOptions<ServerSource>>(
+  options: OptionsOf<Options, ScenarioSource | LoadedScenario | URL>,
 ): Promise<SandboxServer>;
-export function startServer<const Options extends ServerOptions>(
-  options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
-): Promise<SandboxServer>;
-export async function startServer(
-  options: Omit<ServerOptions, "scenario"> & { readonly scenario?: ServerSource } = {},
-): Promise<SandboxServer> {
+export async function startServer(options: ServerOptions<ServerSource> = {}): Promise<SandboxServer> {
   requireOptions(options);
   const { scenario, state, ...rest } = options;
   const file = state === undefined ? undefined : nameOfFile(state, "start the server", "state");

@@ -5,7 +5,7 @@ import { certificateText } from "../../src/certify/certificate/certificate-text.
 import type { JudgedClient } from "../../src/certify/certificate/certification.js";
 import { certifyResultOf, verdictOf } from "../../src/certify/certificate/certify-result.js";
 import { notJudged } from "../../src/certify/checks/judgment.js";
-import type { ClientRun } from "../../src/certify/client-runs/client-run.js";
+import type { EndedRun } from "../../src/certify/client-runs/client-run.js";
 import { timeoutsFor } from "../../src/certify/client-runs/timeouts.js";
 import { render } from "../../src/report/render/render.js";
 import { failed, judgedCheck } from "./certified.js";
@@ -185,7 +185,7 @@ test("a certificate that was stopped says so first, and JUnit has it as an error
 const reason = { why: "the run shows nothing", whatToDo: "Send more." };
 const held = { kind: "held" } as const;
 const open = notJudged(reason);
-const plain: ClientRun = {
+const plain: EndedRun = {
   ...runEnd({ report: { ...failed.report, requests: 9 } }),
   purpose: { kind: "plain" },
   seed: 1,
@@ -200,7 +200,7 @@ const client: JudgedClient = {
   checks: [],
   problems: [],
   notes: [],
-  runs: 9,
+  runCount: 9,
   plain,
   scenarios: [],
   isStopped: false,

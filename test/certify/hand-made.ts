@@ -1,9 +1,9 @@
 import { nameOf } from "../../src/certify/checks/check.js";
-import type { JudgedCheck, ResultOfCheck, RunEvidence } from "../../src/certify/checks/judgment.js";
+import type { JudgedCheck, ResultOfCheck } from "../../src/certify/checks/judgment.js";
 import type { CertifyPlan } from "../../src/certify/checks/plan.js";
 import type { KeyRequest, PlannedRun, RunEnd, SentKey } from "../../src/certify/client-runs/client-run.js";
 import { plainRunRequest, Runs } from "../../src/certify/client-runs/runs.js";
-import type { SteadyKey } from "../../src/certify/resends/replaced-run.js";
+import type { WorkingKey } from "../../src/certify/resends/replaced-run.js";
 import { clientReport } from "../../src/report/report.js";
 import type { Report } from "../../src/report/report-shape.js";
 import type { OutcomeId } from "../../src/rules/outcomes.js";
@@ -54,11 +54,9 @@ export const sentTimes = (key: string, count: number, hit = 0): SentKey =>
   sentKey(key, ...Array.from({ length: count }, (_, at) => (at + 1 === hit ? { isReplaced: true } : {})));
 
 /** A key that each run sends so many times, and whose responses the client reads. */
-export const steadyKey = (ref: string, count: number): SteadyKey => ({
-  kind: "steady_key",
+export const steadyKey = (ref: string, count: number): WorkingKey => ({
   ref,
   readNumbers: Array.from({ length: count }, (_, at) => at + 1),
-  readCount: count,
 });
 
 /** A run that is asked for, with its name as users see it. */
@@ -66,8 +64,8 @@ export type NamedRun = PlannedRun & { readonly name: string };
 
 export const named = (request: PlannedRun): NamedRun => ({ ...request, name: nameOf(request.purpose) });
 
-/** Why a result or what a run shows is not judged; `undefined` if it is. */
-export const reasonOf = (result: ResultOfCheck | RunEvidence | undefined) =>
+/** Why a result is not judged; `undefined` if it is. */
+export const reasonOf = (result: ResultOfCheck | undefined) =>
   result?.kind === "not_judged" ? result.reason : undefined;
 
 /** The results of checks, by the names of these. */

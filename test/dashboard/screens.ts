@@ -43,7 +43,7 @@ async function fixAndSendAgain(page: Page): Promise<void> {
   await press("Create a key with this scope")(page);
   await page.locator(".secret").waitFor();
   await press("Send again")(page);
-  await page.getByText("Sent again: 200").waitFor();
+  await page.locator(".detail .status", { hasText: "200" }).waitFor();
 }
 
 const told = (count: number) => Array.from({ length: count }, () => ["POST", "/story/next"] as const);

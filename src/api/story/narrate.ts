@@ -82,7 +82,8 @@ function wordsOfAction(action: StepAction, performed: ActionResult): ActionWords
 }
 
 /** How long a replaced key still works. */
-function oldKeyInWords(overlap: Overlap = `${defaultOverlap / minute}m`): string {
+function oldKeyInWords(overlap: Overlap | undefined): string {
+  if (overlap === undefined) return `the old one works for ${defaultOverlap / minute} more minutes`;
   // An overlap of 0, also with a unit: `0m`.
   if (overlap === 0 || /^0+[a-z]$/.test(overlap)) return "the old one stops working immediately";
   // `30 more minutes`
@@ -92,7 +93,9 @@ function oldKeyInWords(overlap: Overlap = `${defaultOverlap / minute}m`): string
 
 /** `the live access to not approved` */
 function changeInWords(name: string, value: unknown): string {
-  const words = { true: "on", false: "off" }[String(value)] ?? accessInWords(String(value));
+  let words = accessInWords(String(value));
+  if (value === true) words = "on";
+  if (value === false) words = "off";
   return `the ${accessInWords(name)} to ${words}`;
 }
 

@@ -47,7 +47,7 @@ export function chooseVariation(sandbox: SandboxState, call: ApiCall, response: 
   const { status, content } = response;
   if (profileInEffect(sandbox) !== "varied") return { content, variants: [], variedCall: call };
   const shift = sandbox.run?.nextVariantShift(call, status);
-  const variants = chooseVariants(sandbox, status, content, shift);
+  const variants = chooseVariants(sandbox, response, shift);
 
   const assumptions = { ...sandbox.assumptions };
   let { id } = call;
@@ -62,8 +62,7 @@ export function chooseVariation(sandbox: SandboxState, call: ApiCall, response: 
 
 function chooseVariants(
   sandbox: SandboxState,
-  status: number,
-  content: ResponseKind["content"],
+  { status, content }: ResponseKind,
   shift: number | undefined,
 ): ChosenVariant[] {
   const { seed, run } = sandbox;
@@ -80,8 +79,8 @@ function chooseVariants(
 
     const variant = variantOn(status, row, howToChoose);
     // Some variants are not for all statuses of their row.
-    const { statuses } = variant;
-    if (statuses !== undefined && !statuses.includes(status)) continue;
+    const { statuses = row.statuses } = variant;
+    if (!statuses.includes(status)) continue;
     chosen.push({ row, variant, random: randomOfRow(row, randomOfSeed) });
   }
   return chosen;

@@ -1,5 +1,5 @@
 import type { Judgment, Reason } from "../checks/judgment.js";
-import type { ClientRun } from "../client-runs/client-run.js";
+import type { EndedRun } from "../client-runs/client-run.js";
 
 /**
  * What certify has found out about a client. `not_started`: the command cannot be started. `no_run`: certify was stopped before even the plain
@@ -7,15 +7,15 @@ import type { ClientRun } from "../client-runs/client-run.js";
  */
 export type Certification =
   | JudgedClient
-  | { readonly kind: "not_started"; readonly failure: NonNullable<ClientRun["failure"]> }
+  | { readonly kind: "not_started"; readonly failure: NonNullable<EndedRun["failure"]> }
   | { readonly kind: "no_run" };
 
 /** A client of which at least the plain run ended. */
 export interface JudgedClient extends Judgment {
   readonly kind: "judged";
   /** How many runs were made. */
-  readonly runs: number;
-  readonly plain: ClientRun;
+  readonly runCount: number;
+  readonly plain: EndedRun;
   /** Whether a signal ended certify before its last run. */
   readonly isStopped: boolean;
   /** Why the client cannot be judged, or not wholly. Default: it can. */

@@ -22,7 +22,7 @@ type StatedPlan = Pick<CertifyPlan, "only" | "allow" | "ownAssumptions" | "first
 
 /** The certificate of a client: what its runs have shown, its plan, and its call. */
 export function certifyResultOf(client: JudgedClient, plan: StatedPlan, call: CallFacts): CertifyResult {
-  const { checks, problems, notes, runs, plain, whyNotJudged, scenarios } = client;
+  const { checks, problems, notes, runCount, plain, whyNotJudged, scenarios } = client;
   const { only, ownAssumptions } = plan;
   const otherScenarios = scenarios.filter((name) => name !== call.scenario);
   const notJudged = checks.filter(({ result }) => result.kind === "not_judged").length;
@@ -41,7 +41,7 @@ export function certifyResultOf(client: JudgedClient, plan: StatedPlan, call: Ca
     verdict: verdictOf(client),
     ...(whyNotJudged && { why: whyNotJudged.why, whatToDo: whyNotJudged.whatToDo }),
     ...(otherScenarios.length > 0 && { otherScenarios }),
-    runs,
+    runs: runCount,
     judged: checks.length - notJudged,
     notJudged,
     problems,

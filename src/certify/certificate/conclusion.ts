@@ -1,5 +1,5 @@
 import { pluralize } from "../../report/plain-text.js";
-import { type Check, nameOf, readPattern } from "../checks/check.js";
+import { type Check, isNameOfAdvice, nameOf } from "../checks/check.js";
 import type { Finding, JudgedCheck } from "../checks/judgment.js";
 import type { CertifyResult } from "./certificate.js";
 
@@ -38,7 +38,7 @@ export function failedWithoutProblem(checks: readonly JudgedCheck[], problems: r
 export function isProblemOf(problem: Finding, check: Check): boolean {
   const name = nameOf(check);
   if (problem.name === name) return true;
-  return readPattern(problem.name).group !== "advice" && problem.runs.includes(name);
+  return !isNameOfAdvice(problem.name) && problem.runs.includes(name);
 }
 
 /** As in " (only resend.401; allowed fault.status)"; empty if every run was made, and nothing is allowed. */

@@ -23,9 +23,8 @@ export const surePlainRuns = 5;
 export const sureResends = 2;
 export const maxRejections = 5;
 
-/** Does the client wait? So many runs must show a request in time: more for a single kind, since no other kind would show a client that waits at random. */
+/** Does the client wait? So many runs must show a request in time. */
 export const sureWaits = 2;
-export const sureWaitsOfSingleKind = 3;
 
 /** Do all tests send the key again, or only some that poll? So many turns, of which some reject another key, must all show it. */
 export const minTurns = 8;
@@ -42,11 +41,11 @@ export const failuresOfLaterSeed = 1;
 export const failuresWithoutCauses = 2;
 
 /** Which half of the rows breaks the run? One trial is enough: a row that is found by chance is not confirmed. */
-export const failuresOfStep = 1;
+export const failuresOfHalf = 1;
 
 /** Does a row break the run alone? So many trials on one status must fail, and one more on several, since each status alone has passed a trial. */
-export const failuresOfOneStatus = 2;
-export const failuresOfStatuses = 3;
+export const failuresOnOneStatus = 2;
+export const failuresOnAllStatuses = 3;
 
 /** Is the search in vain? After so many runs without a cause, no other run is searched. */
 export const maxSearchedInVain = 2;

@@ -85,35 +85,27 @@ function statusOfRejection(outcome: ResendCheck["outcome"]): number {
   return outcome === "fault.status" ? 503 : outcomeRow(outcome).status;
 }
 
-/** What a name of `--only` asks for: all checks whose names begin with its words. */
-interface CheckPattern {
-  /** Such as `answer`. */
-  readonly group: string;
-  /** What follows, such as `401` and `revoked`. */
-  readonly rest: readonly string[];
+/** Whether a name is one of advice, which is about no run alone. */
+export function isNameOfAdvice(name: string): boolean {
+  return name.split(".")[0] === "advice";
 }
 
-/** Reads a name of `--only`. */
-export function readPattern(name: string): CheckPattern {
-  const [group = "", ...rest] = name.split(".");
-  return { group, rest };
-}
-
-/** Whether a name of `--only` asks for this check. */
+/** Whether a name of `--only` asks for this check: its words are the first ones of the check's name. */
 export function asksFor(name: string, check: Check): boolean {
   return beginsWith(wordsOf(check), name.split("."));
 }
 
 /** Whether a name of `--only` asks for this outcome: after `answer` stands an outcome, after any other group the status and code of one. */
-export function asksForOutcome({ group, rest }: CheckPattern, outcome: OutcomeId): boolean {
+export function asksForOutcome(name: string, outcome: OutcomeId): boolean {
+  const [group, ...rest] = name.split(".");
   if (group === "answer") return beginsWith(outcome.split("."), rest);
   const { status, code } = outcomeRow(outcome);
   return beginsWith([String(status), String(code)], rest);
 }
 
 /** The seed of a varied run that a name of `--only` asks for, such as `varied.3`; `undefined` for any other name, such as `varied.03`. */
-export function seedIn({ group, rest }: CheckPattern): number | undefined {
-  const [seed = "", ...more] = rest;
+export function seedIn(name: string): number | undefined {
+  const [group, seed = "", ...more] = name.split(".");
   const isSeed = group === "varied" && more.length === 0 && /^(?:0|[1-9]\d{0,14})$/.test(seed);
   return isSeed ? Number(seed) : undefined;
 }

@@ -2,20 +2,17 @@ import type { ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
 import type { Check } from "./check.js";
 
-/** Why something shows nothing about the client. Parts compare reasons themselves; the text of a certificate compares their words. */
+/**
+ * Why something shows nothing about the client. Functions whose names begin with `findDoubt` look for one: they return the first reason why
+ * a run, or several, show nothing, and `undefined` if they show something.
+ */
 export interface Reason {
   readonly why: string;
   readonly whatToDo: string;
 }
 
-export const runNotMade: Reason = { why: "the run was not made", whatToDo: "Run certify again." };
-
-/** Why a question is open for which several runs are needed, of which not all were made. */
-export function notAllMade(made: number, needed: number): Reason {
-  if (made === 0) return runNotMade;
-  const were = made === 1 ? "was" : "were";
-  return { why: `${made} of ${needed} runs ${were} made`, whatToDo: runNotMade.whatToDo };
-}
+/** A signal ended a run, or it was not begun because of one. */
+export const certifyStopped: Reason = { why: "certify was stopped", whatToDo: "Run certify again." };
 
 export const runTooLate: Reason = {
   why: "the command did not end in time",
@@ -46,9 +43,6 @@ export interface NotJudged {
   readonly kind: "not_judged";
   readonly reason: Reason;
 }
-
-/** Whether what runs show is enough for a check to rest on it. Functions that answer such a question begin with `whether`. */
-export type RunEvidence = { readonly kind: "sufficient" } | NotJudged;
 
 const noteShape = s.mapping({
   what: s.described(s.text(), "What no check could show."),
@@ -92,8 +86,12 @@ export interface Judgment {
 
 export const heldResult = { kind: "held" } as const;
 export const failedResult = { kind: "failed" } as const;
-export const sufficient = { kind: "sufficient" } as const;
 export const notJudged = (reason: Reason): NotJudged => ({ kind: "not_judged", reason });
+
+/** The check holds, unless there is a doubt of the runs that it rests on. */
+export function heldUnless(doubt: Reason | undefined): Held | NotJudged {
+  return doubt === undefined ? heldResult : notJudged(doubt);
+}
 
 /** Nothing was tried: no run was asked for, or the plain run shows too little for any other. */
 export const nothingJudged: Judgment = { checks: [], problems: [], notes: [] };

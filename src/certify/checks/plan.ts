@@ -1,4 +1,4 @@
-import { asksFor, type Check, readPattern, seedIn } from "./check.js";
+import { asksFor, type Check, seedIn } from "./check.js";
 
 /** What a call of certify asks for: its flags, read. */
 export interface CertifyPlan {
@@ -40,7 +40,7 @@ export function variedSeeds({ only, firstSeed }: Pick<CertifyPlan, "only" | "fir
   }
 
   for (const name of only ?? []) {
-    const seed = seedIn(readPattern(name));
+    const seed = seedIn(name);
     if (seed !== undefined) seeds.add(seed);
   }
   return [...seeds];

@@ -61,20 +61,8 @@ export interface PlannedRun {
   readonly isAlone: boolean;
 }
 
-/** How a run ended, and what its requests show, over all its sandboxes. */
-export interface RunEnd {
-  readonly kind: "ended";
-  readonly result: "passed" | "failed" | "timed_out";
-  /** The exit code; after a signal, 128 plus the number of the signal; `null` if the command did not end in time, or did not start. */
-  readonly code: number | null;
-  readonly durationMs: number;
-  readonly report: Report;
-  /** Whether another run was under way at the same time. */
-  readonly isShared?: boolean;
-  /** The last lines of its output, without keys and colors. */
-  readonly output: readonly string[];
-  /** Why the command could not be started. */
-  readonly failure?: Error & { readonly code?: string | undefined };
+/** What the requests of a run show, over all its sandboxes. */
+export interface RequestFacts {
   readonly sentKeys: readonly SentKey[];
   /** The variants that its responses had and that `minimal` does not have, by row and status. */
   readonly points: readonly VariedPoint[];
@@ -92,15 +80,39 @@ export interface RunEnd {
   readonly scenarios: readonly string[];
 }
 
-/** A run that has ended. */
-export interface ClientRun extends PlannedRun, RunEnd {
-  /** Its place in the order in which the runs ended, from 1. */
-  readonly number: number;
+/** How the command of a run ended, and what its requests show. */
+export interface RunEnd extends RequestFacts {
+  readonly kind: "ended";
+  readonly result: "passed" | "failed" | "timed_out";
+  /** The exit code; after a signal, 128 plus the number of the signal; `null` if the command did not end in time, or did not start. */
+  readonly code: number | null;
+  readonly durationMs: number;
+  readonly report: Report;
+  /** Whether another run was under way at the same time. */
+  readonly isShared?: boolean;
+  /** The last lines of its output, without keys and colors. */
+  readonly output: readonly string[];
+  /** Why the command could not be started. */
+  readonly failure?: Error & { readonly code?: string | undefined };
 }
 
-/** A run that a signal ended, or that was not begun because of one: what it would show stays open. */
+/** A run that a signal ended, or that was not begun because of one. */
 export interface NotMade {
   readonly kind: "not_made";
+}
+
+/** A run that was asked for, as the checks see it. Of one that was not made, there is nothing to see. */
+export interface ClientRun extends PlannedRun, RequestFacts {
+  readonly result: RunEnd["result"] | NotMade["kind"];
+  readonly code: RunEnd["code"];
+  readonly isShared?: boolean;
+  readonly output: readonly string[];
+}
+
+/** A run that has ended. */
+export interface EndedRun extends PlannedRun, RunEnd {
+  /** Its place in the order in which the runs ended, from 1. */
+  readonly number: number;
 }
 
 /** Runs the client's command. */
@@ -113,14 +125,19 @@ export interface ClientRunner {
   readonly say: (line: string) => void;
 }
 
-/** How long after the rejection of its key a request came, in milliseconds, if it came too early; `undefined` for any other request. */
-export function msTooEarlyOf({ afterRejection }: KeyRequest): number | undefined {
+/** How many milliseconds had passed since the rejection of its key when a request came too early; `undefined` for any other request. */
+export function passedMsIfTooEarly({ afterRejection }: KeyRequest): number | undefined {
   return afterRejection?.kind === "too_early" ? afterRejection.ms : undefined;
 }
 
-/** Whether the run was made and did not pass: it failed, or did not end in time. */
-export function hasFailed(run: ClientRun | NotMade): run is ClientRun {
-  return run.kind === "ended" && run.result !== "passed";
+/** Whether certify was stopped before the run ended. */
+export function isNotMade({ result }: ClientRun): boolean {
+  return result === "not_made";
+}
+
+/** Whether the command failed, or did not end in time. */
+export function isBroken({ result }: ClientRun): boolean {
+  return result === "failed" || result === "timed_out";
 }
 
 /** Whether the command failed because of what the run put in place of a response. */

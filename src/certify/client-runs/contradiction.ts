@@ -1,12 +1,12 @@
 import { hidesOutcomes } from "../../runs/conditions.js";
 import { nameOf } from "../checks/check.js";
 import { fixHiddenDependency, type Reason, runTooLate } from "../checks/judgment.js";
-import type { ClientRun, PlannedRun } from "./client-run.js";
+import type { EndedRun, PlannedRun } from "./client-run.js";
 
 /** Two runs under the same conditions that ended differently. No failure of any run shows anything then. */
 export interface Contradiction {
-  readonly failed: ClientRun;
-  readonly passed: ClientRun;
+  readonly failed: EndedRun;
+  readonly passed: EndedRun;
 }
 
 /** Equal for runs under the same conditions: their purposes may differ. */
@@ -15,9 +15,9 @@ export function conditionsId({ seed, conditions }: Pick<PlannedRun, "seed" | "co
 }
 
 /** The first contradiction of these runs, in the order in which they ended; `undefined` if there is none. */
-export function findContradiction(runs: readonly ClientRun[]): Contradiction | undefined {
-  const firstFailed = new Map<string, ClientRun>();
-  const firstPassed = new Map<string, ClientRun>();
+export function findContradiction(runs: readonly EndedRun[]): Contradiction | undefined {
+  const firstFailed = new Map<string, EndedRun>();
+  const firstPassed = new Map<string, EndedRun>();
   for (const run of runs) {
     // A rejection or a wrong answer may leave open what the client does.
     if (hidesOutcomes(run.conditions)) continue;

@@ -1,8 +1,8 @@
 import { pluralize } from "../../report/plain-text.js";
 import { nameOf } from "../checks/check.js";
 import type { CertifyPlan } from "../checks/plan.js";
-import type { ClientRun, RunEnd } from "./client-run.js";
-import { whetherPassCounts } from "./pass-evidence.js";
+import type { EndedRun, RunEnd } from "./client-run.js";
+import { findDoubtOfPass } from "./doubt-of-pass.js";
 
 /** What the line of a run shows of it. */
 interface Progress {
@@ -21,7 +21,7 @@ const progressWords = {
 
 /** The line of a run that has ended; none if it could not start. That of the first run shows how many requests the command sends. */
 export function progressLines(
-  run: ClientRun,
+  run: EndedRun,
   { allow }: Pick<CertifyPlan, "allow">,
   plain: Pick<RunEnd, "sentKeys">,
 ): string[] {
@@ -35,7 +35,7 @@ export function progressLines(
   return [`${mark.padEnd(7)}  ${progressWords[word].padEnd(9)}  ${name.padEnd(30)}  ${number}`];
 }
 
-function progressOf(run: ClientRun, plain: Pick<RunEnd, "sentKeys">): Progress {
+function progressOf(run: EndedRun, plain: Pick<RunEnd, "sentKeys">): Progress {
   const { purpose, result, conditions, replacedCount } = run;
   const { rows, onRequest } = conditions;
   const unmarked: Progress = { mark: "", word: result };
@@ -47,8 +47,7 @@ function progressOf(run: ClientRun, plain: Pick<RunEnd, "sentKeys">): Progress {
   // A varied run that passed shows nothing if the client's tests set the seed, or sent less than in the plain run.
   const hasPassed = result === "passed";
   if (hasPassed && purpose.kind === "varied") {
-    const evidence = whetherPassCounts(plain, run, "varied");
-    if (evidence.kind === "not_judged") return unmarked;
+    if (findDoubtOfPass(plain, run, "varied") !== undefined) return unmarked;
   }
 
   switch (onRequest?.gets.kind) {

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { handMade, reasonOf } from "../../../test/certify/hand-made.js";
-import type { RunEvidence } from "../checks/judgment.js";
-import type { ClientRun, RunEnd } from "./client-run.js";
+import { handMade } from "../../../test/certify/hand-made.js";
+import type { RunEnd } from "./client-run.js";
 import { repeatFailures } from "./repeat-failures.js";
 
 const varied = { purpose: { kind: "varied", seed: 1 }, conditions: { profile: "varied" } } as const;
@@ -11,8 +10,7 @@ const failed: Partial<RunEnd> = { result: "failed" };
 const runsThat = (endOf: (before: number) => Partial<RunEnd> | undefined) =>
   handMade(({ name }, before) => (name === "varied.1" ? endOf(before) : {}));
 
-const firstOf = async ({ runs }: Awaited<ReturnType<typeof handMade>>) =>
-  (await runs.makeOnce(varied)) as ClientRun;
+const firstOf = async ({ runs }: Awaited<ReturnType<typeof handMade>>) => await runs.makeOnce(varied);
 
 test.each<[string, Partial<RunEnd>, number]>([
   ["one failure is repeated five times: chance passes one of them", failed, 5],
@@ -20,17 +18,17 @@ test.each<[string, Partial<RunEnd>, number]>([
 ])("%s", async (_, end, count) => {
   const made = await runsThat(() => end);
   const run = await firstOf(made);
-  expect((await repeatFailures(made.runs, [run])).kind).toBe("failed_again");
+  expect(await repeatFailures(made.runs, [run])).toBeUndefined();
   expect(made.names.filter((name) => name === "varied.1")).toHaveLength(1 + count);
 });
 
 test("a repetition that passes contradicts the failure, and one that was not made shows nothing", async () => {
   const passing = await runsThat((before) => (before < 3 ? failed : {}));
-  expect((await repeatFailures(passing.runs, [await firstOf(passing)])).kind).toBe("contradicted");
+  const doubt = await repeatFailures(passing.runs, [await firstOf(passing)]);
+  expect(doubt?.why).toBe("the command passes and fails under the same conditions (varied.1, runs 2 and 5)");
   expect(passing.runs.findContradiction()).toMatchObject({ failed: { number: 2 }, passed: { number: 5 } });
   const stopped = await runsThat((before) => (before < 3 ? failed : undefined));
-  const repeated = await repeatFailures(stopped.runs, [await firstOf(stopped)]);
-  expect(reasonOf(repeated as RunEvidence)?.why).toBe("3 of 6 runs were made");
+  expect((await repeatFailures(stopped.runs, [await firstOf(stopped)]))?.why).toBe("certify was stopped");
   expect(stopped.runs.isStopped).toBe(true);
 });
 
@@ -41,7 +39,7 @@ test("only a failure next to another run is repeated alone", async () => {
       if (name === "varied.1") alone.push(isAlone);
       return name === "varied.1" ? { ...failed, isShared } : {};
     });
-    await repeatFailures(runs, [(await runs.makeOnce(varied)) as ClientRun]);
+    await repeatFailures(runs, [await runs.makeOnce(varied)]);
     expect(alone).toEqual([false, ...Array(5).fill(isShared)]);
   }
 });

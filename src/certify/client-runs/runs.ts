@@ -1,9 +1,10 @@
 import { isSuccess, type OutcomeId } from "../../rules/outcomes.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import type { RunPurpose } from "../checks/check.js";
+import { certifyStopped, type Reason } from "../checks/judgment.js";
 import type { CertifyPlan } from "../checks/plan.js";
-import type { ClientRun, ClientRunner, NotMade, PlannedRun } from "./client-run.js";
-import { type Contradiction, conditionsId, findContradiction } from "./contradiction.js";
+import type { ClientRun, ClientRunner, EndedRun, PlannedRun } from "./client-run.js";
+import { type Contradiction, conditionsId, findContradiction, whyUnstable } from "./contradiction.js";
 import { progressLines } from "./progress.js";
 import { timeoutsFor } from "./timeouts.js";
 
@@ -27,46 +28,48 @@ export interface RunRequest {
 /** Asks for a run in which the sandbox does only what the specification promises. */
 export const plainRunRequest: RunRequest = { purpose: { kind: "plain" } };
 
-/** The repetition of a failure shows nothing: it was not made, because certify was stopped; or two runs contradict each other, of which it may be one. */
-export interface NothingShown {
-  readonly kind: "nothing_shown";
-  readonly because: "stopped" | "contradicted";
-}
-
-const contradicted: NothingShown = { kind: "nothing_shown", because: "contradicted" };
-
-/** Asks for a run as this one was asked for, next to others. */
-function sameRequestAs({ purpose, conditions, seed, clientMayWaitMs }: ClientRun): RunRequest {
-  return { purpose, conditions, seed, clientMayWaitMs };
-}
+/** What is to be seen of a run that was not made. */
+const notMadeRun = {
+  result: "not_made",
+  code: null,
+  output: [],
+  sentKeys: [],
+  points: [],
+  replacedCount: 0,
+  lastRequest: undefined,
+  lastAskedWait: undefined,
+  ownSeed: undefined,
+  ownAssumptions: [],
+  scenarios: [],
+} as const;
 
 /** The runs of a certification. */
 export class Runs {
   readonly plan: CertifyPlan;
   /** The runs so far, in the order in which they ended. */
-  readonly ended: ClientRun[] = [];
+  readonly ended: EndedRun[] = [];
   /** The runs of a first pass, if this is the second one. */
-  readonly #endedInFirstPass: readonly ClientRun[];
-  /** Whether a signal stopped certify, and a run was not made. */
+  readonly #endedInFirstPass: readonly EndedRun[];
+  /** Whether a signal stopped certify, and a run was not made. No run is made after it. */
   isStopped = false;
   readonly #runner: ClientRunner;
   /** The runs that are made once, by the id of their conditions. */
-  readonly #madeOnce = new Map<string, Promise<ClientRun | NotMade>[]>();
+  readonly #madeOnce = new Map<string, Promise<ClientRun>[]>();
 
-  constructor(plan: CertifyPlan, runner: ClientRunner, endedInFirstPass: readonly ClientRun[] = []) {
+  constructor(plan: CertifyPlan, runner: ClientRunner, endedInFirstPass: readonly EndedRun[] = []) {
     this.plan = plan;
     this.#endedInFirstPass = endedInFirstPass;
     this.#runner = runner;
   }
 
   /** All runs, also those of a first pass: what is wrong in any run counts, such as a key in the output. */
-  get endedInBothPasses(): readonly ClientRun[] {
+  get endedInBothPasses(): readonly EndedRun[] {
     return [...this.#endedInFirstPass, ...this.ended];
   }
 
   /** The first run, in which the sandbox only does what the specification promises: what the client does when nothing is wrong. */
-  get plain(): ClientRun {
-    return this.ended[0] as ClientRun; // certify makes it before anything else is asked for
+  get plain(): EndedRun {
+    return this.ended[0] as EndedRun; // certify makes it before anything else is asked for
   }
 
   /** What the plain run covers of the promised outcomes, and of the successes of any endpoint. */
@@ -83,48 +86,32 @@ export class Runs {
     return findContradiction(this.ended);
   }
 
-  /** Makes the run under these conditions, or returns the one that was asked for before. */
-  makeOnce(request: RunRequest): Promise<ClientRun | NotMade> {
-    const [run] = this.#runsMadeOnce(request, 1);
-    return run as Promise<ClientRun | NotMade>; // there is one
+  /** Why no failure shows anything any more: two runs contradict each other, or certify was stopped. Once there is a reason, there always is one. */
+  findDoubtOfFailures(): Reason | undefined {
+    const contradiction = this.findContradiction();
+    if (contradiction !== undefined) return whyUnstable(contradiction);
+    return this.isStopped ? certifyStopped : undefined;
   }
 
-  /** Makes the second run under the conditions of one that `makeOnce` has made, or returns it. */
-  makeSecond(run: ClientRun): Promise<ClientRun | NotMade> {
-    const [, second] = this.#runsMadeOnce(sameRequestAs(run), 2);
-    return second as Promise<ClientRun | NotMade>; // two were asked for
+  /** Makes the run under these conditions, or returns the one that was asked for before. */
+  async makeOnce(request: RunRequest): Promise<ClientRun> {
+    const [run] = await this.makeUpTo(request, 1);
+    return run as ClientRun; // one was asked for
   }
 
   /** Makes as many runs under these conditions as are missing, and returns so many: the run of `makeOnce` is the first. */
-  makeUpTo(request: RunRequest, count: number): Promise<(ClientRun | NotMade)[]> {
-    return Promise.all(this.#runsMadeOnce(request, count));
+  makeUpTo(request: RunRequest, count: number): Promise<ClientRun[]> {
+    const planned = this.#planned(request);
+    const id = conditionsId(planned);
+    const made = this.#madeOnce.get(id) ?? [];
+    this.#madeOnce.set(id, made);
+    while (made.length < count) made.push(this.#make(planned));
+    return Promise.all(made.slice(0, count));
   }
 
   /** Makes another run under these conditions: always a new one. */
-  makeAnother(request: RunRequest): Promise<ClientRun | NotMade> {
+  makeAnother(request: RunRequest): Promise<ClientRun> {
     return this.#make(this.#planned(request));
-  }
-
-  /** Makes a run that failed again, with these changes. A repetition without other conditions that passes contradicts the failure. */
-  async repeatFailure(
-    run: ClientRun,
-    changes: Pick<RunRequest, "conditions" | "isAlone">,
-  ): Promise<ClientRun | NothingShown> {
-    // After a contradiction, no failure shows anything.
-    if (this.findContradiction() !== undefined) return contradicted;
-    const repetition = await this.makeAnother({ ...sameRequestAs(run), ...changes });
-    if (repetition.kind === "not_made") return { kind: "nothing_shown", because: "stopped" };
-    // The repetition may have passed, or another run may have ended meanwhile.
-    return this.findContradiction() === undefined ? repetition : contradicted;
-  }
-
-  #runsMadeOnce(request: RunRequest, count: number): Promise<ClientRun | NotMade>[] {
-    const planned = this.#planned(request);
-    const id = conditionsId(planned);
-    const runs = this.#madeOnce.get(id) ?? [];
-    this.#madeOnce.set(id, runs);
-    while (runs.length < count) runs.push(this.#make(planned));
-    return runs.slice(0, count);
   }
 
   #planned({ purpose, conditions = {}, seed, clientMayWaitMs = 0, isAlone = false }: RunRequest): PlannedRun {
@@ -141,11 +128,11 @@ export class Runs {
     };
   }
 
-  async #make(planned: PlannedRun): Promise<ClientRun | NotMade> {
+  async #make(planned: PlannedRun): Promise<ClientRun> {
     const end = await this.#runner.run(planned);
     if (end.kind === "not_made") {
       this.isStopped = true;
-      return end;
+      return { ...planned, ...notMadeRun };
     }
 
     const run = { ...planned, ...end, number: this.ended.length + 1 };

@@ -3,21 +3,8 @@ import { isIdempotent } from "../../rules/after-fault.js";
 import type { RequestCounter } from "../../sandbox/journal/counts.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { RunTrace, VariedPoint } from "../../sandbox/run-trace.js";
-import type { KeyRequest, RunEnd, SentKey } from "./client-run.js";
+import type { KeyRequest, RequestFacts, SentKey } from "./client-run.js";
 import { pointId, variantWords } from "./varied-points.js";
-
-/** What a run has of its requests. */
-type FactsOfRequests = Pick<
-  RunEnd,
-  | "sentKeys"
-  | "points"
-  | "replacedCount"
-  | "lastRequest"
-  | "lastAskedWait"
-  | "ownSeed"
-  | "ownAssumptions"
-  | "scenarios"
->;
 
 /** What the requests of a run show, over all its sandboxes: each sandbox reports its exchanges here, with what the run did to them. */
 export class SeenRequests implements RequestCounter {
@@ -31,8 +18,8 @@ export class SeenRequests implements RequestCounter {
   readonly #unread = new Set<string>();
   #replacedCount = 0;
   #ownSeed: RunTrace["ownSeed"];
-  #lastRequest: RunEnd["lastRequest"];
-  #lastAskedWait: RunEnd["lastAskedWait"];
+  #lastRequest: RequestFacts["lastRequest"];
+  #lastAskedWait: RequestFacts["lastAskedWait"];
   #latestAt: number;
 
   /** `time`: milliseconds that only grow. */
@@ -58,7 +45,7 @@ export class SeenRequests implements RequestCounter {
   }
 
   /** What a run has of its requests when it ends. */
-  facts(): FactsOfRequests {
+  facts(): RequestFacts {
     const sentKeys = [...this.#sentKeys.values()];
     return {
       sentKeys: sentKeys.map((sentKey) => this.#withUnread(sentKey)),

@@ -1,9 +1,9 @@
 import { exampleOfFault } from "../../api/example-faults.js";
 import { type FaultOutcomeId, faultKindRow, isFault } from "../../rules/fault-effects.js";
 import { outcomeRow } from "../../rules/outcomes.js";
-import { heldResult, notJudged, type ResultOfCheck, runNotMade } from "../checks/judgment.js";
-import { type ClientRun, hasFailed, type KeyRequest, type NotMade } from "../client-runs/client-run.js";
-import { whetherPassCounts } from "../client-runs/pass-evidence.js";
+import { heldUnless, notJudged, type Reason, type ResultOfCheck } from "../checks/judgment.js";
+import { type ClientRun, isBroken, type KeyRequest } from "../client-runs/client-run.js";
+import { findDoubtOfPass } from "../client-runs/doubt-of-pass.js";
 import type { Runs } from "../client-runs/runs.js";
 import { longestWait } from "../client-runs/timeouts.js";
 import type { FaultTarget } from "./fault-target.js";
@@ -30,20 +30,16 @@ export async function tryFault(
   fault: FaultOutcomeId,
 ): Promise<DecidedFault | NotSurvived> {
   const run = await makeRunOfFault(runs, target, fault);
-  if (run.kind === "not_made") return { kind: "decided", fault, result: notJudged(runNotMade) };
-
-  const isBroken = hasFailed(run) && run.replacedCount > 0;
-  if (!isBroken) return { kind: "decided", fault, result: resultOfSurviving(runs, target, fault, run) };
+  const hasBrokenCommand = isBroken(run) && run.replacedCount > 0;
+  if (!hasBrokenCommand) {
+    return { kind: "decided", fault, result: heldUnless(findDoubtOfSurviving(runs, target, fault, run)) };
+  }
   if (runs.plan.allow.includes(fault)) return { kind: "decided", fault, result: { kind: "allowed" } };
   if (isAfterOwnFailure(run)) return { kind: "decided", fault, result: notJudged(followsOwnFailure) };
   return { kind: "not_survived", fault, run };
 }
 
-function makeRunOfFault(
-  runs: Runs,
-  target: FaultTarget,
-  fault: FaultOutcomeId,
-): Promise<ClientRun | NotMade> {
+function makeRunOfFault(runs: Runs, target: FaultTarget, fault: FaultOutcomeId): Promise<ClientRun> {
   const which = { kind: "first", outcome: target.outcome } as const;
   const gets = { kind: "fault", effect: exampleOfFault(fault, { asPage: true }) } as const;
   return runs.makeOnce({
@@ -53,21 +49,19 @@ function makeRunOfFault(
   });
 }
 
-/** Whether a run that the fault did not break shows that the client survives it. */
-function resultOfSurviving(
+/** Why a run that the fault did not break does not show that the client survives it. */
+function findDoubtOfSurviving(
   runs: Runs,
   target: FaultTarget,
   fault: FaultOutcomeId,
   run: ClientRun,
-): ResultOfCheck {
-  const evidence = whetherPassCounts(runs.plain, run, "replaced");
-  if (evidence.kind === "not_judged") return evidence;
-  if (target.kind === "unused") return notJudged(target.reason);
+): Reason | undefined {
+  const doubt = findDoubtOfPass(runs.plain, run, "replaced") ?? target.doubt;
+  if (doubt !== undefined) return doubt;
 
   // If no request with its key follows the one that was hit, the client may have given up; a delayed response still comes.
   const isLast = run.sentKeys.some(({ requests }) => requests.at(-1)?.isReplaced);
-  if (isLast && !faultKindRow(fault).onlyDelays) return notJudged(nothingFollowed);
-  return heldResult;
+  return isLast && !faultKindRow(fault).onlyDelays ? nothingFollowed : undefined;
 }
 
 /** Whether a fault or a limit of the client's own tests came right before the request that was hit: a client may give up then. */

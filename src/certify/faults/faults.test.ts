@@ -171,6 +171,6 @@ test("a run that was not made shows nothing, also if it is the one that repeats 
     expect(problems).toEqual([]);
     return results;
   };
-  expect(await whyWithout(0)).toEqual(["the run was not made"]);
-  expect(await whyWithout(1)).toEqual(["5 of 6 runs were made"]);
+  expect(await whyWithout(0)).toEqual(["certify was stopped"]);
+  expect(await whyWithout(1)).toEqual(["certify was stopped"]);
 });

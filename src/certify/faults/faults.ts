@@ -2,12 +2,11 @@ import type { FaultOutcomeId } from "../../rules/fault-effects.js";
 import { faultOutcomeIds } from "../../rules/outcomes.js";
 import type { Check } from "../checks/check.js";
 import {
-  type Finding,
   failedResult,
   type JudgedCheck,
   type Judgment,
   nothingJudged,
-  type ResultOfCheck,
+  notJudged,
 } from "../checks/judgment.js";
 import { type CertifyPlan, isWanted } from "../checks/plan.js";
 import { repeatFailures } from "../client-runs/repeat-failures.js";
@@ -15,6 +14,7 @@ import type { Runs } from "../client-runs/runs.js";
 import { problemsOfFaults } from "./fault-problems.js";
 import { findFaultTarget } from "./fault-target.js";
 import { tryFault } from "./fault-trial.js";
+import { noRequest } from "./fault-words.js";
 
 /** The faults that break most clients; `--faults` tries the others as well. */
 const defaultFaults: readonly FaultOutcomeId[] = [
@@ -29,23 +29,18 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
   const wanted = wantedFaults(runs.plan);
   if (wanted.length === 0) return nothingJudged;
   const target = await findFaultTarget(runs);
-  if (target.kind === "not_judged") {
-    const notJudgedChecks = wanted.map((fault): JudgedCheck => ({ check: checkOf(fault), result: target }));
-    return { checks: notJudgedChecks, problems: [], notes: [] };
+  if (target === undefined) {
+    const result = notJudged(noRequest);
+    return { ...nothingJudged, checks: wanted.map((fault) => ({ check: checkOf(fault), result })) };
   }
 
   const triedFaults = await Promise.all(wanted.map((fault) => tryFault(runs, target, fault)));
   const notSurvived = triedFaults.filter((tried) => tried.kind === "not_survived");
   const failedRuns = notSurvived.map(({ run }) => run);
-  const repeated = await repeatFailures(runs, failedRuns);
+  const doubt = await repeatFailures(runs, failedRuns);
+  const resultOfNotSurvived = doubt === undefined ? failedResult : notJudged(doubt);
+  const problems = doubt === undefined ? problemsOfFaults(notSurvived, target, runs.plan) : [];
 
-  // If the repetitions contradict a failure, the faults are told as failed here: after a contradiction, `certify` withdraws all that failed.
-  let resultOfNotSurvived: ResultOfCheck = failedResult;
-  let problems: readonly Finding[] = problemsOfFaults(notSurvived, target, runs.plan);
-  if (repeated.kind === "not_judged") {
-    resultOfNotSurvived = repeated;
-    problems = [];
-  }
   const checks: JudgedCheck[] = [];
   for (const triedFault of triedFaults) {
     const result = triedFault.kind === "decided" ? triedFault.result : resultOfNotSurvived;

@@ -1,10 +1,10 @@
-import { maxRejections, sureResends } from "../checks/chance.js";
+import { maxRejections, sureResends, sureWaits } from "../checks/chance.js";
 import type { KeyRequest } from "../client-runs/client-run.js";
 
 // To find out whether a client resends, the last request with a key is rejected in one run after another, until the runs agree. As an
 // example, a rejection with a time, of several such kinds:
 //
-//     gave up                       held: the command failed, and nothing followed (if one failure is enough: failure-evidence.ts)
+//     gave up                       held: the command failed, and nothing followed (if one failure is enough: doubt-of-failure.ts)
 //     in time, in time              held: the client waited in two runs
 //     resent, resent                resent
 //     resent, in time               one more run: a client with jitter comes too soon only sometimes
@@ -22,13 +22,9 @@ type ShownByRejections =
   | { readonly kind: "held" | "sometimes" | "one_more_run" }
   | { readonly kind: "resent"; readonly firstRequest: KeyRequest; readonly requests: readonly KeyRequest[] };
 
-/**
- * What the runs that rejected the last request show together.
- * `neededWaits`: in how many of them the next request must come in time. `neededFailures`: how often the client must give up.
- */
+/** What the runs that rejected the last request show together. `neededFailures`: how often the client must give up. */
 export function resultOfRejections(
   rejections: readonly LastRejection[],
-  neededWaits: 2 | 3,
   neededFailures: 1 | 2,
 ): ShownByRejections {
   let gaveUpCount = 0;
@@ -47,7 +43,7 @@ export function resultOfRejections(
   if (gaveUpCount > 0) return { kind: "sometimes" };
 
   const [firstRequest] = resends;
-  if (firstRequest === undefined) return { kind: inTimeCount < neededWaits ? "one_more_run" : "held" };
+  if (firstRequest === undefined) return { kind: inTimeCount < sureWaits ? "one_more_run" : "held" };
   if (resends.length >= sureResends) return { kind: "resent", firstRequest, requests: resends };
   return { kind: rejections.length < maxRejections ? "one_more_run" : "sometimes" };
 }

@@ -2,34 +2,34 @@ import { keyVariable } from "../../rules/key-text.js";
 import { isSuccess, outcomeRow } from "../../rules/outcomes.js";
 import { isFirstWrongAnswerMade, makeFirstWrongAnswerOnce } from "../answers.js";
 import { nameOf } from "../checks/check.js";
-import { notJudged, type RunEvidence, sufficient } from "../checks/judgment.js";
+import type { Reason } from "../checks/judgment.js";
 import type { ClientRun } from "../client-runs/client-run.js";
 import type { Runs } from "../client-runs/runs.js";
 import { awaitHeldVariedRuns } from "../varied/varied-runs.js";
-import { firstExtraRequest, type SteadyKey } from "./replaced-run.js";
+import { firstExtraRequest, type WorkingKey } from "./replaced-run.js";
 import type { ResendKind } from "./resend-kinds.js";
 
-/** Whether the runs that were made for other checks contradict that the client gives up after a 401 or 403. */
-export async function whetherOtherRunsAgree(
+/** Finds a run for another check that contradicts that the client gives up after a 401 or 403. */
+export async function findDoubtOfOtherRuns(
   runs: Runs,
-  key: SteadyKey,
+  key: WorkingKey,
   resendKind: ResendKind,
-): Promise<RunEvidence> {
-  const variedEvidence = await whetherVariedRunsAgree(runs, resendKind);
-  if (variedEvidence.kind === "not_judged") return variedEvidence;
-  if (outcomeRow(resendKind.check.outcome).status !== 401) return sufficient;
-  return whetherWrongAnswersAgree(runs, key, resendKind);
+): Promise<Reason | undefined> {
+  const doubtOfVaried = await findDoubtOfVariedRuns(runs, resendKind);
+  if (doubtOfVaried !== undefined) return doubtOfVaried;
+  if (outcomeRow(resendKind.check.outcome).status !== 401) return undefined;
+  return findDoubtOfWrongAnswers(runs, key, resendKind);
 }
 
 /** A varied run that passed contradicts it if more requests got this rejection there than in the plain run. */
-async function whetherVariedRunsAgree(runs: Runs, resendKind: ResendKind): Promise<RunEvidence> {
+async function findDoubtOfVariedRuns(runs: Runs, resendKind: ResendKind): Promise<Reason | undefined> {
   const variedRuns = await awaitHeldVariedRuns(runs);
   const countInPlain = countRejected(runs.plain, resendKind);
   const run = variedRuns.find((variedRun) => countRejected(variedRun, resendKind) > countInPlain);
-  if (run === undefined) return sufficient;
+  if (run === undefined) return undefined;
   const { responseWords, whatToDo } = resendKind;
   const why = `more requests got ${responseWords} in ${nameOf(run.purpose)} than in the plain run`;
-  return notJudged({ why, whatToDo });
+  return { why, whatToDo };
 }
 
 /** How many requests of a run got the status and code of this rejection. */
@@ -46,24 +46,24 @@ function countRejected({ sentKeys }: ClientRun, { check }: ResendKind): number {
 }
 
 /**
- * A run for a wrong answer contradicts it if it passed although the first request with the key got a 401 in place of its 200, and the key
- * came again. A first test that polls looks the same.
+ * A run for a wrong answer contradicts it if it passed although the first request with this outcome got a 401 in place of its 200, and the key of
+ * that request came again. A first test that polls looks the same.
  */
-async function whetherWrongAnswersAgree(
+async function findDoubtOfWrongAnswers(
   runs: Runs,
-  key: SteadyKey,
+  key: WorkingKey,
   { whatToDo }: ResendKind,
-): Promise<RunEvidence> {
+): Promise<Reason | undefined> {
   for (const outcome of runs.outcomesToJudge) {
     if (!isSuccess(outcome) || !isFirstWrongAnswerMade(runs, outcome)) continue;
     const run = await makeFirstWrongAnswerOnce(runs, outcome);
-    if (run.kind === "not_made" || run.result !== "passed") continue;
+    if (run.result !== "passed") continue;
     const extraRequest = firstExtraRequest(run, key);
     if (extraRequest === undefined) continue;
-    return notJudged({
+    return {
       why: `in ${nameOf(run.purpose)}, ${keyVariable(key.ref)} was sent again after a 401 (${extraRequest.id}), and the command passed`,
       whatToDo: `${whatToDo} If a test waits until the key works, send the key in another test before it.`,
-    });
+    };
   }
-  return sufficient;
+  return undefined;
 }

@@ -1,27 +1,22 @@
 import { isSuccess } from "../../rules/outcomes.js";
 import type { Replacement } from "../../runs/conditions.js";
 import type { RunPurpose } from "../checks/check.js";
-import { type NotJudged, notJudged, runTooLate } from "../checks/judgment.js";
-import { type ClientRun, type KeyRequest, msTooEarlyOf, type NotMade } from "../client-runs/client-run.js";
-import { nothingHit } from "../client-runs/pass-evidence.js";
+import { type NotJudged, notJudged } from "../checks/judgment.js";
+import { type ClientRun, type KeyRequest, passedMsIfTooEarly } from "../client-runs/client-run.js";
+import { findDoubtOfEnd, nothingHit } from "../client-runs/doubt-of-pass.js";
 import type { RunRequest } from "../client-runs/runs.js";
 import { longestWait } from "../client-runs/timeouts.js";
 
 // To find resends, a run puts something else in place of the response to one request with a key. What follows is counted: a request more
-// than in the plain run is one that the replacement caused.
+// than in the plain run is one that the replacement caused. Only requests count whose response the client has read: it may send any other one
+// again. As an example, the plain run sends a key three times, and the client does not read the first response. The requests 2 and 3 can be
+// replaced, and a third request whose response is read is one too many.
 
 /** A key that the plain run accepted each time. */
 export interface WorkingKey {
   readonly ref: string;
-  /** The numbers of its requests, from 1, whose response the client read in the plain run: 2 and 3, if it did not read the first response of three. */
+  /** The numbers of its requests, from 1, whose response the client read in the plain run, such as 2 and 3. */
   readonly readNumbers: readonly number[];
-  /** How many they are: only these requests are counted in later runs. */
-  readonly readCount: number;
-}
-
-/** A working key that each run sends equally often. If one of its requests gets another response and there are more in all, something resends it. */
-export interface SteadyKey extends WorkingKey {
-  readonly kind: "steady_key";
 }
 
 /** The number of the last request with the key whose response the client reads. */
@@ -40,12 +35,11 @@ export type WhatFollowed =
       /** The first request that came too early after the replacement; `undefined` if all came in time. It may be one of the usual ones, such as the third of three. */
       readonly earlyRequest: KeyRequest | undefined;
     }
-  | NotMade
   | NotJudged;
 
 /** Asks for the run in which the last request with the key gets this. `clientMayWaitMs`: how long the client may wait before its next request. */
 export function runReplacingLast(
-  key: SteadyKey,
+  key: WorkingKey,
   gets: Replacement,
   purpose: RunPurpose,
   clientMayWaitMs = longestWait,
@@ -55,7 +49,7 @@ export function runReplacingLast(
 
 /** Asks for the run in which the nth request with the key gets this, from 1. */
 export function runReplacingNth(
-  { ref }: SteadyKey,
+  { ref }: WorkingKey,
   nth: number,
   gets: Replacement,
   purpose: RunPurpose,
@@ -66,26 +60,26 @@ export function runReplacingNth(
 }
 
 /** What followed in a run that replaces the response to a request with this key. */
-export function whatFollowed(run: ClientRun | NotMade, key: SteadyKey): WhatFollowed {
-  if (run.kind === "not_made") return run;
-  if (run.result === "timed_out") return notJudged(runTooLate);
+export function whatFollowed(run: ClientRun, key: WorkingKey): WhatFollowed {
+  const doubt = findDoubtOfEnd(run);
+  if (doubt !== undefined) return notJudged(doubt);
 
   const accepted = acceptedOfRun(run, key.ref);
   // As in the fourth request, with index 3, of a key that the plain run sends three times.
-  const extraRequest = accepted[key.readCount];
+  const extraRequest = accepted[key.readNumbers.length];
   if (extraRequest === undefined) return { kind: "nothing", run };
   // Nothing was put in place of a response, so the replacement has not caused the request.
   if (run.replacedCount === 0) return notJudged(nothingHit);
 
-  const earlyRequest = accepted.find((request) => msTooEarlyOf(request) !== undefined);
+  const earlyRequest = accepted.find((request) => passedMsIfTooEarly(request) !== undefined);
   return { kind: "sent_again", run, extraRequest, earlyRequest };
 }
 
 /** The first request with the key that is more than in the plain run, if the run hit a request with this key, whatever that got. */
-export function firstExtraRequest(run: ClientRun, key: SteadyKey): KeyRequest | undefined {
+export function firstExtraRequest(run: ClientRun, key: WorkingKey): KeyRequest | undefined {
   const accepted = acceptedOfRun(run, key.ref);
   const isHit = accepted.some(({ isReplaced }) => isReplaced);
-  return isHit ? accepted[key.readCount] : undefined;
+  return isHit ? accepted[key.readNumbers.length] : undefined;
 }
 
 /** The requests with a key that the sandbox accepts, or would without the conditions of the run, and whose response the client has read. */

@@ -3,12 +3,12 @@ import { nameOf } from "../checks/check.js";
 import type { Finding } from "../checks/judgment.js";
 import type { CertifyPlan } from "../checks/plan.js";
 import { againCommand } from "../client-runs/again-command.js";
-import { msTooEarlyOf } from "../client-runs/client-run.js";
-import type { SteadyKey } from "./replaced-run.js";
+import { passedMsIfTooEarly } from "../client-runs/client-run.js";
+import type { WorkingKey } from "./replaced-run.js";
 import { nameOfKey, type Suspect } from "./resend-kinds.js";
 
 /** The one problem of these kinds, which are all timed or all not. */
-export function resendProblem(suspects: readonly Suspect[], { ref }: SteadyKey, plan: CertifyPlan): Finding {
+export function resendProblem(suspects: readonly Suspect[], { ref }: WorkingKey, plan: CertifyPlan): Finding {
   const names: string[] = [];
   const times: string[] = [];
   // Ids of requests do not depend on what was rejected, so several kinds often have the same id.
@@ -17,7 +17,7 @@ export function resendProblem(suspects: readonly Suspect[], { ref }: SteadyKey, 
   for (const { resendKind, firstRequest } of suspects) {
     const after = `after ${resendKind.responseWords}`;
     names.push(nameOf(resendKind.check));
-    times.push(resendKind.isTimed ? `${msTooEarlyOf(firstRequest)} ms ${after}` : after);
+    times.push(resendKind.isTimed ? `${passedMsIfTooEarly(firstRequest)} ms ${after}` : after);
     ids.add(firstRequest.id);
     fixes.add(resendKind.whatToDo);
   }

@@ -1,9 +1,15 @@
 import { maxMoreTurns } from "../checks/chance.js";
-import { notAllMade, notJudged, type RunEvidence, sufficient } from "../checks/judgment.js";
+import type { Reason } from "../checks/judgment.js";
 import { lastReadNumber } from "./replaced-run.js";
 import { letPollsWait } from "./resend-words.js";
 import { steadyKeysBesides } from "./steady-key.js";
-import { doubtOfTurn, type Suspicion, type TurnResult, takeTurn } from "./suspect-turns.js";
+import {
+  doubtOfTurn,
+  findDoubtByOtherKey,
+  type Suspicion,
+  type TurnResult,
+  takeTurn,
+} from "./suspect-turns.js";
 import { planTurns, type SomeKinds, type Turn, turnsAfter } from "./turn-plan.js";
 
 // The key came again after its last request was rejected. Was it the client, which does so everywhere, or a single test that polls? A turn
@@ -19,77 +25,33 @@ interface TakenTurn {
   readonly result: TurnResult;
 }
 
-/** Whether the turns leave no doubt of the suspects. The first turn that is a reason to doubt decides. `kinds`: those of the suspects. */
-export async function whetherTurnsAgree(suspicion: Suspicion, kinds: SomeKinds): Promise<RunEvidence> {
+/** Takes the turns of the suspects, and finds the first one that leaves them in doubt. `kinds`: those of the suspects. */
+export async function findDoubtOfTurns(suspicion: Suspicion, kinds: SomeKinds): Promise<Reason | undefined> {
   const { runs, key } = suspicion;
-  const halves = planTurns(key, await steadyKeysBesides(runs, key), kinds);
-  const [firstHalf, secondHalf] = halves;
+  const { ofKey, ofOtherKeys } = planTurns(key, await steadyKeysBesides(runs, key), kinds);
+  const [takenTurns, doubtsByOtherKeys] = await Promise.all([
+    Promise.all(ofKey.map((turn) => takeAndKeep(suspicion, turn))),
+    Promise.all(ofOtherKeys.map((turn) => findDoubtByOtherKey(suspicion, turn))),
+  ]);
 
-  // Of most suites in which only some tests ask again, the first half shows it: the second half is not taken then.
-  const takenTurns: TakenTurn[] = [];
-  for (const half of halves) {
-    const takenOfHalf = await Promise.all(half.map((turn) => takeAndKeep(suspicion, turn)));
-    takenTurns.push(...takenOfHalf);
-    for (const { result } of takenOfHalf) {
-      if (result.kind === "doubt") return notJudged(result.reason);
-    }
-    const madeTurns = takenTurns.filter(({ result }) => result.kind !== "not_made");
-    if (madeTurns.length < takenTurns.length) {
-      return notAllTurnsMade(suspicion, madeTurns.length, firstHalf.length + secondHalf.length);
-    }
+  for (const { result } of takenTurns) {
+    if (result.kind === "doubt") return result.reason;
   }
-  return whetherMoreTurnsAgree(suspicion, kinds, takenTurns);
+  for (const doubt of doubtsByOtherKeys) {
+    if (doubt !== undefined) return doubt;
+  }
+  for (const turn of lastTurnsOnlyInTime(takenTurns)) {
+    const doubt = await findDoubtOfMoreTurns(suspicion, turn, kinds);
+    if (doubt !== undefined) return doubt;
+  }
+  return undefined;
 }
 
 async function takeAndKeep(suspicion: Suspicion, turn: Turn): Promise<TakenTurn> {
   return { turn, result: await takeTurn(suspicion, turn) };
 }
 
-/** Rejects each request again after which the next one only came in time, until it comes too soon once. */
-async function whetherMoreTurnsAgree(
-  suspicion: Suspicion,
-  kinds: SomeKinds,
-  takenTurns: readonly TakenTurn[],
-): Promise<RunEvidence> {
-  let madeCount = takenTurns.length;
-  for (const lastTurn of lastTurnsOnlyInTime(takenTurns)) {
-    const { result, inTimeCount } = await turnUntilResent(
-      suspicion,
-      turnsAfter(lastTurn, kinds, maxMoreTurns),
-    );
-    madeCount += inTimeCount;
-    switch (result.kind) {
-      case "resent":
-        madeCount += 1;
-        continue;
-      case "doubt":
-        return notJudged(result.reason);
-      case "not_made":
-        return notAllTurnsMade(suspicion, madeCount, madeCount + 1);
-      default: {
-        const ending = `but in time after its request ${lastTurn.nth} of ${lastReadNumber(lastTurn.key)}`;
-        return notJudged(doubtOfTurn(suspicion, { ending, fix: letPollsWait }));
-      }
-    }
-  }
-  return sufficient;
-}
-
-/** Takes these turns one after another, until the next request does not come in time. Returns the last result. */
-async function turnUntilResent(
-  suspicion: Suspicion,
-  turns: readonly Turn[],
-): Promise<{ readonly result: TurnResult; readonly inTimeCount: number }> {
-  let inTimeCount = 0;
-  for (const turn of turns) {
-    const result = await takeTurn(suspicion, turn);
-    if (result.kind !== "in_time") return { result, inTimeCount };
-    inTimeCount += 1;
-  }
-  return { result: { kind: "in_time" }, inTimeCount };
-}
-
-/** The last turn of each request after which, in all of its turns, the next one came in time. Turns of other keys are neither resent nor in time. */
+/** The last turn of each request after which, in all of its turns, the next one came in time. */
 function lastTurnsOnlyInTime(takenTurns: readonly TakenTurn[]): Turn[] {
   const resentNumbers = new Set<number>();
   for (const { turn, result } of takenTurns) {
@@ -103,8 +65,17 @@ function lastTurnsOnlyInTime(takenTurns: readonly TakenTurn[]): Turn[] {
   return [...lastTurns.values()];
 }
 
-/** Not all turns were made. The runs that rejected the last request count as well: they were made for the same question. */
-function notAllTurnsMade({ suspects }: Suspicion, madeCount: number, neededCount: number): RunEvidence {
-  const runsBefore = suspects[0]?.requests.length ?? 0;
-  return notJudged(notAllMade(runsBefore + madeCount, runsBefore + neededCount));
+/** Rejects the request of this turn again, after which the next one only came in time, until it comes too soon once. */
+async function findDoubtOfMoreTurns(
+  suspicion: Suspicion,
+  turn: Turn,
+  kinds: SomeKinds,
+): Promise<Reason | undefined> {
+  for (const nextTurn of turnsAfter(turn, kinds, maxMoreTurns)) {
+    const result = await takeTurn(suspicion, nextTurn);
+    if (result.kind === "doubt") return result.reason;
+    if (result.kind === "resent") return undefined;
+  }
+  const ending = `but in time after its request ${turn.nth} of ${lastReadNumber(turn.key)}`;
+  return doubtOfTurn(suspicion, { ending, fix: letPollsWait });
 }

@@ -1,4 +1,3 @@
-import { sureWaits, sureWaitsOfSingleKind } from "../checks/chance.js";
 import {
   failedResult,
   type Held,
@@ -7,11 +6,11 @@ import {
   mergeJudgments,
   type NotJudged,
   nothingJudged,
-  type RunEvidence,
+  notJudged,
 } from "../checks/judgment.js";
 import { isWanted } from "../checks/plan.js";
 import type { Runs } from "../client-runs/runs.js";
-import type { SteadyKey } from "./replaced-run.js";
+import type { WorkingKey } from "./replaced-run.js";
 import { type ResendKind, resendKinds, type Suspect } from "./resend-kinds.js";
 import { resendProblem } from "./resend-problem.js";
 import { weighSuspects } from "./resend-suspects.js";
@@ -36,10 +35,11 @@ export async function judgeResends(runs: Runs): Promise<Judgment> {
   const kinds = resendKinds(runs.outcomesToJudge).filter(({ check }) => isWanted(runs.plan, check));
   if (kinds.length === 0) return nothingJudged;
 
-  const key = await findSteadyKey(runs);
-  if (key.kind === "not_judged") {
-    return { checks: kinds.map(({ check }) => ({ check, result: key })), problems: [], notes: [] };
+  const found = await findSteadyKey(runs);
+  if (found.kind === "not_judged") {
+    return { ...nothingJudged, checks: kinds.map(({ check }) => ({ check, result: found })) };
   }
+  const { key } = found;
 
   const timed = kinds.filter(({ isTimed }) => isTimed);
   const final = kinds.filter(({ isTimed }) => !isTimed);
@@ -47,32 +47,20 @@ export async function judgeResends(runs: Runs): Promise<Judgment> {
 }
 
 /** Judges all timed kinds, or all others. Those of them that fail are one problem together. */
-async function judgeKinds(runs: Runs, key: SteadyKey, kinds: readonly ResendKind[]): Promise<Judgment> {
-  const neededWaits = kinds.length === 1 ? sureWaitsOfSingleKind : sureWaits;
-  const triedKinds = await Promise.all(
-    kinds.map((resendKind) => tryKind({ runs, key, resendKind, neededWaits })),
-  );
+async function judgeKinds(runs: Runs, key: WorkingKey, kinds: readonly ResendKind[]): Promise<Judgment> {
+  const triedKinds = await Promise.all(kinds.map((resendKind) => tryKind({ runs, key, resendKind })));
   const suspects: Suspect[] = [];
-  for (const { result } of triedKinds) {
-    if (result.kind === "suspect") suspects.push(result);
-  }
-  const evidenceBySuspect = await weighSuspects(runs, key, suspects);
-
   const checks: JudgedCheck[] = [];
-  const proven: Suspect[] = [];
   for (const { resendKind, result } of triedKinds) {
-    const { check } = resendKind;
-    if (result.kind !== "suspect") {
-      checks.push({ check, result });
-      continue;
-    }
-    const evidence = evidenceBySuspect.get(result) as RunEvidence; // each suspect was weighed
-    if (evidence.kind === "not_judged") {
-      checks.push({ check, result: evidence });
-      continue;
-    }
-    checks.push({ check, result: failedResult });
-    proven.push(result);
+    if (result.kind === "suspect") suspects.push(result);
+    else checks.push({ check: resendKind.check, result });
+  }
+
+  const proven: Suspect[] = [];
+  for (const { suspect, doubt } of await weighSuspects(runs, key, suspects)) {
+    const { check } = suspect.resendKind;
+    checks.push({ check, result: doubt === undefined ? failedResult : notJudged(doubt) });
+    if (doubt === undefined) proven.push(suspect);
   }
   const problems = proven.length === 0 ? [] : [resendProblem(proven, key, runs.plan)];
   return { checks, problems, notes: [] };

@@ -5,7 +5,7 @@ import { listed } from "../../schema/words.js";
 import type { Reason } from "../checks/judgment.js";
 import type { KeyRequest, SentKey } from "../client-runs/client-run.js";
 import type { Runs } from "../client-runs/runs.js";
-import type { SteadyKey, WorkingKey } from "./replaced-run.js";
+import type { WorkingKey } from "./replaced-run.js";
 
 // The reasons why no key shows whether the client resends.
 
@@ -59,7 +59,7 @@ export function notEquallyOften(keys: readonly WorkingKey[]): Reason {
   };
 }
 
-export function sentAfter404({ ref }: SteadyKey): Reason {
+export function sentAfter404({ ref }: WorkingKey): Reason {
   return {
     why: `${keyVariable(ref)} was also sent again after a 404`,
     whatToDo:
@@ -68,7 +68,7 @@ export function sentAfter404({ ref }: SteadyKey): Reason {
 }
 
 /** A run shows nothing that passed although the last request with the key got this response, and after which nothing came. */
-export function passesUnnoticed({ ref }: SteadyKey, response: string): Reason {
+export function passesUnnoticed({ ref }: WorkingKey, response: string): Reason {
   return {
     why: `the command passes when the last request with ${keyVariable(ref)} gets ${response}, and does not send it again`,
     whatToDo:

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { handMade, reasonOf, sentKey, sentTimes, steadyKey } from "../../../test/certify/hand-made.js";
+import { handMade, sentKey, sentTimes, steadyKey } from "../../../test/certify/hand-made.js";
 import type { PlannedRun, RunEnd, SentKey } from "../client-runs/client-run.js";
-import { findSteadyKey, steadyKeysBesides, whetherKeyIsSteady } from "./steady-key.js";
+import { findDoubtOfSteadiness, findSteadyKey, steadyKeysBesides } from "./steady-key.js";
 
 const rejected = { outcome: "401.revoked" } as const;
 const point = { row: "etag", variant: "weak", status: 200 };
@@ -20,8 +20,8 @@ const sending =
 
 const two = (key: string) => sentTimes(key, 2);
 const refOf = async (...args: Parameters<typeof handMade>) => {
-  const key = await findSteadyKey((await handMade(...args)).runs);
-  return key.kind === "not_judged" ? key.reason.why : key.ref;
+  const found = await findSteadyKey((await handMade(...args)).runs);
+  return found.kind === "not_judged" ? found.reason.why : found.key.ref;
 };
 
 test("the default key comes first, and then the next one whose 404 makes the command fail", async () => {
@@ -63,7 +63,7 @@ test("the last request of a key is counted with those before it whose response n
     if (onRequest?.which.kind === "nth") numbers.push(onRequest.which.nth);
     return sending([sent])(run);
   });
-  expect(await findSteadyKey(runs)).toMatchObject({ ref: "active", readNumbers: [2, 3] });
+  expect(await findSteadyKey(runs)).toMatchObject({ key: { ref: "active", readNumbers: [2, 3] } });
   expect(numbers).toEqual([3]);
 });
 
@@ -113,7 +113,7 @@ test("without two varied runs that passed, four more plain runs must send the ke
       return { sentKeys: [sentTimes("active", before === 4 ? fifth : 2)] };
     });
     return {
-      why: reasonOf(await whetherKeyIsSteady(runs, key))?.why,
+      why: (await findDoubtOfSteadiness(runs, key))?.why,
       plain: names.filter((name) => name === "plain").length,
     };
   };

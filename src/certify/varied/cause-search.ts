@@ -1,7 +1,6 @@
 import type { RowChoice } from "../../sandbox/variants.js";
-import { failuresOfStep, failuresWithoutCauses } from "../checks/chance.js";
+import { failuresOfHalf, failuresWithoutCauses } from "../checks/chance.js";
 import type { ClientRun } from "../client-runs/client-run.js";
-import type { NothingShown } from "../client-runs/runs.js";
 import { bodyLengthRow, isCoveredBy, type RowCause, retryAfterRow, variedRows } from "./row-causes.js";
 import { confirmRow } from "./row-confirmation.js";
 import type { TrialResult, VariedTrials } from "./varied-trials.js";
@@ -11,34 +10,27 @@ import type { TrialResult, VariedTrials } from "./varied-trials.js";
 // 2. If it fails, one of the other rows breaks it, or several do. It is made again with half of them, then with half of the half that
 //    fails, until one row is left.
 // 3. This row must also break the run alone (row-confirmation.ts). Then it is a known cause, and the search continues with the first step.
-// A trial that shows nothing ends the search: it is returned instead of a result.
 
 /** What breaks one run: rows, of which `newCauses` were not known before; its seed without any row; or nothing that can be told. */
 export type FailureCause =
   | { readonly kind: "rows"; readonly newCauses: readonly RowCause[] }
   | { readonly kind: "seed" | "unknown" };
 
-/** The row that breaks a run, alone or together with others. */
-type Culprit = { readonly kind: "culprit"; readonly row: string } | NothingShown;
-
 /** Searches for the rows that break a run besides those of known causes. `unknown`: no row breaks the run alone that they do not explain. */
 export async function searchRows(
   trials: VariedTrials,
   knownCauses: readonly RowCause[],
-): Promise<FailureCause | NothingShown> {
+): Promise<FailureCause> {
   const newCauses: RowCause[] = [];
   for (;;) {
     const causes = [...knownCauses, ...newCauses];
     const trial = await tryWithout(trials, causes);
-    if (trial.kind === "nothing_shown") return trial;
     if (trial.kind === "passes") return { kind: "rows", newCauses };
     const rows = otherRows(trials.run, causes);
     if (rows.length === 0) return { kind: "unknown" };
 
     const culprit = await findCulprit(trials, rows);
-    if (culprit.kind === "nothing_shown") return culprit;
-    const confirmation = await confirmRow(trials, culprit.row);
-    if (confirmation.kind === "nothing_shown") return confirmation;
+    const confirmation = await confirmRow(trials, culprit);
     if (confirmation.kind === "unconfirmed") return { kind: "unknown" };
     newCauses.push(confirmation.cause);
   }
@@ -58,11 +50,10 @@ function otherRows(run: ClientRun, causes: readonly RowCause[]): string[] {
 }
 
 /** Finds the row that breaks the run, of these, which break it together. What takes few runs comes first. */
-async function findCulprit(trials: VariedTrials, rows: readonly string[]): Promise<Culprit> {
+async function findCulprit(trials: VariedTrials, rows: readonly string[]): Promise<string> {
   for (const row of likelyRows(trials.run, rows)) {
-    const alone = await trials.varyOnly([{ row }], failuresOfStep);
-    if (alone.kind === "nothing_shown") return alone;
-    if (alone.kind === "breaks") return { kind: "culprit", row };
+    const alone = await trials.varyOnly([{ row }], failuresOfHalf);
+    if (alone.kind === "breaks") return row;
   }
   return halve(trials, rows);
 }
@@ -78,16 +69,15 @@ function likelyRows({ result }: ClientRun, rows: readonly string[]): string[] {
 }
 
 /** Halves the rows until one remains. If the first half does not break the run, the second one does. */
-async function halve(trials: VariedTrials, rows: readonly string[]): Promise<Culprit> {
+async function halve(trials: VariedTrials, rows: readonly string[]): Promise<string> {
   let remaining = rows;
   while (remaining.length > 1) {
     const middle = Math.ceil(remaining.length / 2);
     const firstHalf = remaining.slice(0, middle);
-    const trial = await trials.varyOnly(onAllStatuses(firstHalf), failuresOfStep);
-    if (trial.kind === "nothing_shown") return trial;
+    const trial = await trials.varyOnly(onAllStatuses(firstHalf), failuresOfHalf);
     remaining = trial.kind === "breaks" ? firstHalf : remaining.slice(middle);
   }
-  return { kind: "culprit", row: remaining[0] as string }; // halves of one row or more have one
+  return remaining[0] as string; // halves of one row or more have one
 }
 
 function onAllStatuses(rows: readonly string[]): RowChoice[] {

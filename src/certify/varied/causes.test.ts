@@ -3,7 +3,7 @@ import { lengtheningRows } from "../../api/variation/table.js";
 import type { Report } from "../../report/report-shape.js";
 import type { VariedPoint } from "../../sandbox/run-trace.js";
 import type { CertifyPlan } from "../checks/plan.js";
-import type { ClientRun } from "../client-runs/client-run.js";
+import type { EndedRun } from "../client-runs/client-run.js";
 import { Runs } from "../client-runs/runs.js";
 import { findCauses } from "./causes.js";
 
@@ -21,14 +21,14 @@ const failedRun = (seed: number, ...points: readonly VariedPoint[]) =>
     sentKeys: [],
     lastRequest: undefined,
     report,
-  }) as Partial<ClientRun> as ClientRun;
+  }) as Partial<EndedRun> as EndedRun;
 
 /** Searches for the causes of a client that breaks as `breaks` decides, by how often the same conditions were there. */
 async function causesOf(
-  failing: readonly ClientRun[],
+  failing: readonly EndedRun[],
   breaks: (points: readonly VariedPoint[], seed: number, time: number) => boolean,
   shows: (varied: readonly VariedPoint[], isAlone: boolean) => readonly VariedPoint[] = (varied) => varied,
-  last?: ClientRun["lastAskedWait"],
+  last?: EndedRun["lastAskedWait"],
 ) {
   const calls: string[] = [];
   let callsAfterContradiction = 0;
@@ -54,10 +54,10 @@ async function causesOf(
     say() {},
     separateRuns() {},
   });
-  const varied = ({ seed }: ClientRun) =>
+  const varied = ({ seed }: EndedRun) =>
     runs.makeOnce({ purpose: { kind: "varied", seed }, conditions: { profile: "varied" }, seed });
   const first = await Promise.all(failing.map(varied));
-  const { causes } = await findCauses(runs, first as ClientRun[]);
+  const { causes } = await findCauses(runs, first as EndedRun[]);
   const named = causes.map(({ row, points = [], failed }) => ({
     row,
     variants: points.map(({ variant }) => variant),

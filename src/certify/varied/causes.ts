@@ -1,7 +1,8 @@
 import { failuresOfFirstSeed, failuresOfLaterSeed, maxSearchedInVain } from "../checks/chance.js";
+import type { Reason } from "../checks/judgment.js";
 import type { ClientRun } from "../client-runs/client-run.js";
 import { repeatFailures } from "../client-runs/repeat-failures.js";
-import { type NothingShown, plainRunRequest, type Runs } from "../client-runs/runs.js";
+import { plainRunRequest, type Runs } from "../client-runs/runs.js";
 import { type FailureCause, searchRows, tryWithout } from "./cause-search.js";
 import { type Cause, causeByRow, causeBySeed, unknownCause } from "./cause-words.js";
 import { bodyLengthRow, causesShownBy, type RowCause, variedRows } from "./row-causes.js";
@@ -14,10 +15,11 @@ import { VariedTrials } from "./varied-trials.js";
 //    search astray;
 // 4. nothing that can be told.
 
-/** The causes of failures. `all_explained`: each failure has one. Otherwise those that were found before the end of the search. */
+/** The causes of failures. */
 export interface FoundCauses {
-  readonly kind: "all_explained" | NothingShown["because"];
   readonly causes: readonly Cause[];
+  /** Why the other failures have no cause; `undefined` if each failure has one. */
+  readonly doubt: Reason | undefined;
 }
 
 /** What explains the failures that were looked at so far. */
@@ -86,19 +88,18 @@ class Explanations {
 /** Finds out why varied runs fail: explains each of these failures, one after another. */
 export async function findCauses(runs: Runs, failures: readonly ClientRun[]): Promise<FoundCauses> {
   // A suite that fails at random passes one of the repetitions.
-  const repeated = await repeatFailures(runs, failures);
-  if (repeated.kind === "not_judged") return { kind: "stopped", causes: [] };
-  if (repeated.kind === "contradicted") return { kind: "contradicted", causes: [] };
+  const doubtOfAll = await repeatFailures(runs, failures);
+  if (doubtOfAll !== undefined) return { causes: [], doubt: doubtOfAll };
 
   const explanations = new Explanations();
   for (const run of longBodiesFirst(failures)) {
     const explanation = await explain(runs, run, explanations);
-    if (explanation.kind === "nothing_shown") {
-      return { kind: explanation.because, causes: explanations.causesByRow() };
-    }
+    // Some trial of this explanation may not have been made, or be in doubt.
+    const doubt = runs.findDoubtOfFailures();
+    if (doubt !== undefined) return { causes: explanations.causesByRow(), doubt };
     explanations.add(run, explanation);
   }
-  return { kind: "all_explained", causes: explanations.allCauses() };
+  return { causes: explanations.allCauses(), doubt: undefined };
 }
 
 /** The runs with a long body come first: it explains the rows that lengthen a body, which others would be searched for. */
@@ -108,19 +109,13 @@ function longBodiesFirst(runs: readonly ClientRun[]): ClientRun[] {
 }
 
 /** Finds out what breaks one run. What takes few runs comes first. */
-async function explain(
-  runs: Runs,
-  run: ClientRun,
-  explanations: Explanations,
-): Promise<FailureCause | NothingShown> {
-  const { rowCauses, isSearchedEnough } = explanations;
+async function explain(runs: Runs, run: ClientRun, explanations: Explanations): Promise<FailureCause> {
+  const { rowCauses, isSearchedEnough, isSeedKnown } = explanations;
   const trials = new VariedTrials(runs, run);
   const withoutCauses = await tryWithout(trials, rowCauses);
-  if (withoutCauses.kind === "nothing_shown") return withoutCauses;
   if (withoutCauses.kind === "passes") return { kind: "rows", newCauses: [] };
 
-  const bySeed = await explainBySeed(runs, trials, explanations);
-  if (bySeed.kind !== "not_by_seed") return bySeed;
+  if (await isBrokenBySeed(runs, trials, isSeedKnown)) return { kind: "seed" };
   if (isSearchedEnough) return { kind: "unknown" };
 
   const bySearch = await searchRows(trials, rowCauses);
@@ -130,24 +125,14 @@ async function explain(
 }
 
 /** Whether the run breaks although nothing varies: then each row would seem to break it alone. */
-async function explainBySeed(
-  runs: Runs,
-  trials: VariedTrials,
-  { isSeedKnown }: Explanations,
-): Promise<FailureCause | { readonly kind: "not_by_seed" } | NothingShown> {
+async function isBrokenBySeed(runs: Runs, trials: VariedTrials, isSeedKnown: boolean): Promise<boolean> {
   const neededFailures = isSeedKnown ? failuresOfLaterSeed : failuresOfFirstSeed;
   const withoutRows = await trials.varyOnly([], neededFailures);
-  if (withoutRows.kind === "nothing_shown") return withoutRows;
-  if (withoutRows.kind === "passes") return { kind: "not_by_seed" };
-  return isSeedKnown ? { kind: "seed" } : confirmSeed(runs);
-}
+  if (withoutRows.kind === "passes") return false;
 
-/** A command that no longer passes at all also fails without any row: then the plain run fails, too, and contradicts the first one. */
-async function confirmSeed(runs: Runs): Promise<FailureCause | NothingShown> {
-  const again = await runs.makeAnother(plainRunRequest);
-  if (again.kind === "not_made") return { kind: "nothing_shown", because: "stopped" };
-  if (again.result !== "passed") return { kind: "nothing_shown", because: "contradicted" };
-  return { kind: "seed" };
+  // A command that no longer passes at all also fails without any row: then the plain run fails, too, and contradicts the first one.
+  if (!isSeedKnown) await runs.makeAnother(plainRunRequest);
+  return true;
 }
 
 function sortedBySeed(runs: readonly ClientRun[]): ClientRun[] {

@@ -1,8 +1,8 @@
 import type { Check } from "../checks/check.js";
-import { failedResult, heldResult, notJudged, type ResultOfCheck, runNotMade } from "../checks/judgment.js";
+import { failedResult, heldUnless, type ResultOfCheck } from "../checks/judgment.js";
 import { variedSeeds } from "../checks/plan.js";
-import type { ClientRun, NotMade } from "../client-runs/client-run.js";
-import { whetherPassCounts } from "../client-runs/pass-evidence.js";
+import { type ClientRun, isBroken } from "../client-runs/client-run.js";
+import { findDoubtOfPass } from "../client-runs/doubt-of-pass.js";
 import type { Runs } from "../client-runs/runs.js";
 
 // Each varied run has one variant of each row. Other parts compare their runs with those that show that the client accepts what varied.
@@ -10,7 +10,7 @@ import type { Runs } from "../client-runs/runs.js";
 /** A run with varied responses, and what it shows by itself. A failure needs a cause. */
 export interface VariedRun {
   readonly check: Check;
-  readonly run: ClientRun | NotMade;
+  readonly run: ClientRun;
   readonly result: ResultOfCheck;
 }
 
@@ -34,11 +34,9 @@ export async function makeMixedRunOnce(runs: Runs): Promise<VariedRun> {
 
 export const mixedCheck = { kind: "varied", seed: "mixed" } as const satisfies Check;
 
-function resultOfVaried({ plain }: Runs, run: ClientRun | NotMade): ResultOfCheck {
-  if (run.kind === "not_made") return notJudged(runNotMade);
-  if (run.result !== "passed") return failedResult;
-  const evidence = whetherPassCounts(plain, run, "varied");
-  return evidence.kind === "not_judged" ? evidence : heldResult;
+function resultOfVaried({ plain }: Runs, run: ClientRun): ResultOfCheck {
+  if (isBroken(run)) return failedResult;
+  return heldUnless(findDoubtOfPass(plain, run, "varied"));
 }
 
 /** Awaits the varied runs, and returns those that show that the client accepts what varied. */
@@ -49,7 +47,7 @@ export async function awaitHeldVariedRuns(runs: Runs): Promise<ClientRun[]> {
 export function runsWithResult(variedRuns: readonly VariedRun[], kind: ResultOfCheck["kind"]): ClientRun[] {
   const withResult: ClientRun[] = [];
   for (const { run, result } of variedRuns) {
-    if (run.kind === "ended" && result.kind === kind) withResult.push(run);
+    if (result.kind === kind) withResult.push(run);
   }
   return withResult;
 }

@@ -1,12 +1,14 @@
 import type { RowChoice } from "../../sandbox/variants.js";
 import type { ClientRun } from "../client-runs/client-run.js";
-import type { NothingShown, Runs } from "../client-runs/runs.js";
+import type { Runs } from "../client-runs/runs.js";
 
-/** Whether a run breaks while only some rows vary. `breaks`: each trial failed, and the first one shows it. `passes`: one trial passed. */
+/**
+ * Whether a run breaks while only some rows vary. `breaks`: each trial failed, and the first one shows it. `passes`: one trial passed, or no
+ * failure shows anything any more (`findDoubtOfFailures`). A search then ends without another run, and `findCauses` drops its result.
+ */
 export type TrialResult =
   | { readonly kind: "breaks"; readonly shownBy: ClientRun }
-  | { readonly kind: "passes" }
-  | NothingShown;
+  | { readonly kind: "passes" };
 
 /**
  * A varied run that failed, made again while only some of its rows vary: these are its trials. A trial that passes shows that the other rows
@@ -32,13 +34,17 @@ export class VariedTrials {
 
     // A trial that does not end is enough: it takes long, and is no chance.
     while (trials.length < neededFailures && trials.every(({ result }) => result === "failed")) {
+      if (this.#areFailuresInDoubt()) break;
       const conditions = { ...this.run.conditions, rows: choices };
-      const trial = await this.#runs.repeatFailure(this.run, { conditions });
-      if (trial.kind === "nothing_shown") return trial;
-      trials.push(trial);
+      trials.push(await this.#runs.makeAnother({ ...this.run, conditions, isAlone: false }));
     }
 
-    if (trials.some(({ result }) => result === "passed")) return { kind: "passes" };
+    const hasPassed = trials.some(({ result }) => result === "passed");
+    if (hasPassed || this.#areFailuresInDoubt()) return { kind: "passes" };
     return { kind: "breaks", shownBy: trials[0] as ClientRun }; // neededFailures is 1 or more
+  }
+
+  #areFailuresInDoubt(): boolean {
+    return this.#runs.findDoubtOfFailures() !== undefined;
   }
 }

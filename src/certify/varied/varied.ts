@@ -6,7 +6,6 @@ import {
   mergeJudgments,
   nothingJudged,
   notJudged,
-  type Reason,
   singleCheck,
 } from "../checks/judgment.js";
 import { type CertifyPlan, isWanted, showEveryVariant, variedSeeds } from "../checks/plan.js";
@@ -49,26 +48,21 @@ function isMixedNext(plan: CertifyPlan, variedRuns: readonly VariedRun[]): boole
   return isWanted(plan, mixedCheck) && variedRuns.every(({ result }) => result.kind === "held");
 }
 
-/** The checks of the varied runs. If certify was stopped, a run that failed is not judged before it has a cause. */
-function checksOf(variedRuns: readonly VariedRun[], found: FoundCauses): JudgedCheck[] {
+/** The checks of the varied runs. If failures are in doubt, a run that failed is not judged before it has a cause. */
+function checksOf(variedRuns: readonly VariedRun[], { causes, doubt }: FoundCauses): JudgedCheck[] {
   const withCause = new Set<string>();
-  for (const { failed } of found.causes) {
+  for (const { failed } of causes) {
     for (const run of failed) withCause.add(nameOf(run.purpose));
   }
 
   const checks: JudgedCheck[] = [];
   for (const { check, result } of variedRuns) {
     const isWithoutCause = result.kind === "failed" && !withCause.has(nameOf(check));
-    const isSearchOpen = found.kind === "stopped" && isWithoutCause;
-    checks.push({ check, result: isSearchOpen ? notJudged(searchNotEnded) : result });
+    const isInDoubt = doubt !== undefined && isWithoutCause;
+    checks.push({ check, result: isInDoubt ? notJudged(doubt) : result });
   }
   return checks;
 }
-
-const searchNotEnded: Reason = {
-  why: "it failed, and the search for its cause did not end",
-  whatToDo: "Run certify again.",
-};
 
 /** The problem of a cause. Its name, its command and its last line are of the run that its sentence is about. */
 function causeProblem(cause: Cause, plan: CertifyPlan): Finding {
@@ -87,10 +81,10 @@ function causeProblem(cause: Cause, plan: CertifyPlan): Finding {
 /** Judges the mixed run, in which each response has other variants than the one before. */
 async function judgeMixed(runs: Runs): Promise<Judgment> {
   const { check, run, result } = await makeMixedRunOnce(runs);
-  if (run.kind === "not_made" || result.kind !== "failed") return singleCheck(check, result);
+  if (result.kind !== "failed") return singleCheck(check, result);
 
-  const repeated = await repeatFailures(runs, [run]);
-  if (repeated.kind === "not_judged") return singleCheck(check, repeated);
+  const doubt = await repeatFailures(runs, [run]);
+  if (doubt !== undefined) return singleCheck(check, notJudged(doubt));
   const name = nameOf(check);
   return singleCheck(check, result, {
     name,

@@ -110,7 +110,7 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
 
   // A name that nothing has is probably misspelled, so no story is played. While --watch waits, its file may still come.
   const isMisspelled = unreadable.some(({ isUnknown }) => isUnknown) && !flags.watch;
-  const verdicts = isMisspelled ? unreadable : await playAll(scenarios, call);
+  const verdicts = isMisspelled ? unreadable : await playStories(scenarios, call);
 
   if (flags.json) {
     const documents = verdicts.map(({ json }) => json);
@@ -129,7 +129,7 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
 }
 
 /** Plays the story of each scenario that could be read, and prints its verdict as it comes. */
-async function playAll(
+async function playStories(
   scenarios: readonly (ScenarioToVerify | NotPlayed)[],
   call: VerifyCall,
 ): Promise<Verdict[]> {

@@ -80,13 +80,13 @@ export function findForeignLine(text: string): number | undefined {
       number += countLineEnds(part.value + part.end);
       continue;
     }
-    if (!isEmptyOrComment(part.text)) return number;
+    if (!assignsNothing(part.text)) return number;
     number += 1;
   }
   return undefined;
 }
 
-function isEmptyOrComment(line: string): boolean {
+function assignsNothing(line: string): boolean {
   return /^\s*(?:#.*)?\s*$/.test(line);
 }
 

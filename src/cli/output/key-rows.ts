@@ -3,7 +3,7 @@ import { alignColumns } from "../../report/plain-text.js";
 import { type KeyStateName, keyStateAt } from "../../rules/key-state.js";
 import type { Environment } from "../../rules/key-text.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
-import { textWidth } from "../../rules/terminal-text.js";
+import { textWidth } from "../../rules/text-width.js";
 import type { Endpoint } from "../../sandbox/endpoint.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { secretsByRef, secretToSend } from "../../sandbox/secrets.js";

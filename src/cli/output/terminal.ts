@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
-import { charactersOf, safeOutput, textWidth, withoutLogCommands } from "../../rules/terminal-text.js";
+import { safeOutput, withoutLogCommands } from "../../rules/terminal-text.js";
+import { charactersOf, textWidth } from "../../rules/text-width.js";
 import { joinCommands, splitCommands } from "./commands-in-text.js";
 
 /** A destination of text: a terminal, a pipe, or a test's string. */

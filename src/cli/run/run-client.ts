@@ -22,7 +22,7 @@ import { type CommandEnd, type CommandOptions, runCommand } from "./run-command.
 import { openRunFolder, type RunFolder } from "./run-folder.js";
 
 /** A run of a client: its sandbox, its command, and what it calls. */
-interface ClientRun extends Pick<CommandOptions, "place" | "signals" | "isLate" | "onOutput"> {
+interface ClientStart extends Pick<CommandOptions, "place" | "signals" | "isLate" | "onOutput"> {
   /** The call of `exec` or `certify`, with the command of the client. */
   readonly call: Pick<CommandCall<ServeFlags & shared.SandboxFlags>, "clientCommand" | "flags" | "io">;
   readonly loaded: LoadedScenario;
@@ -42,7 +42,7 @@ interface ClientRun extends Pick<CommandOptions, "place" | "signals" | "isLate" 
  * comes before the command starts: the caller takes signals.
  */
 export async function runClient(
-  client: ClientRun,
+  client: ClientStart,
 ): Promise<{ readonly end: CommandEnd; readonly report: Report; readonly folder: RunFolder }> {
   const { loaded, startOptions, clockStart, conditions } = client;
   // The command's processes may have sandboxes of their own, which start with what is in this folder.
@@ -84,7 +84,7 @@ const readIntervalMs = 100;
 
 /** Serves the sandbox, runs the command, and stops. */
 async function runWhileServing(
-  client: ClientRun,
+  client: ClientStart,
   sandbox: SandboxState,
   folder: RunFolder,
 ): Promise<CommandEnd> {
@@ -124,7 +124,7 @@ async function runWhileServing(
 }
 
 /** How to run the command again, for the report. */
-function invocationOf({ call, certifyLine }: ClientRun): Invocation {
+function invocationOf({ call, certifyLine }: ClientStart): Invocation {
   const { clientCommand, flags } = call;
   const isSecure = flags.tls || flags.cert !== undefined;
   return {

@@ -2,7 +2,6 @@ import type { NextResult } from "../../api/next-request.js";
 import type { RequestDetails as DetailsView } from "../../api/request-details.js";
 import type { stepView } from "../../api/story/step-view.js";
 import type { Report as ReportView } from "../../report/report-shape.js";
-import type { KeyEnds, keyStateTable } from "../../rules/key-state.js";
 import type { Fault as FaultView } from "../../sandbox/active-faults.js";
 import type {
   ClockView,
@@ -11,7 +10,6 @@ import type {
   RequestView,
   Upcoming as UpcomingView,
 } from "../../sandbox/view-shapes.js";
-import type { ActionName, actions } from "../../scenario/actions.js";
 import type { InJson } from "../../schema/spelling.js";
 
 // What the page reads of the control plane's responses: views of the core as JSON, and what only its routes have.
@@ -36,16 +34,8 @@ export type ShownReport = Report & {
 type ShownResponse = NonNullable<ShownRequestDetails["response"]>;
 
 export type ListedKey = Key & { readonly next_request: InJson<NextResult> };
-/** Whether a key is over for good, for each state. */
-export type IsOver = {
-  readonly [State in Key["state"]]: (typeof keyStateTable)[State]["isOver"];
-};
-/** The name of a time that ends a key. */
-export type KeyEnd = keyof InJson<KeyEnds>;
-/** The actions that change a key: `rotate`, `expire` and `revoke`. Only these have a participle. */
-export type KeyAction = {
-  [Name in ActionName]: (typeof actions)[Name] extends { readonly participle: string } ? Name : never;
-}[ActionName];
+/** The actions that change a key in the page. */
+export type KeyAction = "rotate" | "expire" | "revoke";
 export type IssuedKey = { readonly key: Key; readonly secret: string };
 export type DirectoryPart = {
   readonly organization: InJson<OrganizationView>;

@@ -8,24 +8,28 @@ const maxDots = 40;
 interface Dot {
   readonly position: number;
   readonly outcome: string;
-  readonly count: number;
+  count: number;
   /** The number of other dots at the same position, with newer requests. */
-  readonly newer: number;
+  newer: number;
 }
 
 /** The dots of a key's requests, which are oldest first. */
-export function groupIntoDots(requests: readonly ShownRequest[], { positionOf }: TimeAxis): readonly Dot[] {
-  const dots: { position: number; outcome: string; count: number; newer: number }[] = [];
+export function groupIntoDots(
+  requests: readonly ShownRequest[],
+  { positionOf }: TimeAxis,
+): readonly Readonly<Dot>[] {
+  const dots: Dot[] = [];
   for (const { at, outcome } of requests) {
     const position = positionOf(Date.parse(at));
     const near = dots.filter((dot) => Math.abs(dot.position - position) < 1 / maxDots);
     // Alike if the start of the outcome is: a status, or a fault.
-    const same = near.find((dot) => dot.outcome.slice(0, 3) === outcome.slice(0, 3));
-    if (same !== undefined) same.count += 1;
-    else {
-      for (const older of near) older.newer += 1;
-      dots.push({ position, outcome, count: 1, newer: 0 });
+    const alike = near.find((dot) => dot.outcome.slice(0, 3) === outcome.slice(0, 3));
+    if (alike !== undefined) {
+      alike.count += 1;
+      continue;
     }
+    for (const older of near) older.newer += 1;
+    dots.push({ position, outcome, count: 1, newer: 0 });
   }
   return dots;
 }

@@ -1,20 +1,21 @@
-import type { IsOver, KeyEnd, ListedKey, ShownRequest } from "../control/responses.js";
+import type { ListedKey, ShownRequest } from "../control/responses.js";
 import { counted } from "./text.js";
 
-/** A retiring key works until its overlap ends. */
-export const isOver: IsOver = { active: false, retiring: false, revoked: true, expired: true, rotated: true };
-
-const keyEnds: Readonly<Record<KeyEnd, true>> = { revoked_at: true, expires_at: true, overlap_ends_at: true };
+/** Whether a key is over for good, for each state. A retiring one works until its overlap ends. */
+export const isOver: Readonly<Record<ListedKey["state"], boolean>> = {
+  active: false,
+  retiring: false,
+  revoked: true,
+  expired: true,
+  rotated: true,
+};
 
 /** When a key ends or has ended: its revocation, else its first other end; `null` if it has none. */
-export function keyEnd(key: ListedKey): string | null {
-  if (key.revoked_at !== null) return key.revoked_at;
-  let first: string | null = null;
-  for (const name of Object.keys(keyEnds) as KeyEnd[]) {
-    const end = key[name];
-    if (end !== null && (first === null || end < first)) first = end;
-  }
-  return first;
+export function keyEnd({ revoked_at, expires_at, overlap_ends_at }: ListedKey): string | null {
+  if (revoked_at !== null) return revoked_at;
+  if (expires_at === null) return overlap_ends_at;
+  if (overlap_ends_at === null) return expires_at;
+  return expires_at < overlap_ends_at ? expires_at : overlap_ends_at;
 }
 
 /** A key's lifeline in words, after its name: `retiring, gets 200, ends 2 March 2026, 09:30, 2 requests`. */

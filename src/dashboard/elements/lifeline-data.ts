@@ -70,7 +70,7 @@ export function chooseKeys(
   max: number,
 ): readonly ListedKey[] {
   const sentRefs: readonly (string | null)[] = requests.map(({ key }) => key);
-  // -1 for an unused key.
+  /** The place of its last request among the requests, oldest first; -1 for an unused key. */
   const lastUse = (key: ListedKey) => sentRefs.lastIndexOf(key.ref);
   const hasEnd = (key: ListedKey) => Number(keyEnd(key) !== null);
   const ranked = [...keys].sort((one, other) => lastUse(other) - lastUse(one) || hasEnd(other) - hasEnd(one));

@@ -65,10 +65,9 @@ export function ListHead({ title, count, placeholder, children }: ListHeadProps)
   );
 }
 
-export const showMoreRows = () => changeQuery({ limit: String(limitInAddress() + drawnAtOnce) });
-
 /** The button that shows more of the rows that are left. */
 export function MoreRows({ left }: Readonly<{ left: number }>) {
   if (left <= 0) return null;
-  return <Button run={showMoreRows}>Show {Math.min(left, drawnAtOnce)} more</Button>;
+  const showMore = () => changeQuery({ limit: `${limitInAddress() + drawnAtOnce}` });
+  return <Button run={showMore}>Show {Math.min(left, drawnAtOnce)} more</Button>;
 }

@@ -2,12 +2,9 @@ import { useRef } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { IssuedKey, ListedKey, ShownRequestDetails, ShownSentRequest } from "../control/responses.js";
+import { linkTo } from "../control/route.js";
 import { Button } from "../elements/action.js";
 import { Secret, useIssued } from "./secret.js";
-
-type Rejected = Extract<ShownRequestDetails["outcome"], `${401 | 403 | 429}.${string}`>;
-/** The outcomes that a fix can change. Without a key of the sandbox, no change makes the same request pass. */
-type Fixable = Exclude<Rejected, "401.missing" | "401.malformed" | "401.unknown">;
 
 /** A change by an administrator after which the request gets 200. */
 interface Fix {
@@ -31,7 +28,8 @@ const createKeyWithScope: Fix = {
 const activateOrganization = changeOrganization("Activate the organization", { status: "active" });
 const approveLiveAccess = changeOrganization("Approve live access", { live_access: "approved" });
 
-const fixesByOutcome: Readonly<Record<Fixable, Fix>> = {
+/** Without a key of the sandbox, as with 401.missing, no change makes the same request pass. */
+const fixesByOutcome: Readonly<Record<string, Fix>> = {
   "401.revoked": createSameKey,
   "401.expired": createSameKey,
   "401.rotated": createSameKey,
@@ -80,7 +78,7 @@ function advanceToNext(window: string): Fix {
 
 /** The fix for a request with its key as it is now; `undefined` if the page has none, or if the key needs none any more. */
 function findFix(outcome: string, key: ListedKey | undefined): Fix | undefined {
-  const usualFix: Fix | undefined = fixesByOutcome[outcome as Fixable]; // `undefined` for any other outcome
+  const usualFix = fixesByOutcome[outcome];
   // Until the key is read, the usual fix keeps the place of the button.
   if (key === undefined) return usualFix;
   // The scope depends on the endpoint, and the next request of the key is about the first one.
@@ -97,14 +95,12 @@ function findFix(outcome: string, key: ListedKey | undefined): Fix | undefined {
 
 interface FixProps {
   readonly request: Pick<ShownRequestDetails, "id" | "key" | "outcome">;
-  /** Gets the id of the request that was sent again. */
-  readonly onSent: (id: string) => void;
   /** Whether other buttons of the view are more important. */
   readonly isQuiet?: boolean;
 }
 
-/** A button for the change that lets a rejected request pass, and one that sends it again. Neither can be pressed until the request and its key are read. */
-export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
+/** A button for the change that lets a rejected request pass, and one that sends it again and opens what was sent. Neither can be pressed until the request and its key are read. */
+export function FixAndSend({ request, isQuiet = false }: FixProps) {
   const { id, key: ref, outcome } = request;
   const panel = useRef<HTMLDivElement>(null);
   const [issued, setIssued] = useIssued();
@@ -119,7 +115,7 @@ export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
   const send = async () => {
     const body = { ...details?.repeat, key: newRef ?? details?.repeat.key };
     const { request: again } = await call<ShownSentRequest>("/send", { method: "POST", body });
-    onSent(again.id);
+    location.hash = linkTo("requests", [again.id]);
   };
   const runFix = async () => {
     setIssued(await fix?.run(key as ListedKey, details as ShownRequestDetails));

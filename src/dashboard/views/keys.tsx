@@ -6,7 +6,7 @@ import { linkTo, linkToKey, linkWithin, route } from "../control/route.js";
 import { Button, RejectionText, useActions, useOffline } from "../elements/action.js";
 import { type Option, Options } from "../elements/form.js";
 import { isOver, keyEnd } from "../elements/key-life.js";
-import { filterInAddress, ListHead, limitInAddress, MoreRows, showMoreRows } from "../elements/list.js";
+import { filterInAddress, ListHead, limitInAddress, MoreRows } from "../elements/list.js";
 import { SentResponse, toneOf } from "../elements/request-parts.js";
 import { useRowInSight } from "../elements/row-in-sight.js";
 import { counted, shortened } from "../elements/text.js";
@@ -27,9 +27,6 @@ export function KeysView() {
   const isRead = data !== undefined;
   const isListed = keys.some(({ ref }) => ref === opened);
   const isMissing = isRead && opened !== undefined && !isListed;
-  const readKeys = (count: number) => {
-    if (count > limitInAddress()) showMoreRows();
-  };
   const create = () => openDialog({ kind: "create", organization: sections[0]?.organization.ref });
   return (
     <>
@@ -53,15 +50,7 @@ export function KeysView() {
       {keys.length > 0 && (
         <section class="panel lifelines" aria-label="Lifelines">
           <h2>Lifelines</h2>
-          <Lifelines
-            key={filter}
-            keys={keys}
-            total={matching}
-            max={20}
-            readKeys={readKeys}
-            linkTo={(ref) => linkWithin([ref])}
-            canMove
-          />
+          <Lifelines keys={keys} max={20} linkTo={(ref) => linkWithin([ref])} canMove />
         </section>
       )}
       {sections.map((section) => (

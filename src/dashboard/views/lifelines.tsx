@@ -1,4 +1,3 @@
-import { useState } from "preact/hooks";
 import { useData } from "../control/data.js";
 import { now } from "../control/now.js";
 import type { ListedKey, UpcomingEvent } from "../control/responses.js";
@@ -15,17 +14,10 @@ import { setClock } from "./clock.js";
 /** A position on the axis for CSS, to a tenth of a percent: about a pixel. */
 const percent = (position: number) => `${(100 * position).toFixed(1)}%`;
 
-/** How many more keys a press shows. */
-const extraAtOnce = 20;
-
 interface LifelinesProps {
   readonly keys: readonly ListedKey[];
-  /** How many there are, if not all of them are read. */
-  readonly total?: number;
-  /** How many of them are drawn at first. */
+  /** How many of them are drawn: those that were used last, then those that end. */
   readonly max: number;
-  /** Reads so many keys, if they are not read yet. */
-  readonly readKeys?: (count: number) => void;
   /** The address of a key. */
   readonly linkTo: (ref: string) => string;
   /** Whether an event can be pressed, which moves the clock. */
@@ -33,23 +25,15 @@ interface LifelinesProps {
 }
 
 /** What keys got, get and will get, along the sandbox's clock. */
-export function Lifelines(props: LifelinesProps) {
-  const { keys, total = keys.length, max, readKeys, linkTo, canMove = false } = props;
+export function Lifelines({ keys, max, linkTo, canMove = false }: LifelinesProps) {
   const { data: upcoming } = useData("/upcoming");
   const { data: requests = [] } = useData("/requests?limit=200");
   const { data: faults = [] } = useData("/faults");
   const { frozen } = useData("/clock").data ?? {};
   const time = useShared(now);
   const { enqueue, problem } = useActions();
-  /** How many keys are shown beyond those at first. */
-  const [extraKeys, setExtraKeys] = useState(0);
 
-  const shownKeys = chooseKeys(keys, requests, max + extraKeys);
-  const hiddenCount = total - shownKeys.length;
-  const showMore = () => {
-    setExtraKeys(extraKeys + extraAtOnce);
-    readKeys?.(max + extraKeys + extraAtOnce);
-  };
+  const shownKeys = chooseKeys(keys, requests, max);
   // The names have their places before the rest is read.
   const isRead = upcoming !== undefined && !Number.isNaN(time);
   const data = isRead ? selectLifelineData(shownKeys, { requests, upcoming, faults }, time) : undefined;
@@ -75,12 +59,10 @@ export function Lifelines(props: LifelinesProps) {
         {data && <Stations data={data} move={canMove ? move : undefined} />}
         <ul>{rows}</ul>
       </div>
-      <p class="muted small">Dots are requests, bars what the next ones get, red marks the ends of keys.</p>
-      {hiddenCount > 0 && (
-        <Button class="quiet small" worksOffline run={showMore}>
-          And {counted(hiddenCount, "more key")}
-        </Button>
-      )}
+      <p class="muted small">
+        Dots are requests, bars what the next ones get, red marks the ends of keys.
+        {keys.length > max && ` Only ${max} keys are drawn: those used last, then those that end.`}
+      </p>
       <RejectionText problem={problem} />
     </>
   );

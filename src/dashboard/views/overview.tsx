@@ -84,9 +84,6 @@ function Rejection({ request, isFirst }: RejectionProps) {
   const { id, key, fingerprint, outcome } = request;
   const nobody = fingerprint === null ? "no key" : "no known key";
   const details = useData(`/requests/${encodeURIComponent(id)}`).data;
-  const open = (sent: string) => {
-    location.hash = linkTo("requests", [sent]);
-  };
   return (
     <li class="stack">
       <p>
@@ -97,7 +94,7 @@ function Rejection({ request, isFirst }: RejectionProps) {
         with <strong>{key ?? nobody}</strong>: <br />
         {details ? <Sentence>{causeText(details)}</Sentence> : "…"}
       </p>
-      <FixAndSend request={request} onSent={open} isQuiet={!isFirst} />
+      <FixAndSend request={request} isQuiet={!isFirst} />
     </li>
   );
 }

@@ -14,7 +14,7 @@ interface RequestProps {
   readonly request: ShownRequestDetails;
 }
 
-/** One request: next to the list, or in a narrow window in its place. Escape closes it. A request that is sent again is opened. */
+/** One request: next to the list, or in a narrow window in its place. Escape closes it. */
 export function RequestDetail({ id }: Readonly<{ id: string }>) {
   const path = `/requests/${encodeURIComponent(id)}` as const;
   const request = useData(path).data;
@@ -22,14 +22,9 @@ export function RequestDetail({ id }: Readonly<{ id: string }>) {
   const panel = useRef<HTMLElement>(null);
   useEffect(() => panel.current?.focus({ preventScroll: true }), [id]);
 
-  const open = (sentId: string) => {
-    location.hash = linkWithin([sentId]);
-  };
   const list = linkWithin([]);
   const close = (event: KeyboardEvent) => {
-    // In a dialog, Escape closes only that.
-    const isInDialog = (event.target as Element).closest("dialog") !== null;
-    if (event.key === "Escape" && !isInDialog) location.hash = list;
+    if (event.key === "Escape") location.hash = list;
   };
   return (
     <section class="panel stack detail" aria-label="Request" ref={panel} tabIndex={-1} onKeyDown={close}>
@@ -43,7 +38,7 @@ export function RequestDetail({ id }: Readonly<{ id: string }>) {
         {(shown) => (
           <>
             <Cause request={shown} />
-            <FixAndSend key={shown.id} request={shown} onSent={open} />
+            <FixAndSend key={shown.id} request={shown} />
             <ChecksAndContent request={shown} />
           </>
         )}

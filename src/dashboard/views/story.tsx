@@ -180,23 +180,16 @@ function StoryLifelines({ story }: Readonly<{ story: Story }>) {
       <summary>
         Lifelines <kbd>L</kbd>
       </summary>
-      {isOpen && <Lifelines keys={keys} max={4} linkTo={linkToKey} />}
+      {isOpen && <Lifelines keys={keys} max={6} linkTo={linkToKey} />}
     </details>
   );
 }
 
-const lifelinesMemory = "svc-sandbox lifelines";
-
-/** Whether a story shows lifelines: as somebody left them in this browser, or where they leave room for a step. */
-const areLifelinesOpen = new Shared(
-  (localStorage.getItem(lifelinesMemory) ?? (innerHeight >= 900 ? "open" : "closed")) === "open",
-);
+/** Whether a story shows lifelines: at first where they leave room for a step. */
+const areLifelinesOpen = new Shared(innerHeight >= 900);
 
 function showLifelines(isOpen: boolean): void {
-  // The browser also reports how they were drawn.
-  if (isOpen === areLifelinesOpen.value) return;
   areLifelinesOpen.value = isOpen;
-  localStorage.setItem(lifelinesMemory, isOpen ? "open" : "closed");
 }
 
 /** The result of the whole story, once it is over. */

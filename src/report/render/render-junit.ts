@@ -78,9 +78,10 @@ function suitesOf(layout: ReportLayout): TestSuite[] {
 function casesOf(section: Section): TestCase[] {
   const cases: TestCase[] = [];
   for (const row of section.rows) {
-    const toneIndex = row.cells.findIndex((cell) => normalizeCell(cell).tone !== undefined);
-    const { tone } = normalizeCell(row.cells[toneIndex] ?? "");
-    if (tone !== undefined) cases.push(testCaseOf(row, section.columns, toneIndex, tone));
+    const tones = row.cells.map((cell) => normalizeCell(cell).tone);
+    const tone = tones.find((one) => one !== undefined);
+    if (tone === undefined) continue;
+    cases.push(testCaseOf(row, section.columns, tones.indexOf(tone), tone));
   }
   return cases;
 }

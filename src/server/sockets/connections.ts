@@ -7,8 +7,8 @@ import { endSocket, endWithError } from "./send-error.js";
 
 export type AnyServer = Server | TlsServer;
 
-/** Milliseconds until an HTTPS connection must be encrypted, and until an idle connection closes after its client ended it. */
-export const longestHalfOpen = 10_000;
+/** Milliseconds until an idle connection closes after its client has ended it. */
+const longestIdleAfterEnd = 10_000;
 
 /**
  * Returns the open connections of a server, kept up to date; with HTTPS, both the encrypted ones and the TCP connections under
@@ -25,7 +25,7 @@ export function followConnections(server: AnyServer): ReadonlySet<Socket> {
       socketUnderTls(connection)?.destroy();
     });
     connection.once("end", () => {
-      connection.setTimeout(longestHalfOpen, () => connection.destroy());
+      connection.setTimeout(longestIdleAfterEnd, () => connection.destroy());
     });
   };
 
@@ -33,7 +33,7 @@ export function followConnections(server: AnyServer): ReadonlySet<Socket> {
   return openConnections;
 }
 
-/** Node's name for the TCP socket under an encrypted one. Comparing peers would not work, as another client may have the same port. */
+/** The TCP socket under an encrypted one, which only this member of Node tells (`lib/_tls_wrap.js` of Node 20 to 24). */
 function socketUnderTls(connection: Socket & { readonly _parent?: Socket }): Socket | undefined {
   return connection._parent;
 }

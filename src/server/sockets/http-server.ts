@@ -8,7 +8,7 @@ import type { Received } from "../../rules/request.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { addedHeaders, keepAliveTimeout } from "./added-headers.js";
-import { type AnyServer, endUnreadable, followConnections, longestHalfOpen } from "./connections.js";
+import { type AnyServer, endUnreadable, followConnections } from "./connections.js";
 import { PipelinedRequests } from "./pipelined-requests.js";
 import { sendServerError } from "./send-error.js";
 import { sendFaulty } from "./send-faulty.js";
@@ -26,7 +26,11 @@ const serverOptions: ServerOptions = {
   keepAliveTimeout,
 };
 
-const tlsOptions: TlsOptions = { ALPNProtocols: ["http/1.1"], handshakeTimeout: longestHalfOpen };
+const tlsOptions: TlsOptions = {
+  ALPNProtocols: ["http/1.1"],
+  // Milliseconds until a connection must be encrypted.
+  handshakeTimeout: 10_000,
+};
 
 /** What responds to the calls of the control plane. */
 export type ControlHandler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -58,7 +62,7 @@ export function createHttpServer(certificate?: CertificatePair) {
     endUnreadable(socket);
   });
 
-  const ended = new WeakSet<Duplex>();
+  const socketsWithError = new WeakSet<Duplex>();
   server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
     // A client that does not speak TLS, or rejects the certificate, could not read a response.
     const cannotRead = code === "ECONNRESET" || /^ERR_(?:SSL|TLS)_/.test(code);
@@ -67,8 +71,8 @@ export function createHttpServer(certificate?: CertificatePair) {
       return;
     }
     // Each further chunk after an invalid request causes another error.
-    if (ended.has(socket)) return;
-    ended.add(socket);
+    if (socketsWithError.has(socket)) return;
+    socketsWithError.add(socket);
     endUnreadable(socket, code);
   });
   return { server, openConnections: followConnections(server) };
@@ -205,7 +209,7 @@ function sendExchange({ sandbox, explain }: Responders, exchange: Exchange, resp
     return;
   }
 
-  // The report counts the outcome as covered. A client that gives up before the whole response has not seen the outcome. If a fault
+  // A client that gives up on a late, but whole response has not seen its outcome, which the report counts as covered. If a fault
   // breaks the response off or holds it back, giving up is what the client should do, and covers the fault.
   if (delivery.isWhole) {
     response.once("close", () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { handMade, reasonOf } from "../../../test/certify/hand-made.js";
-import type { ClientRun, RunEnd } from "./client-run.js";
-import { whetherFailureCounts } from "./failure-evidence.js";
+import { handMade } from "../../../test/certify/hand-made.js";
+import type { RunEnd } from "./client-run.js";
+import { findDoubtOfFailure } from "./doubt-of-failure.js";
 
 const varied = { purpose: { kind: "varied", seed: 1 }, conditions: { profile: "varied" } } as const;
 const failed: Partial<RunEnd> = { result: "failed" };
@@ -10,22 +10,21 @@ const failed: Partial<RunEnd> = { result: "failed" };
 const runsThat = (endOf: (before: number) => Partial<RunEnd> | undefined, only?: readonly string[]) =>
   handMade(({ name }, before) => (name === "varied.1" ? endOf(before) : {}), only && { only });
 
-const firstOf = async ({ runs }: Awaited<ReturnType<typeof handMade>>) =>
-  (await runs.makeOnce(varied)) as ClientRun;
+const firstOf = async ({ runs }: Awaited<ReturnType<typeof handMade>>) => await runs.makeOnce(varied);
 
 test("with all varied runs, a failure counts without another run", async () => {
   const made = await runsThat(() => failed);
-  expect((await whetherFailureCounts(made.runs, await firstOf(made))).kind).toBe("sufficient");
+  expect(await findDoubtOfFailure(made.runs, await firstOf(made))).toBeUndefined();
   expect(made.names).toHaveLength(2);
 });
 
 test("with fewer varied runs, a failure counts if it comes again, and two more plain runs are made", async () => {
   const only = ["varied.1"];
   const sure = await runsThat(() => failed, only);
-  expect((await whetherFailureCounts(sure.runs, await firstOf(sure))).kind).toBe("sufficient");
+  expect(await findDoubtOfFailure(sure.runs, await firstOf(sure))).toBeUndefined();
   expect(sure.names.filter((name) => name === "plain")).toHaveLength(3);
   const once = await runsThat((before) => (before === 0 ? failed : {}), only);
-  expect(reasonOf(await whetherFailureCounts(once.runs, await firstOf(once)))?.why).toBe(
+  expect((await findDoubtOfFailure(once.runs, await firstOf(once)))?.why).toBe(
     "the command fails, but only in some runs",
   );
 });
@@ -37,7 +36,5 @@ test("a failure does not count if the last plain run is not made", async () => {
       only: ["varied.1"],
     },
   );
-  expect(reasonOf(await whetherFailureCounts(made.runs, await firstOf(made)))?.why).toBe(
-    "2 of 3 runs were made",
-  );
+  expect((await findDoubtOfFailure(made.runs, await firstOf(made)))?.why).toBe("certify was stopped");
 });

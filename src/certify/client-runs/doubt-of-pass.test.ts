@@ -1,19 +1,17 @@
 import { expect, test } from "vitest";
-import { reasonOf, runEnd, sentKey, sentTimes } from "../../../test/certify/hand-made.js";
+import { runEnd, sentKey, sentTimes } from "../../../test/certify/hand-made.js";
 import type { RunEnd } from "./client-run.js";
-import { whetherPassCounts } from "./pass-evidence.js";
+import { findDoubtOfPass } from "./doubt-of-pass.js";
 
 const point = { row: "etag", variant: "weak", status: 200 };
 const rejected = { outcome: "401.revoked" } as const;
 const plain = runEnd({ sentKeys: [sentTimes("active", 2), sentKey("revoked", rejected)] });
 
 const whyOf = (more: Partial<RunEnd>, subject: "varied" | "replaced" = "replaced") =>
-  reasonOf(
-    whetherPassCounts(
-      plain,
-      runEnd({ replacedCount: 1, points: [point], sentKeys: plain.sentKeys, ...more }),
-      subject,
-    ),
+  findDoubtOfPass(
+    plain,
+    runEnd({ replacedCount: 1, points: [point], sentKeys: plain.sentKeys, ...more }),
+    subject,
   )?.why;
 
 test("a run with its subject and all requests of the plain one is judged", () => {
@@ -42,12 +40,12 @@ test("a key may lack an outcome after one of its requests was hit, and a fault o
     sentKeys: [sentKey("active", {}, { outcome: "fault.status" }), sentKey("revoked", rejected)],
   });
   const run = (...requests: Parameters<typeof sentKey>[1][]) =>
-    whetherPassCounts(
+    findDoubtOfPass(
       faulty,
       runEnd({ replacedCount: 1, sentKeys: [sentKey("active", ...requests), sentKey("revoked", rejected)] }),
       "replaced",
     );
-  expect(run({}).kind).toBe("sufficient");
+  expect(run({})).toBeUndefined();
   const isReplaced = runEnd({
     replacedCount: 1,
     sentKeys: [
@@ -55,16 +53,14 @@ test("a key may lack an outcome after one of its requests was hit, and a fault o
       sentKey("revoked", rejected),
     ],
   });
-  expect(whetherPassCounts(faulty, isReplaced, "replaced").kind).toBe("sufficient");
+  expect(findDoubtOfPass(faulty, isReplaced, "replaced")).toBeUndefined();
 });
 
 test("more than three missing requests are named by three, and an unknown key by its outcome", () => {
   const keys = ["a", "b", "c", "d"].map((key) => sentTimes(key, 1));
   const unknown = { ...sentKey("6f2a", { outcome: "401.unknown" }), isUnknown: true };
   const why = (...sentKeys: RunEnd["sentKeys"]) =>
-    reasonOf(
-      whetherPassCounts({ sentKeys }, runEnd({ replacedCount: 1, sentKeys: plain.sentKeys }), "replaced"),
-    )?.why;
+    findDoubtOfPass({ sentKeys }, runEnd({ replacedCount: 1, sentKeys: plain.sentKeys }), "replaced")?.why;
   expect(why(...keys)).toMatch(/: `a` \(200\.test\), `b` \(200\.test\), `c` \(200\.test\) and others$/);
   expect(why(...keys.slice(1))).toMatch(/`c` \(200\.test\) and `d` \(200\.test\)$/);
   expect(why(unknown)).toMatch(/: a request that ends on 401\.unknown$/);

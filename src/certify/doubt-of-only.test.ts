@@ -1,13 +1,11 @@
 import { expect, test } from "vitest";
-import { reasonOf } from "../../test/certify/hand-made.js";
 import { startFrozen } from "../../test/support/doors.js";
 import { clientReport } from "../report/report.js";
-import { whetherEachOnlyIsJudged } from "./only-evidence.js";
+import { findDoubtOfOnly } from "./doubt-of-only.js";
 
 const report = clientReport(startFrozen("key-states"));
 
-const whatToDoFor = (name: string) =>
-  reasonOf(whetherEachOnlyIsJudged({ only: [name] }, [], report))?.whatToDo;
+const whatToDoFor = (name: string) => findDoubtOfOnly({ only: [name] }, [], report)?.whatToDo;
 
 test("a name of --only without a check says which keys end there", () => {
   expect(whatToDoFor("resend.403")).toMatch(
@@ -27,8 +25,8 @@ test("a name of --only shows something if one of its checks is judged", () => {
     result: { kind: "not_judged", reason },
   } as const;
   const held = { check: { kind: "fault", outcome: "fault.slow" }, result: { kind: "held" } } as const;
-  expect(whetherEachOnlyIsJudged({ only: ["fault"] }, [open, held], report).kind).toBe("sufficient");
-  expect(
-    reasonOf(whetherEachOnlyIsJudged({ only: ["fault.slow", "fault.hang"] }, [open, held], report))?.why,
-  ).toBe("fault.hang: no request was hit");
+  expect(findDoubtOfOnly({ only: ["fault"] }, [open, held], report)).toBeUndefined();
+  expect(findDoubtOfOnly({ only: ["fault.slow", "fault.hang"] }, [open, held], report)?.why).toBe(
+    "fault.hang: no request was hit",
+  );
 });

@@ -1,33 +1,43 @@
 import { isFault } from "../../rules/fault-effects.js";
 import { listed } from "../../schema/words.js";
-import { notJudged, type Reason, type RunEvidence, sufficient } from "../checks/judgment.js";
-import type { RunEnd, SentKey } from "./client-run.js";
+import { certifyStopped, type Reason, runTooLate } from "../checks/judgment.js";
+import type { ClientRun, SentKey } from "./client-run.js";
+
+/** Why a run shows nothing, whatever its requests were: it was not made, or did not end in time. */
+export function findDoubtOfEnd({ result }: Pick<ClientRun, "result">): Reason | undefined {
+  if (result === "not_made") return certifyStopped;
+  return result === "timed_out" ? runTooLate : undefined;
+}
 
 /**
- * Whether the command sent in a run what it sent in the plain run, except with keys of requests that were hit. If it did not, the run shows
- * nothing. `whatWasTried`: responses that vary, or a response that the run replaces, which must have happened.
+ * Why a run shows nothing in which the client should notice or survive something: it did not end, nothing was tried, or the command did not
+ * send what it sent in the plain run, except with keys of requests that were hit. `whatWasTried`: responses that vary, or a response that
+ * the run replaces.
  */
-export function whetherPassCounts(
-  plain: Pick<RunEnd, "sentKeys">,
-  run: Pick<RunEnd, "sentKeys" | "ownSeed" | "points" | "replacedCount">,
+export function findDoubtOfPass(
+  plain: Pick<ClientRun, "sentKeys">,
+  run: Pick<ClientRun, "result" | "sentKeys" | "ownSeed" | "points" | "replacedCount">,
   whatWasTried: "varied" | "replaced",
-): RunEvidence {
+): Reason | undefined {
+  const doubtOfEnd = findDoubtOfEnd(run);
+  if (doubtOfEnd !== undefined) return doubtOfEnd;
+
   // A run in which the command does less than in the plain run, as with a cache of tests, passes whatever the sandbox does.
   const missing = missingRequests(plain, run);
-  if (run.sentKeys.length === 0 && missing.length > 0) return notJudged(sentNothing);
+  if (run.sentKeys.length === 0 && missing.length > 0) return sentNothing;
   if (whatWasTried === "varied" && run.ownSeed !== undefined) {
     const why = `your code sets the seed ${run.ownSeed}`;
-    return notJudged({ why, whatToDo: "Leave the seed out: the sandbox then has the run's." });
+    return { why, whatToDo: "Leave the seed out: the sandbox then has the run's." };
   }
-  if (whatWasTried === "varied" && run.points.length === 0) return notJudged(nothingVaried);
-  if (whatWasTried === "replaced" && run.replacedCount === 0) return notJudged(nothingHit);
-  if (missing.length === 0) return sufficient;
+  if (whatWasTried === "varied" && run.points.length === 0) return nothingVaried;
+  if (whatWasTried === "replaced" && run.replacedCount === 0) return nothingHit;
+  if (missing.length === 0) return undefined;
 
   const named = missing.length > 3 ? [...missing.slice(0, 3), "others"] : missing;
-  return notJudged({
+  return {
     why: `the command did not send what it sent in the plain run: ${listed(named, "and")}`,
     whatToDo: `Send the same keys to the same endpoints in each run. ${turnOffCaches}`,
-  });
+  };
 }
 
 const turnOffCaches =
@@ -49,7 +59,7 @@ export const nothingHit: Reason = {
 };
 
 /** What the plain run sent and this run did not, as in "`active` (200.test)". A key of which a request was hit is left out: what follows may change with it. */
-function missingRequests(plain: Pick<RunEnd, "sentKeys">, run: Pick<RunEnd, "sentKeys">): string[] {
+function missingRequests(plain: Pick<ClientRun, "sentKeys">, run: Pick<ClientRun, "sentKeys">): string[] {
   const inRun = new Set<string>();
   const keysHit = new Set<string>();
   for (const sentKey of run.sentKeys) {

@@ -1,19 +1,19 @@
 import type { Report } from "../report/report-shape.js";
-import { asksFor, asksForOutcome, readPattern } from "./checks/check.js";
-import { type JudgedCheck, notJudged, type Reason, type RunEvidence, sufficient } from "./checks/judgment.js";
+import { asksFor, asksForOutcome } from "./checks/check.js";
+import type { JudgedCheck, Reason } from "./checks/judgment.js";
 import type { CertifyPlan } from "./checks/plan.js";
 import { keysToSend } from "./coverage.js";
 
-/** Whether each name of `--only` shows something: one of its checks is judged. */
-export function whetherEachOnlyIsJudged(
+/** Why the first name of `--only` shows nothing of which no check is judged; `undefined` if each name has one that is. */
+export function findDoubtOfOnly(
   { only = [] }: Pick<CertifyPlan, "only">,
   checks: readonly JudgedCheck[],
   report: Report,
-): RunEvidence {
+): Reason | undefined {
   for (const name of only) {
     if (name === "plain") continue;
     const checksOfName = checks.filter(({ check }) => asksFor(name, check));
-    if (checksOfName.length === 0) return notJudged(coversNoOutcome(name, report));
+    if (checksOfName.length === 0) return coversNoOutcome(name, report);
 
     const reasons: Reason[] = [];
     for (const { result } of checksOfName) {
@@ -21,15 +21,14 @@ export function whetherEachOnlyIsJudged(
     }
     const [firstReason] = reasons;
     if (firstReason === undefined || reasons.length < checksOfName.length) continue;
-    return notJudged({ why: `${name}: ${firstReason.why}`, whatToDo: firstReason.whatToDo });
+    return { why: `${name}: ${firstReason.why}`, whatToDo: firstReason.whatToDo };
   }
-  return sufficient;
+  return undefined;
 }
 
 /** Why there is no check of this name: the client covers none of the outcomes that it begins with, such as `answer.401`. */
 function coversNoOutcome(name: string, report: Report): Reason {
-  const pattern = readPattern(name);
-  const keys = keysToSend(report.outcomes.filter(({ outcome }) => asksForOutcome(pattern, outcome)));
+  const keys = keysToSend(report.outcomes.filter(({ outcome }) => asksForOutcome(name, outcome)));
 
   // Some outcomes need no key of the scenario, such as `401.missing`.
   let whatToDo = "Send a request that ends there, and check its response.";
