@@ -8,7 +8,7 @@ import { confirmLimit } from "./confirm-limit.js";
 import { type TriedLimit, useUpMinute } from "./use-up-minute.js";
 
 /** What came of trying the limits. */
-export interface TriedLimits {
+interface TriedLimits {
   readonly differences: readonly ContractDifference[];
   readonly whyNotTried: WhyByOutcome;
 }

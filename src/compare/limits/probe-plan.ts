@@ -8,7 +8,7 @@
 // | at most | 121 | with fewer left, what the controls leave: 98 of 100 |
 
 /** The requests that use up a minute, or how many are needed for that. */
-export type ProbePlan =
+type ProbePlan =
   | {
       readonly kind: "enough_left";
       readonly mostRequests: number;

@@ -6,7 +6,7 @@ import { repeatAttempt, tryOutcome } from "./send-attempt.js";
 import type { Session } from "./session.js";
 
 /** What was not sent of the requests for the outcomes that need no limit to be reached. */
-export interface TriedOutcomes {
+interface TriedOutcomes {
   readonly whyNotTried: WhyByOutcome;
   /** Why a working key has not had its second request. */
   readonly whyNotRepeated: WhyByOutcome;
