@@ -1,7 +1,7 @@
 import { pluralize } from "../report/plain-text.js";
 import type { ComparedOutcome } from "./comparison.js";
 import { contractOutcomes } from "./contract/keys-of-outcomes.js";
-import type { PromisedOutcomeId } from "./contract/promised-outcome.js";
+import type { PromisedOutcomeId, WhyByOutcome } from "./contract/promised-outcome.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
 import { firstPlaces } from "./first-places.js";
 import { wordsOfOpenReasons } from "./rejections/compare-texts.js";
@@ -9,8 +9,6 @@ import type { OpenPlace } from "./rejections/open-places.js";
 import { shownText } from "./response/describe.js";
 import { describeResponse } from "./response/describe-response.js";
 import type { Attempt } from "./sending/attempt.js";
-
-type WhyByOutcome = ReadonlyMap<PromisedOutcomeId, string>;
 
 /** What the requests of a comparison have shown. */
 interface Findings {

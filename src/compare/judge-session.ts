@@ -2,6 +2,7 @@ import { isoTime } from "../rules/time.js";
 import { learnAssumptions } from "./assumptions/assumptions.js";
 import { valuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
 import type { Comparison } from "./comparison.js";
+import type { WhyByOutcome } from "./contract/promised-outcome.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
 import { judgeAttempt } from "./differences/judge.js";
 import { compareSuccesses } from "./differences/successes.js";
@@ -13,30 +14,33 @@ import { reachedItsOutcome } from "./sending/attempt.js";
 import type { SessionProgress } from "./sending/progress.js";
 import type { Session } from "./sending/session.js";
 
-/** Judges what the requests of a session have shown, together with the differences that its limits have shown already. */
-export function judgeSession(
-  session: Session,
-  progress: SessionProgress,
-  sentAgain: SentAgain,
-  differencesOfLimits: readonly ContractDifference[],
-): Comparison {
+/** What the steps of a comparison return, apart from the attempts in the session. */
+interface StepResults {
+  readonly rejections: SentAgain;
+  readonly whyNotTried: WhyByOutcome;
+  /** Why a working key has not had its second request. */
+  readonly whyNotRepeated: WhyByOutcome;
+  readonly differencesOfLimits: readonly ContractDifference[];
+}
+
+/** Judges what the requests of a session have shown. */
+export function judgeSession(session: Session, progress: SessionProgress, steps: StepResults): Comparison {
   // Judge each attempt alone, and some of them together.
-  const { attempts, whyNotTried, budget } = session;
-  const rejections = compareRejections(sentAgain);
-  const successes = compareSuccesses(attempts, whyNotTried);
+  const { attempts, budget } = session;
+  const rejections = compareRejections(steps.rejections);
+  const successes = compareSuccesses(attempts);
   const differences = withoutRepetitions([
     ...attempts.flatMap(judgeAttempt),
-    ...differencesOfLimits,
+    ...steps.differencesOfLimits,
     ...rejections.differences,
     ...successes.differences,
   ]);
   const { openCauses, openPlaces } = rejections;
-  const { openCounts } = successes;
   const outcomes = judgeOutcomes({
     attempts,
     differences,
-    whyNotTried,
-    openCounts,
+    whyNotTried: steps.whyNotTried,
+    openCounts: new Map([...successes.openCounts, ...steps.whyNotRepeated]),
     openCauses,
     openPlaces,
   });

@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import { type ContractOutcome, findKey, keysInVariables, unusedVariables } from "./keys-of-outcomes.js";
 
 test.each([
-  [{ SVC_KEY_LIVE: " SVC_live_a " }, "SVC_live_a"],
-  [{ SVC_KEY_LIVE: "", SVC_API_KEY: "legacysvc_live_b" }, "legacysvc_live_b"],
+  [{ SVC_KEY_LIVE: " SVC_live_a " }, "SVC_KEY_LIVE"],
+  [{ SVC_KEY_LIVE: "", SVC_API_KEY: "legacysvc_live_b" }, "SVC_API_KEY"],
   [{ SVC_KEY_LIVE: "SVC_test_a" }, "SVC_KEY_LIVE is not a live key"],
   [{ SVC_API_KEY: "SVC_test_a" }, "needs a live key in SVC_KEY_LIVE or SVC_API_KEY"],
   [{ SVC_KEY_LIVE: "SVC_live_\u007f" }, expect.stringContaining("is not a key")],
-  [{ SVC_KEY_LIVE: "SVC_live_~!" }, "SVC_live_~!"],
-])("of %j an outcome takes the key, or names the reason", (env, expected) => {
+  [{ SVC_KEY_LIVE: "SVC_live_~!" }, "SVC_KEY_LIVE"],
+])("of %j an outcome takes the variable with its key, or names the reason", (env, expected) => {
   const row: ContractOutcome = {
     outcome: "200.live",
     rule: "R1",
@@ -16,7 +16,7 @@ test.each([
     variables: ["SVC_KEY_LIVE", "SVC_API_KEY"],
   };
   const key = findKey(row, env as Record<string, string>);
-  expect(key.kind === "key" ? key.apiKey : key.why).toEqual(expected);
+  expect(key.kind === "key" ? key.variable : key.why).toEqual(expected);
 });
 
 test("a comparison redacts the keys in variables, and lists the variables that no outcome uses", () => {

@@ -67,12 +67,12 @@ export function ruleOf(outcome: PromisedOutcomeId): ContractRule {
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The key of an outcome, or why there is none; `why` contains no part of a key. */
+/** The variable with the key of an outcome, or why there is none; `why` contains no part of a key. */
 type KeyOfOutcome =
-  | { readonly kind: "key"; readonly variable: string; readonly apiKey: string }
+  | { readonly kind: "key"; readonly variable: string }
   | { readonly kind: "no_key"; readonly why: string };
 
-/** Finds the key of an outcome in its variables. */
+/** Finds the variable with the key of an outcome. */
 export function findKey({ variables, kind }: ContractOutcome, env: Variables): KeyOfOutcome {
   let whyUnsuitable: string | undefined;
   for (const variable of variables) {
@@ -83,7 +83,7 @@ export function findKey({ variables, kind }: ContractOutcome, env: Variables): K
       continue;
     }
 
-    if (isKeyOfKind(apiKey, kind)) return { kind: "key", variable, apiKey };
+    if (isKeyOfKind(apiKey, kind)) return { kind: "key", variable };
     // A working key of another kind belongs to another outcome.
     if (!anyWorking.includes(variable)) whyUnsuitable ??= `${variable} is not a ${kind} key`;
   }

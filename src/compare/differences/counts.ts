@@ -1,15 +1,9 @@
 import { outcomeRow } from "../../rules/outcomes.js";
 import { minute } from "../../rules/time.js";
-import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
+import type { PromisedOutcomeId, WhyByOutcome } from "../contract/promised-outcome.js";
 import { readDate } from "../response/headers.js";
 import { memberIn, todayPath } from "../response/members.js";
-import {
-  type Attempt,
-  type CompletedAttempt,
-  describeAttempt,
-  got200,
-  rightful200s,
-} from "../sending/attempt.js";
+import { type Attempt, type CompletedAttempt, describeAttempt, got200 } from "../sending/attempt.js";
 
 // `usage.today` must rise by one with each request of a key (R6, R24). Between two 200s, a new day may begin, and with it the
 // count again at 1; and nobody knows whether a service counts a request that got no 200.
@@ -90,22 +84,13 @@ function minutesOf(
   return minuteBefore === minuteOfNext ? "same_minute" : "two_minutes";
 }
 
-/**
- * Returns why the counts of outcomes stay open: no pair of 200s shows whether the requests of their key are counted.
- * `whyNotTried` has the reason of each outcome whose latest request was not sent.
- */
-export function findOpenCounts(
-  attempts: readonly Attempt[],
-  whyNotTried: ReadonlyMap<PromisedOutcomeId, string>,
-): ReadonlyMap<PromisedOutcomeId, string> {
+/** Returns why the counts of outcomes stay open: no pair of 200s shows whether the requests of their key are counted. */
+export function findOpenCounts(attempts: readonly Attempt[]): WhyByOutcome {
   const whyByOutcome = new Map<PromisedOutcomeId, string>();
   for (const apiKey of new Set(attempts.map((attempt) => attempt.apiKey))) {
     const attemptsOfKey = attempts.filter((attempt) => attempt.apiKey === apiKey);
     for (const { outcome, why } of findOpenCountsOfKey(attemptsOfKey)) whyByOutcome.set(outcome, why);
   }
-
-  const missing = findMissingSecondRequest(attempts, whyNotTried);
-  if (missing !== undefined) whyByOutcome.set(missing.outcome, missing.why);
   return whyByOutcome;
 }
 
@@ -126,19 +111,4 @@ function findOpenCountsOfKey(attemptsOfKey: readonly Attempt[]): OpenCount[] {
     if (outcomeRow(outcome).status === 200) openCounts.push({ outcome, why: comparison.why });
   }
   return openCounts;
-}
-
-/** The first working key gets a second request. Returns why it has not been sent; `undefined` if it has, or no key works. */
-function findMissingSecondRequest(
-  attempts: readonly Attempt[],
-  whyNotTried: ReadonlyMap<PromisedOutcomeId, string>,
-): OpenCount | undefined {
-  const rightful = rightful200s(attempts);
-  const [working] = rightful;
-  if (working === undefined) return undefined;
-
-  const { outcome } = working;
-  const why = whyNotTried.get(outcome);
-  const isSingle = rightful.filter((success) => success.outcome === outcome).length === 1;
-  return isSingle && why !== undefined ? { outcome, why } : undefined;
 }

@@ -45,10 +45,10 @@ export function judgeAttempt(attempt: Attempt): ContractDifference[] {
     case "judged":
       differences.push(...judgeResponse(attempt, response), ...judgeRetryAfter(response));
       break;
-    case "may_be_right":
+    case "key_in_doubt":
       differences.push(...judgeSuccess(response, attempt.apiKey));
       break;
-    case "limit_of_others":
+    case "limit_in_doubt":
     case "minute_used_before":
     case "waited_for":
     case "outage":

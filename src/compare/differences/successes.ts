@@ -1,4 +1,4 @@
-import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
+import type { WhyByOutcome } from "../contract/promised-outcome.js";
 import { headerOf } from "../response/headers.js";
 import { memberIn, organizationIdPath } from "../response/members.js";
 import { type Attempt, type CompletedAttempt, got200, rightful200s } from "../sending/attempt.js";
@@ -9,14 +9,11 @@ import { compareReplacement, compareScopes } from "./keys-compared.js";
 interface ComparedSuccesses {
   readonly differences: readonly ContractDifference[];
   /** Why nobody can tell whether the requests of a key are counted, by the outcome of the key. */
-  readonly openCounts: ReadonlyMap<PromisedOutcomeId, string>;
+  readonly openCounts: WhyByOutcome;
 }
 
 /** Compares the responses with status 200 with each other. */
-export function compareSuccesses(
-  attempts: readonly Attempt[],
-  whyNotTried: ReadonlyMap<PromisedOutcomeId, string>,
-): ComparedSuccesses {
+export function compareSuccesses(attempts: readonly Attempt[]): ComparedSuccesses {
   const all200s = attempts.filter(got200);
   const differences = compareRequestIds(all200s);
 
@@ -31,7 +28,7 @@ export function compareSuccesses(
   const withoutScope = all200s.find(({ outcome }) => outcome === "403.insufficient_scope");
   if (withoutScope !== undefined) differences.push(...compareScopes(withoutScope, rightful));
 
-  return { differences, openCounts: findOpenCounts(attempts, whyNotTried) };
+  return { differences, openCounts: findOpenCounts(attempts) };
 }
 
 /** No two responses may have the same request id (R7). */

@@ -4,6 +4,7 @@ import {
   type CompletedAttempt,
   controlWithoutKey,
   describeAttempt,
+  describeLimited,
   got200,
   replaceEvidence,
 } from "../sending/attempt.js";
@@ -18,9 +19,8 @@ import { findOtherKey } from "./other-key.js";
  * Whose limit a 429 is:
  * - `own`: the key's own, as another key still gets 200
  * - `own_or_shared`: not that of the address; `why` no other key could be tried
- * - `address`: a lock, or a gateway, which limits the `control` without a key, too
  * - `shared`: one of several keys, as `otherKey` gets a 429, too, and a request without a key does not
- * - `address_or_shared`: one of the last two, as `otherKey` gets a 429, too, and no later control could tell which
+ * - `another`: not the key's own, such as a lock of the address or the limit of a gateway; `alsoLimited` met it, too
  * - `unknown`: a control did not get what tells it, or could not be sent
  *
  * `why` tells what the controls got, or why they could not be sent.
@@ -28,34 +28,35 @@ import { findOtherKey } from "./other-key.js";
 type Limiter =
   | { readonly kind: "own" }
   | { readonly kind: "own_or_shared" | "unknown"; readonly why: string }
-  | { readonly kind: "address"; readonly why: string; readonly control: Attempt }
-  | { readonly kind: "shared" | "address_or_shared"; readonly why: string; readonly otherKey: Attempt };
+  | { readonly kind: "shared"; readonly why: string; readonly otherKey: Attempt }
+  | { readonly kind: "another"; readonly why: string; readonly alsoLimited: Attempt };
 
 /** Confirms with controls that a 429 is the key's own limit. Returns a difference if another key is limited, too (R25). */
 export async function confirmLimit(session: Session, limited: Attempt): Promise<ContractDifference[]> {
   if (limited.evidence.kind !== "judged") return [];
   const limiter = await findLimiter(session, limited);
-  if (limiter.kind === "own") return [];
-  if (limiter.kind === "own_or_shared") {
-    session.notes.push(`R25 was not judged for ${limited.outcome}: ${limiter.why}.`);
-    return [];
-  }
-
-  replaceEvidence(limited, { kind: "limit_of_others", why: limiter.why });
   switch (limiter.kind) {
-    case "unknown":
+    case "own":
       return [];
-    case "address":
-      session.endByLimit(limiter.control);
-      return [];
-    case "address_or_shared":
-      // If the comparison has ended already, that end stays.
-      session.endByResponse(limiter.otherKey, "shared_limit");
+    case "own_or_shared":
+      session.notes.push(`R25 was not judged for ${limited.outcome}: ${limiter.why}.`);
       return [];
     case "shared":
+      showsNothing(limited, limiter.why);
       session.endByResponse(limiter.otherKey, "shared_limit");
       return [describeSharedLimit(limited, limiter.otherKey)];
+    case "another":
+      showsNothing(limited, limiter.why);
+      session.endByResponse(limiter.alsoLimited, "limit", describeLimited(limiter.alsoLimited));
+      return [];
+    case "unknown":
+      showsNothing(limited, limiter.why);
+      return [];
   }
+}
+
+function showsNothing(limited: Attempt, why: string): void {
+  replaceEvidence(limited, { kind: "limit_in_doubt", why });
 }
 
 async function findLimiter(session: Session, limited: Attempt): Promise<Limiter> {
@@ -65,7 +66,9 @@ async function findLimiter(session: Session, limited: Attempt): Promise<Limiter>
 
   const { attempt } = control;
   const got = describeAttempt(attempt);
-  if (isLimited(attempt)) return { kind: "address", why: `a ${request} got ${got}, too`, control: attempt };
+  if (isLimited(attempt)) {
+    return { kind: "another", why: `a ${request} got ${got}, too`, alsoLimited: attempt };
+  }
   // The control may have met an outage or a lock.
   if (session.progress.kind !== "running") return { kind: "unknown", why: `a ${request} got ${got}` };
 
@@ -77,10 +80,10 @@ async function findLimiter(session: Session, limited: Attempt): Promise<Limiter>
 /** Sends a request with another key: the limit of a key must not affect it (R25). */
 async function findLimiterWithOtherKey(
   session: Session,
-  { outcome, apiKey, variable }: CompletedAttempt,
+  { outcome, variable }: CompletedAttempt,
 ): Promise<Limiter> {
   const request = `request with ${variable}`;
-  const control = await sendControl(session, { outcome, apiKey, variable });
+  const control = await sendControl(session, { outcome, variable });
   if (control.kind === "not_sent") return { kind: "unknown", why: `no ${request} could follow it` };
 
   const { attempt } = control;
@@ -95,11 +98,11 @@ async function findSharedLimiter(session: Session, otherKey: Attempt, why: strin
   const control = await sendControl(session, controlWithoutKey);
   if (control.kind === "sent") {
     const { attempt } = control;
-    if (isLimited(attempt)) return { kind: "address", why, control: attempt };
+    if (isLimited(attempt)) return { kind: "another", why, alsoLimited: attempt };
     // Unless the control has met an outage, which ends the comparison, the address is not limited.
     if (session.progress.kind === "running") return { kind: "shared", why, otherKey };
   }
-  return { kind: "address_or_shared", why, otherKey };
+  return { kind: "another", why, alsoLimited: otherKey };
 }
 
 function isLimited({ response }: Attempt): boolean {

@@ -1,3 +1,4 @@
+import type { WhyByOutcome } from "../contract/promised-outcome.js";
 import type { ContractDifference } from "../differences/contract-difference.js";
 import type { Attempt } from "../sending/attempt.js";
 import { findConsequences } from "./consequences.js";
@@ -6,7 +7,7 @@ import { findOpenPlaces, type OpenPlace } from "./open-places.js";
 import { placeId, type ResponsePlace } from "./places.js";
 import { judged401s, type RejectionTable, tabulateRejections } from "./rejection-table.js";
 import { describeContrasts, notesOnRejections } from "./rejection-words.js";
-import type { SentAgain, SentTurns, WhyByCause } from "./send-again.js";
+import type { SentAgain, SentTurns } from "./send-again.js";
 import { allTurns } from "./turns.js";
 
 // How the 401s of a service are compared: by R14, they must not reveal why a key was rejected.
@@ -26,7 +27,7 @@ interface ComparedRejections {
   readonly differences: readonly ContractDifference[];
   readonly notes: readonly string[];
   /** The causes that were tried and not compared with the others, with the reason. */
-  readonly openCauses: WhyByCause;
+  readonly openCauses: WhyByOutcome;
   readonly openPlaces: readonly OpenPlace[];
 }
 
@@ -75,7 +76,7 @@ function hasEnoughRejections({ cause, baseline }: Contrast, attempts: readonly A
  * Returns why causes were not compared with the others: because of the rounds, the turns, or too few 401s in the turns. The
  * first of these reasons counts.
  */
-function collectOpenCauses({ attempts, openAfterRounds, turns }: SentAgain): WhyByCause {
+function collectOpenCauses({ attempts, openAfterRounds, turns }: SentAgain): WhyByOutcome {
   const openCauses = new Map(openAfterRounds);
   for (const contrast of turns.contrasts) {
     const { cause } = contrast;

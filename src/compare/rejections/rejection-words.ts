@@ -1,3 +1,4 @@
+import type { WhyByOutcome } from "../contract/promised-outcome.js";
 import type { ContractDifference } from "../differences/contract-difference.js";
 import { quoted, shownText } from "../response/describe.js";
 import { type TextAtPlace, wordsOfOpenReasons } from "./compare-texts.js";
@@ -5,7 +6,6 @@ import { findConsequences } from "./consequences.js";
 import type { Contrast } from "./contrasts.js";
 import type { OpenPlace } from "./open-places.js";
 import { placeId, type ResponsePlace } from "./places.js";
-import type { WhyByCause } from "./send-again.js";
 import { startOfBytes } from "./split-response.js";
 
 const unshownBytes = "bytes that are not UTF-8";
@@ -64,7 +64,7 @@ function describeText({ kind }: ResponsePlace, text: TextAtPlace): string {
 
 /** What R14 does not tell about the 401s, or only in part. */
 interface RejectionsInPart {
-  readonly openCauses: WhyByCause;
+  readonly openCauses: WhyByOutcome;
   readonly openPlaces: readonly OpenPlace[];
   /** The places that agree without the words that are new in each response. */
   readonly agreeingPlaces: readonly ResponsePlace[];

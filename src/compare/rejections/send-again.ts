@@ -1,5 +1,5 @@
 import { outcomeRow } from "../../rules/outcomes.js";
-import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
+import type { PromisedOutcomeId, WhyByOutcome } from "../contract/promised-outcome.js";
 import { type Attempt, describeAttempt } from "../sending/attempt.js";
 import { repeatAttempt } from "../sending/send-attempt.js";
 import type { SendResult, Session } from "../sending/session.js";
@@ -7,15 +7,12 @@ import { type Contrast, findContrasts, findRemaining } from "./contrasts.js";
 import { tabulateRejections } from "./rejection-table.js";
 import { allTurns, countTurnRequests, planTurn } from "./turns.js";
 
-/** Why causes of 401 are not compared with each other. */
-export type WhyByCause = ReadonlyMap<PromisedOutcomeId, string>;
-
 /** What came of sending the causes of 401 again. */
 export interface SentAgain {
   /** All attempts until then. Later ones, such as the controls of a limit, are not compared with each other. */
   readonly attempts: readonly Attempt[];
   /** Why causes have no two 401s, or no other cause to be compared with. */
-  readonly openAfterRounds: WhyByCause;
+  readonly openAfterRounds: WhyByOutcome;
   readonly turns: SentTurns;
 }
 

@@ -4,31 +4,25 @@ import { describeResponse } from "../response/describe-response.js";
 import type { RedactedResponse } from "../response/redacted-response.js";
 
 /**
- * A request to send. Without a variable, the session makes the key: a new one for `401.unknown` and for `401.malformed`, and
+ * A request to send, with the key of its variable. Without one, the session makes the key: a new one for `401.unknown` and for `401.malformed`, and
  * none for `401.missing`.
  */
 export interface AttemptRequest {
   readonly outcome: PromisedOutcomeId;
-  /** The key in the variable, for the x-api-key header. Never printed. */
-  readonly apiKey?: string | undefined;
   readonly variable?: string | undefined;
 }
 
 /** A control: a later request that tells what an earlier response shows. Without a key, no key's limit can affect it. */
 export const controlWithoutKey: AttemptRequest = { outcome: "401.missing" };
 
-/** A request that was sent. */
-export interface TimedRequest extends AttemptRequest {
-  /** The key that was sent, also one that the session has made. Never printed. */
+/** A request that was sent, and what came of it. */
+export interface Attempt extends AttemptRequest {
+  /** The key that was sent, that of the variable or one that the session has made. Never printed. */
   readonly apiKey?: string | undefined;
-  /** On the comparison's own clock, in milliseconds: the server's clocks may differ. */
-  readonly sentAt: number;
-}
-
-/** A request for an outcome, and what came of it. */
-export interface Attempt extends TimedRequest {
   /** Its number among the requests for its outcome, from 1. */
   readonly nth: number;
+  /** On the comparison's own clock, in milliseconds: the server's clocks may differ. */
+  readonly sentAt: number;
   /** On the same clock as `sentAt`. */
   readonly receivedAt: number;
   readonly response?: RedactedResponse;
@@ -41,18 +35,18 @@ export interface Attempt extends TimedRequest {
 /**
  * What a response shows of its outcome:
  * - `judged`: whether it is what the contract says; so is a response that did not come
- * - `may_be_right`: nothing; a 200 in place of a rejection, and perhaps the key is not what its variable says
- * - `limit_of_others`: nothing; a 429 that may be for another limit than the key's own
+ * - `key_in_doubt`: nothing; a 200 in place of a rejection, and perhaps the key is not what its variable says
+ * - `limit_in_doubt`: nothing; a 429 that may be for another limit than the key's own
  * - `minute_used_before`: nothing; a 429 to a key whose minute an earlier comparison may have used up
  * - `waited_for`: nothing; a 429 whose limit the comparison waited for
  * - `outage`: nothing; an outage or a lock may have responded
  *
- * `why` can stand alone, or continue the response: `429 after 3 requests; a rejected key has no limits`.
+ * `why` of a 429 can be what came before the response: `after 3 requests; a rejected key has no limits`.
  */
 export type Evidence =
   | { readonly kind: "judged" }
   | {
-      readonly kind: "may_be_right" | "limit_of_others" | "minute_used_before" | "waited_for" | "outage";
+      readonly kind: "key_in_doubt" | "limit_in_doubt" | "minute_used_before" | "waited_for" | "outage";
       readonly why: string;
     };
 
@@ -90,6 +84,14 @@ export function reachedItsOutcome(attempt: Attempt): attempt is CompletedAttempt
   return response?.status === outcomeRow(outcome).status && evidence.kind === "judged";
 }
 
+/** Describes the response of an attempt: `401 unauthorized`. */
 export function describeAttempt({ response, noResponse }: Attempt): string {
   return response === undefined ? `no response: ${noResponse}` : describeResponse(response);
+}
+
+/** Describes a 429 that is not judged: `429 after 3 requests; a rejected key has no limits`. */
+export function describeLimited(limited: Attempt): string {
+  const { evidence } = limited;
+  const got = describeAttempt(limited);
+  return evidence.kind === "judged" ? got : `${got} ${evidence.why}`;
 }

@@ -21,33 +21,34 @@ import { responseForm } from "./response-form.js";
  * What the latest response shows of the service:
  * - `works`: no sign of an outage
  * - `suspicious`: a request without a key must show that the service still works
- * - `ended`: it is out, or has locked a key; `detail` is what to add to the latest response in words
+ * - `out_or_locked`: it is out, or has locked a key; `got` describes the latest response, with what shows this
  */
 type OutageSign =
   | { readonly kind: "works" | "suspicious" }
-  | { readonly kind: "ended"; readonly ending: Ending; readonly detail: string };
+  | { readonly kind: "out_or_locked"; readonly ending: Ending; readonly got: string };
 
 /** Looks for an outage in the latest of these attempts. */
 export function findOutageSign(attempts: readonly Attempt[]): OutageSign {
   const latest = attempts.at(-1);
   if (latest === undefined) return { kind: "works" };
-  if (latest.response?.status === 503) return { kind: "ended", ending: "unavailable", detail: "" };
+  const got = describeAttempt(latest);
+  if (latest.response?.status === 503) return { kind: "out_or_locked", ending: "unavailable", got };
 
   const earlier = attempts.slice(0, -1);
   const before = earlier.at(-1);
   if (before === undefined) return { kind: "works" };
   if (isPage(latest) && isPage(before)) {
-    return { kind: "ended", ending: "pages", detail: ", the second HTML page in a row" };
+    return { kind: "out_or_locked", ending: "pages", got: `${got}, the second HTML page in a row` };
   }
   if (latest.response === undefined && before.response === undefined) {
-    return { kind: "ended", ending: "silence", detail: ", the second time in a row" };
+    return { kind: "out_or_locked", ending: "silence", got: `${got}, the second time in a row` };
   }
 
   const shouldKeyWork = shouldStillWork(latest, earlier);
   if (shouldKeyWork && latest.response?.status === 401) {
     const rejected = earlier.filter(({ response }) => response?.status === 401);
-    const detail = `: locked after ${pluralize(rejected.length, "rejected request")}`;
-    return { kind: "ended", ending: "locked", detail };
+    const requests = pluralize(rejected.length, "rejected request");
+    return { kind: "out_or_locked", ending: "locked", got: `${got}: locked after ${requests}` };
   }
   return { kind: isSuspicious(latest, before, shouldKeyWork) ? "suspicious" : "works" };
 }

@@ -25,15 +25,14 @@ interface EndedByResponse {
   readonly note: string;
 }
 
-/** Ends a comparison at a response; `detail` is what to add to the response in words. */
-export function endedByResponse(attempt: Attempt, ending: Ending, detail: string): EndedByResponse {
+/** Ends a comparison at a response. `got` describes it with what tells more: `401: locked after 5 requests`. */
+export function endedByResponse(attempt: Attempt, ending: Ending, got: string): EndedByResponse {
   const { outcome } = attempt;
   const { suspicion } = endings[ending];
-  const got = `${outcome} got ${describeAttempt(attempt)}`;
   return {
     kind: "ended_by_response",
     outcome,
-    why: `nothing was sent after ${got}`,
-    note: `${got}${detail}. Nothing was sent after it: it may be ${suspicion}. Try again later.`,
+    why: `nothing was sent after ${outcome} got ${describeAttempt(attempt)}`,
+    note: `${outcome} got ${got}. Nothing was sent after it: it may be ${suspicion}. Try again later.`,
   };
 }

@@ -10,17 +10,14 @@ export async function tryOutcome(session: Session, row: ContractOutcome): Promis
   if (variables.length === 0) return sendAttempt(session, { outcome });
 
   const key = findKey(row, session.options.env);
-  if (key.kind === "no_key") {
-    session.whyNotTried.set(outcome, key.why);
-    return { kind: "not_sent", why: key.why };
-  }
-  return sendAttempt(session, { outcome, apiKey: key.apiKey, variable: key.variable });
+  if (key.kind === "no_key") return { kind: "not_sent", why: key.why };
+  return sendAttempt(session, { outcome, variable: key.variable });
 }
 
 /** Sends the request for an outcome again: with the same key if it is the server's, otherwise with a new one. */
 export async function repeatAttempt(session: Session, attempt: Attempt): Promise<SendResult> {
-  const { outcome, apiKey, variable } = attempt;
-  return sendAttempt(session, { outcome, apiKey, variable });
+  const { outcome, variable } = attempt;
+  return sendAttempt(session, { outcome, variable });
 }
 
 /**
@@ -28,13 +25,13 @@ export async function repeatAttempt(session: Session, attempt: Attempt): Promise
  * comparison; then the result is that of the later request. Ends the comparison if the service limits or locks the address,
  * or may be down.
  */
-export async function sendAttempt(session: Session, wanted: AttemptRequest): Promise<SendResult> {
-  const result = await session.send(wanted);
+export async function sendAttempt(session: Session, request: AttemptRequest): Promise<SendResult> {
+  const result = await session.send(request);
   if (result.kind === "not_sent" || session.progress.kind !== "running") return result;
 
   const { attempt } = result;
   const { kind } = attempt.evidence;
-  const isLimitedUnasked = kind === "limit_of_others" || kind === "minute_used_before";
+  const isLimitedUnasked = kind === "limit_in_doubt" || kind === "minute_used_before";
   if (!isLimitedUnasked) {
     await endAtOutage(session, attempt);
     return result;

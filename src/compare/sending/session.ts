@@ -1,9 +1,8 @@
 import { isNoResponse, type NoResponse } from "../../node/clients/send-once.js";
 import { nodePlatform } from "../../node/platform.js";
-import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { type RedactedResponse, readResponse } from "../response/redacted-response.js";
 import { type Recognition, recognizeApi } from "./api-recognition.js";
-import type { Attempt, AttemptRequest } from "./attempt.js";
+import { type Attempt, type AttemptRequest, describeAttempt } from "./attempt.js";
 import type { CompareOptions, Send } from "./compare-options.js";
 import type { Ending } from "./endings.js";
 import { weighResponse } from "./evidence.js";
@@ -28,7 +27,7 @@ interface TimedReply {
 
 /**
  * What a comparison has sent, and whether it may send more. `send` is one request, whose response is weighed by the requests
- * before it; the first one can end the comparison. `send-attempt.ts` decides whether another response ends it, too.
+ * before it. Only the first response can end the comparison here: whether a later one does is decided by who has sent it.
  */
 export class Session {
   readonly options: CompareOptions;
@@ -39,10 +38,6 @@ export class Session {
   readonly attempts: Attempt[] = [];
   /** What a reader must know of the way that the comparison took. */
   readonly notes: string[] = [];
-  /** Why outcomes are not tried, for example because their latest request was not sent. */
-  readonly whyNotTried = new Map<PromisedOutcomeId, string>();
-  /** Descriptions of suspicious responses after which the service still worked. */
-  readonly harmlessResponses = new Set<string>();
   readonly #send: Send;
   readonly #keys: RequestKeys;
   #progress: SessionProgress = { kind: "running" };
@@ -72,20 +67,18 @@ export class Session {
   }
 
   /** Sends a request, and keeps what came of it. */
-  async send(wanted: AttemptRequest): Promise<SendResult> {
-    const { outcome, variable } = wanted;
+  async send(request: AttemptRequest): Promise<SendResult> {
     const permission = await this.#waitForPermission();
-    if (permission.kind === "refused") return this.#notSent(outcome, permission.why);
+    if (permission.kind === "refused") return { kind: "not_sent", why: permission.why };
 
-    // From now on, what comes of this request is the reason.
-    this.whyNotTried.delete(outcome);
+    const { outcome, variable } = request;
     const earlier = this.attempts.filter((attempt) => attempt.outcome === outcome);
     const nth = earlier.length + 1;
-    const apiKey = this.#keys.keyFor(wanted, nth);
+    const apiKey = this.#keys.keyFor(request, nth);
     const { sentAt, receivedAt, reply } = await this.#sendWithKey(apiKey);
     // A signal cuts off a request: its reply shows nothing.
-    const progress = this.progress;
-    if (progress.kind === "ended_by_signal") return this.#notSent(outcome, progress.why);
+    const { progress } = this;
+    if (progress.kind === "ended_by_signal") return { kind: "not_sent", why: progress.why };
 
     // The first response decides whether the host may get keys.
     if (this.budget.sent === 1) {
@@ -93,12 +86,12 @@ export class Session {
       this.endIfNotTheApi(recognizeApi(reply, url, env), "nothing was sent after the first request");
     }
 
-    const request = { outcome, nth, apiKey, variable, sentAt, receivedAt };
+    const sent = { outcome, nth, apiKey, variable, sentAt, receivedAt };
     let attempt: Attempt;
     if (isNoResponse(reply)) {
-      attempt = { ...request, noResponse: reply.found, evidence: { kind: "judged" } };
+      attempt = { ...sent, noResponse: reply.found, evidence: { kind: "judged" } };
     } else {
-      attempt = { ...request, response: reply, evidence: weighResponse(request, reply, this.attempts) };
+      attempt = { ...sent, response: reply, evidence: weighResponse(sent, reply, this.attempts) };
     }
     this.attempts.push(attempt);
     return { kind: "sent", attempt };
@@ -125,27 +118,15 @@ export class Session {
     return { sentAt, receivedAt: now(), reply };
   }
 
-  #notSent(outcome: PromisedOutcomeId, why: string): SendResult {
-    this.whyNotTried.set(outcome, why);
-    return { kind: "not_sent", why };
-  }
-
   /** Ends the comparison before it sends a key, if the responses cannot be the API's. */
   endIfNotTheApi(recognition: Recognition, why: string): void {
     if (recognition.kind === "may_be_the_api") return;
     this.#end({ kind: "not_the_api", why, message: recognition.message });
   }
 
-  /** Ends the comparison because of a response; `detail` is what to add to the response in words. */
-  endByResponse(attempt: Attempt, ending: Ending, detail = ""): void {
-    this.#end(endedByResponse(attempt, ending, detail));
-  }
-
-  /** Ends the comparison because of a 429 that is not a key's own limit. */
-  endByLimit(limited: Attempt, detail = ""): void {
-    const { evidence } = limited;
-    const why = evidence.kind === "judged" ? "" : ` ${evidence.why}`;
-    this.endByResponse(limited, "limit", `${why}${detail}`);
+  /** Ends the comparison because of a response. `got` describes it with what tells more: `401: locked after 5 requests`. */
+  endByResponse(attempt: Attempt, ending: Ending, got = describeAttempt(attempt)): void {
+    this.#end(endedByResponse(attempt, ending, got));
   }
 
   /** The first end of a comparison is the one that counts. */

@@ -1,7 +1,13 @@
 import { minute } from "../../rules/time.js";
 import { headerOf, readDate, readHttpDate, retryAfterForm } from "../response/headers.js";
 import type { RedactedResponse } from "../response/redacted-response.js";
-import { type Attempt, controlWithoutKey, describeAttempt, replaceEvidence } from "./attempt.js";
+import {
+  type Attempt,
+  controlWithoutKey,
+  describeAttempt,
+  describeLimited,
+  replaceEvidence,
+} from "./attempt.js";
 import type { Session } from "./session.js";
 import { sendControl } from "./watch-outages.js";
 
@@ -23,11 +29,12 @@ type WaitResult = { readonly kind: "waited" | "ended" };
 /** Waits for a limit that was not asked for, or ends the comparison. */
 export async function waitForLimit(session: Session, limited: Attempt): Promise<WaitResult> {
   const end = readEndOfLimit(limited);
-  if (!session.pacing.canWaitForLimit || end.kind === "too_late") return giveUp(session, limited);
+  if (!session.pacing.canWaitForLimit || end.kind === "not_soon") return giveUp(session, limited);
 
   // A request without a key, and then the limited one again.
   if (session.mayStillSend(2).kind === "refused") {
-    return giveUp(session, limited, ", and --max-requests has no room to wait for the next minute");
+    const got = `${describeLimited(limited)}, and --max-requests has no room to wait for the next minute`;
+    return giveUp(session, limited, got);
   }
   const control = await sendControl(session, controlWithoutKey);
   if (control.kind === "not_sent") return giveUp(session, limited);
@@ -38,8 +45,8 @@ export async function waitForLimit(session: Session, limited: Attempt): Promise<
   return isMinuteOfKey ? waitForMinute(session, limited, end.milliseconds) : giveUp(session, limited);
 }
 
-function giveUp(session: Session, limited: Attempt, detail = ""): WaitResult {
-  session.endByLimit(limited, detail);
+function giveUp(session: Session, limited: Attempt, got = describeLimited(limited)): WaitResult {
+  session.endByResponse(limited, "limit", got);
   return { kind: "ended" };
 }
 
@@ -58,7 +65,7 @@ async function waitForMinute(session: Session, limited: Attempt, milliseconds: n
 /** Waits for a gateway. The comparison then goes on with a pace that the gateway allows. */
 async function waitForGateway(session: Session, limited: Attempt, control: Attempt): Promise<WaitResult> {
   const end = readEndOfLimit(control);
-  if (end.kind === "too_late") return giveUp(session, control);
+  if (end.kind === "not_soon") return giveUp(session, control);
 
   const { options, pacing } = session;
   const { milliseconds } = end;
@@ -89,8 +96,8 @@ function allowedPace(session: Session, limited: Attempt, wait: number): number {
   return Math.ceil(timeUntilEnd / requestsLetThrough);
 }
 
-/** When the limit of a 429 is over: `soon` is in a minute at most, and `too_late` is later, or nobody can tell. */
-type EndOfLimit = { readonly kind: "soon"; readonly milliseconds: number } | { readonly kind: "too_late" };
+/** When the limit of a 429 is over: `soon` is in a minute at most, and `not_soon` is later, or nobody can tell. */
+type EndOfLimit = { readonly kind: "soon"; readonly milliseconds: number } | { readonly kind: "not_soon" };
 
 function readEndOfLimit({ response, evidence }: Attempt): EndOfLimit {
   const retryAfter = response && headerOf(response, "retry-after");
@@ -98,11 +105,11 @@ function readEndOfLimit({ response, evidence }: Attempt): EndOfLimit {
     // The response does not tell, but the minute of a key ends in a minute at most.
     return evidence.kind === "minute_used_before"
       ? { kind: "soon", milliseconds: minute }
-      : { kind: "too_late" };
+      : { kind: "not_soon" };
   }
 
   const wait = readRetryAfterWait(retryAfter, response);
-  if (Number.isNaN(wait) || wait > minute) return { kind: "too_late" };
+  if (Number.isNaN(wait) || wait > minute) return { kind: "not_soon" };
   return { kind: "soon", milliseconds: Math.max(wait, 0) };
 }
 

@@ -3,6 +3,7 @@ import {
   type AttemptRequest,
   controlWithoutKey,
   describeAttempt,
+  describeLimited,
   type Evidence,
   replaceEvidence,
 } from "./attempt.js";
@@ -12,8 +13,8 @@ import { findOutageSign } from "./outage-sign.js";
 import type { SendResult, Session } from "./session.js";
 
 /** Sends a request whose response tells what an earlier one shows. A 429 is left to the caller. */
-export async function sendControl(session: Session, wanted: AttemptRequest): Promise<SendResult> {
-  const result = await session.send(wanted);
+export async function sendControl(session: Session, request: AttemptRequest): Promise<SendResult> {
+  const result = await session.send(request);
   if (result.kind === "sent" && result.attempt.response?.status !== 429) {
     await endAtOutage(session, result.attempt);
   }
@@ -27,8 +28,8 @@ export async function endAtOutage(session: Session, latest: Attempt): Promise<vo
   switch (sign.kind) {
     case "works":
       return;
-    case "ended":
-      endWithOutage(session, latest, sign.ending, sign.detail);
+    case "out_or_locked":
+      endWithOutage(session, latest, sign.ending, sign.got);
       return;
     case "suspicious":
       await testSuspicion(session, latest);
@@ -37,29 +38,24 @@ export async function endAtOutage(session: Session, latest: Attempt): Promise<vo
 
 /** Sends a request without a key: no rejected key, and no lock of a key, can be the reason for its response. */
 async function testSuspicion(session: Session, suspicious: Attempt): Promise<void> {
-  const description = describeAttempt(suspicious);
-  if (session.harmlessResponses.has(description)) return;
-
+  const got = describeAttempt(suspicious);
   const attemptsBefore = [...session.attempts];
   const control = await session.send(controlWithoutKey);
   if (control.kind === "not_sent") {
-    endWithOutage(session, suspicious, "outage", "; no request without a key could follow it");
+    endWithOutage(session, suspicious, "outage", `${got}; no request without a key could follow it`);
     return;
   }
   const { attempt } = control;
   if (attempt.response?.status === 429) {
     // Nobody can tell whether the service still works: what led to this request shows nothing.
-    session.endByLimit(attempt);
+    session.endByResponse(attempt, "limit", describeLimited(attempt));
     withdrawAll(attemptsSinceOutage(attemptsBefore));
     return;
   }
 
-  if (isLikeAtFirst(attempt, session)) {
-    session.harmlessResponses.add(description);
-    return;
-  }
-  const got = describeAttempt(attempt);
-  endWithOutage(session, suspicious, "outage", `; a request without a key then got ${got}`);
+  if (isLikeAtFirst(attempt, session)) return;
+  const gotThen = describeAttempt(attempt);
+  endWithOutage(session, suspicious, "outage", `${got}; a request without a key then got ${gotThen}`);
 }
 
 /** A service that works responds to a request without a key as it did at first, or with a 401. */
@@ -69,8 +65,8 @@ function isLikeAtFirst({ response }: Attempt, { attempts }: Session): boolean {
 }
 
 /** Ends the comparison, and withdraws what the responses have shown since the outage or the lock may have begun. */
-function endWithOutage(session: Session, attempt: Attempt, ending: Ending, detail: string): void {
-  session.endByResponse(attempt, ending, detail);
+function endWithOutage(session: Session, attempt: Attempt, ending: Ending, got: string): void {
+  session.endByResponse(attempt, ending, got);
   const { attempts } = session;
   withdrawAll(ending === "locked" ? attemptsSinceLock(attempts) : attemptsSinceOutage(attempts));
 }

@@ -3,7 +3,7 @@ import { outcomeRow } from "../../rules/outcomes.js";
 import { minute } from "../../rules/time.js";
 import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { numberText, perDayPath, perMinutePath, readDayUse, wholeNumberIn } from "../response/members.js";
-import { type Attempt, type Evidence, got200, type TimedRequest } from "./attempt.js";
+import { type Attempt, type Evidence, got200 } from "./attempt.js";
 
 // Whose limit a 429 is: it shows the limit of its outcome only if it is the key's own. A lock of the address, and a limiter
 // before the API, send 429, too. The earlier requests tell:
@@ -12,16 +12,18 @@ import { type Attempt, type Evidence, got200, type TimedRequest } from "./attemp
 // |---|---|---|
 // | a limit | no 200 | `judged`: by the name of its variable, the key is at its limit |
 // | a 200 | no 200 | `minute_used_before`: an earlier comparison may have used up the key's minute |
-// | a 401 or a 403 | no 200 | `limit_of_others`: a rejected key has no limits |
+// | a 401 or a 403 | no 200 | `limit_in_doubt`: a rejected key has no limits |
 // | a limit | 200s that used up this limit | `judged` |
-// | any other | 200s | `limit_of_others` |
+// | any other | 200s | `limit_in_doubt` |
 //
 // A later request without a key, or with another one, can show more: `waits.ts` sends it after a 429 that was not asked for,
 // and `confirm-limit.ts` after one that is judged.
 
 /** Weighs a 429 by the requests before it. */
-export function weighLimit(request: TimedRequest, earlier: readonly Attempt[]): Evidence {
-  const { outcome, apiKey, sentAt } = request;
+export function weighLimit(
+  { outcome, apiKey, sentAt }: Pick<Attempt, "outcome" | "apiKey" | "sentAt">,
+  earlier: readonly Attempt[],
+): Evidence {
   const successes = earlier.filter(got200).filter((success) => success.apiKey === apiKey);
   const last = successes.at(-1)?.response;
   if (last === undefined) return weighFirstLimit(outcome, earlier.length);
@@ -38,7 +40,7 @@ export function weighLimit(request: TimedRequest, earlier: readonly Attempt[]): 
   const limit = perMinute === undefined ? "no number" : numberText(last, perMinutePath, perMinute);
   let why = `after ${pluralize(successes.length, "request")} of the key; its per_minute is ${limit}`;
   if (isDayUsedUp) why += `, and its day is used up: per_day is ${numberText(last, perDayPath, use.perDay)}`;
-  return { kind: "limit_of_others", why };
+  return { kind: "limit_in_doubt", why };
 }
 
 /** Weighs the 429 to a key that has had no 200: its limits are not known. */
@@ -50,6 +52,6 @@ function weighFirstLimit(outcome: PromisedOutcomeId, requestsBefore: number): Ev
     case 200:
       return { kind: "minute_used_before", why: `${before}, the first one with this key` };
     default:
-      return { kind: "limit_of_others", why: `${before}; a rejected key has no limits` };
+      return { kind: "limit_in_doubt", why: `${before}; a rejected key has no limits` };
   }
 }
