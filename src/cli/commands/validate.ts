@@ -72,9 +72,9 @@ async function validateFile(file: string, io: Io): Promise<CheckedFile> {
     const isBundled = files.length === 0 && piped === undefined;
     if (isBundled) return { kind: "valid", file, scenario, warnings: [] };
 
-    const found = Object.values(warningsByKind).flat();
+    const problems = Object.values(warningsByKind).flat();
     // As an error, the warnings have no keys and are shown like problems.
-    const { problems: warnings } = new ScenarioError(problemsAt(found, placeOf, name));
+    const { problems: warnings } = new ScenarioError(problemsAt(problems, placeOf, name));
     return { kind: "valid", file, scenario, warnings };
   } catch (error) {
     if (error instanceof ScenarioError) return { kind: "invalid", file, error };

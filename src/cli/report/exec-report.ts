@@ -62,7 +62,7 @@ function printForProgram(run: ShownRun, failures: readonly SandboxError[], call:
 }
 
 /** Where the report of a run went. */
-interface Delivery {
+interface ReportDelivery {
   /** The files that were to have it. */
   readonly targets: readonly ReportTarget[];
   /** Why a file does not have it. */
@@ -72,7 +72,7 @@ interface Delivery {
 }
 
 /** Prints the report, or where it is, and what people need to know besides. */
-function printForPeople(run: ShownRun, delivery: Delivery, call: ReportCall): void {
+function printForPeople(run: ShownRun, delivery: ReportDelivery, call: ReportCall): void {
   const { report, unmet, folder } = run;
   const { targets, failures, isPrinted } = delivery;
   const { flags, io } = call;
