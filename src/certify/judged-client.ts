@@ -13,6 +13,7 @@ import {
 import { type Contradiction, whyUnstable } from "./client-runs/contradiction.js";
 import type { Runs } from "./client-runs/runs.js";
 import { findDoubtOfOnly } from "./doubt-of-only.js";
+import { noteRepeatedRejections } from "./resends/repeated-rejections.js";
 
 /** What each part of the runs has shown. */
 export interface Parts {
@@ -49,8 +50,10 @@ function restsOnFailure({ check, result }: JudgedCheck): boolean {
 }
 
 /** Nothing contradicts what the runs have shown. */
-export function clientByParts(runs: Runs, parts: Parts): JudgedClient {
-  const judgment = mergeJudgments([judgeAdvice(runs), judgmentOfParts(parts)]);
+export async function clientByParts(runs: Runs, parts: Parts): Promise<JudgedClient> {
+  // What a named resend explains needs no note.
+  const notes = parts.resends.problems.length > 0 ? [] : await noteRepeatedRejections(runs);
+  const judgment = mergeJudgments([judgeAdvice(runs), judgmentOfParts(parts), { ...nothingJudged, notes }]);
   if (runs.isStopped) return judgedClient(runs, judgment);
 
   return judgedClient(runs, judgment, findDoubtOfOnly(runs.plan, judgment.checks, runs.plain.report));

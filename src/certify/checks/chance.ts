@@ -23,8 +23,9 @@ export const surePlainRuns = 5;
 export const sureResends = 2;
 export const maxRejections = 5;
 
-/** Does the client wait? So many runs must show a request in time. */
+/** Does the client wait? So many runs must show a request in time: more for a single kind, since no other kind would show a client that waits at random. */
 export const sureWaits = 2;
+export const sureWaitsOfSingleKind = 3;
 
 /** Do all tests send the key again, or only some that poll? So many turns, of which some reject another key, must all show it. */
 export const minTurns = 8;

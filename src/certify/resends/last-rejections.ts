@@ -1,4 +1,4 @@
-import { maxRejections, sureResends, sureWaits } from "../checks/chance.js";
+import { maxRejections, sureResends } from "../checks/chance.js";
 import type { KeyRequest } from "../client-runs/client-run.js";
 
 // To find out whether a client resends, the last request with a key is rejected in one run after another, until the runs agree. As an
@@ -22,9 +22,13 @@ type ShownByRejections =
   | { readonly kind: "held" | "sometimes" | "one_more_run" }
   | { readonly kind: "resent"; readonly firstRequest: KeyRequest; readonly requests: readonly KeyRequest[] };
 
-/** What the runs that rejected the last request show together. `neededFailures`: how often the client must give up. */
+/**
+ * What the runs that rejected the last request show together.
+ * `neededWaits`: in how many of them the next request must come in time. `neededFailures`: how often the client must give up.
+ */
 export function resultOfRejections(
   rejections: readonly LastRejection[],
+  neededWaits: number,
   neededFailures: 1 | 2,
 ): ShownByRejections {
   let gaveUpCount = 0;
@@ -43,7 +47,7 @@ export function resultOfRejections(
   if (gaveUpCount > 0) return { kind: "sometimes" };
 
   const [firstRequest] = resends;
-  if (firstRequest === undefined) return { kind: inTimeCount < sureWaits ? "one_more_run" : "held" };
+  if (firstRequest === undefined) return { kind: inTimeCount < neededWaits ? "one_more_run" : "held" };
   if (resends.length >= sureResends) return { kind: "resent", firstRequest, requests: resends };
   return { kind: rejections.length < maxRejections ? "one_more_run" : "sometimes" };
 }

@@ -15,11 +15,13 @@ export interface ResendTrial {
   readonly runs: Runs;
   readonly key: WorkingKey;
   readonly resendKind: ResendKind;
+  /** In how many runs the next request must come in time before a kind with a time holds. */
+  readonly neededWaits: number;
 }
 
 /** Rejects the last request in run after run, until they show something together. */
 export async function resultOfTrial(trial: ResendTrial): Promise<Held | NotJudged | Suspect> {
-  const { runs, key, resendKind } = trial;
+  const { runs, key, resendKind, neededWaits } = trial;
   const { check, rejection: response } = resendKind;
   const request = runReplacingLast(key, response, check, waitAfterRejection(resendKind));
   const rejections: LastRejection[] = [];
@@ -28,7 +30,7 @@ export async function resultOfTrial(trial: ResendTrial): Promise<Held | NotJudge
     if (rejection.kind === "not_judged") return rejection;
 
     rejections.push(rejection);
-    const shownSoFar = resultOfRejections(rejections, failuresNeeded(runs.plan));
+    const shownSoFar = resultOfRejections(rejections, neededWaits, failuresNeeded(runs.plan));
     switch (shownSoFar.kind) {
       case "one_more_run":
         continue;

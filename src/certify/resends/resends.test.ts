@@ -24,9 +24,10 @@ const rejections: Readonly<Record<string, LastRejection>> = {
 };
 
 /** What runs show that end like this: the client gave up, waited, or resent. */
-const shown = (runs: string, neededFailures: 1 | 2 = 1) =>
+const shown = (runs: string, neededWaits = 2, neededFailures: 1 | 2 = 1) =>
   resultOfRejections(
     [...runs].map((letter) => rejections[letter] as LastRejection),
+    neededWaits,
     neededFailures,
   ).kind;
 
@@ -49,10 +50,15 @@ test.each(["rg", "wg"])("a run that sent more forbids that a later one holds: %s
   expect(shown(runs)).toBe("sometimes");
 });
 
+test("a kind with a time that is tried alone takes three waits", () => {
+  expect(shown("ww", 3)).toBe("one_more_run");
+  expect(shown("www", 3)).toBe("held");
+});
+
 test("a failure that must come twice holds after two runs", () => {
-  expect(shown("g", 2)).toBe("one_more_run");
-  expect(shown("gg", 2)).toBe("held");
-  expect(shown("gr", 2)).toBe("sometimes");
+  expect(shown("g", 2, 2)).toBe("one_more_run");
+  expect(shown("gg", 2, 2)).toBe("held");
+  expect(shown("gr", 2, 2)).toBe("sometimes");
 });
 
 type End = Partial<RunEnd> | ((before: number) => Partial<RunEnd>);
@@ -151,14 +157,15 @@ test("a turn that fails although the key came again is taken once more: a suite 
   expect(names.filter((name) => name === "resend.401")).toHaveLength(2 + 8 + 1);
 });
 
-test("a 429 holds after two waits, also if no other kind with a time is tried", async () => {
+test("a 429 holds after two waits, and after three if no other kind with a time is tried", async () => {
   const waits = { last: early(undefined) };
   const countOf = async (only?: readonly string[]) => {
     const { result, names } = await resendsOf(timed, waits, only);
     return [result?.kind, names.filter((name) => name === timed).length];
   };
   expect(await countOf()).toEqual(["held", 2]);
-  expect(await countOf([timed])).toEqual(["held", 2]);
+  expect(await countOf([timed])).toEqual(["held", 3]);
+  expect(await countOf(["resend.429"])).toEqual(["held", 2]);
 });
 
 test("a 429 that comes too soon twice is a problem, also after waits and if a later request is the early one", async () => {

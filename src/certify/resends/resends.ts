@@ -1,3 +1,4 @@
+import { sureWaits, sureWaitsOfSingleKind } from "../checks/chance.js";
 import {
   failedResult,
   type Held,
@@ -48,7 +49,10 @@ export async function judgeResends(runs: Runs): Promise<Judgment> {
 
 /** Judges all timed kinds, or all others. Those of them that fail are one problem together. */
 async function judgeKinds(runs: Runs, key: WorkingKey, kinds: readonly ResendKind[]): Promise<Judgment> {
-  const triedKinds = await Promise.all(kinds.map((resendKind) => tryKind({ runs, key, resendKind })));
+  const neededWaits = kinds.length === 1 ? sureWaitsOfSingleKind : sureWaits;
+  const triedKinds = await Promise.all(
+    kinds.map((resendKind) => tryKind({ runs, key, resendKind, neededWaits })),
+  );
   const suspects: Suspect[] = [];
   const checks: JudgedCheck[] = [];
   for (const { resendKind, result } of triedKinds) {
