@@ -17,7 +17,7 @@ import { sendControlError } from "./control-errors.js";
 import type { ControlServer } from "./control-server.js";
 import { redirectToDocs } from "./page.js";
 import { serveAssets } from "./page-files.js";
-import { readCall, requireReadableType } from "./read-call.js";
+import { readControlCall, requireReadableType } from "./read-call.js";
 import type { Route } from "./route.js";
 import type { RouteResult } from "./route-result.js";
 import { routes } from "./routes/routes.js";
@@ -116,7 +116,7 @@ function rejectMethod(allowed: readonly string[]) {
 
 /** A control call: reads it, runs its route, saves its change and sends its result. A call that cannot be read runs nothing. */
 async function runRoute(route: Route, server: ControlServer, request: Request, response: Response) {
-  const { run, body, query } = readCall(route, request);
+  const { run, body, query } = readControlCall(route, request);
 
   // The sandbox must be as of now.
   const { sandbox } = server;

@@ -67,7 +67,7 @@ interface ReadCall {
 }
 
 /** Reads what was sent in a call, and checks it by the shapes of the route. A scenario in YAML is only parsed: its check is a part of its start. */
-export function readCall(route: Route, request: Request): ReadCall {
+export function readControlCall(route: Route, request: Request): ReadCall {
   const query = checkedQuery(route, request);
   if (bodyKind(route, request) !== "yaml") {
     return { run: route.run, body: checkedBody(route, request), query };
