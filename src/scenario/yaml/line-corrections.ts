@@ -2,7 +2,7 @@ import type { Repair } from "./repair.js";
 
 // Guesses at a mistake inside a single line. A pattern also fits lines without a mistake: only a correction that makes the whole
 // text YAML is named, and of several the first.
-
+//
 // Over each pattern is a line before and after its correction; `^^^` marks what its group `mistake` has.
 
 interface Correction {
