@@ -97,12 +97,13 @@ interface VariableValue {
 function flagsOfVariables(flags: flag.FlagSet, onLine: FlagsByName, env: Io["env"]): FlagsByName {
   const fromVariables = new Map<string, VariableValue>();
   for (const [name, { read, variables }] of Object.entries(flags)) {
-    const variable = variables.find((name) => (env[name] ?? "") !== "");
+    const variable = variables.find((candidate) => (env[candidate] ?? "") !== "");
     if (variable === undefined || name in onLine) continue;
 
-    const value = read(env[variable] as string, variable);
     const isOverruled = rivalsOf(name, flags).some((rival) => rival in onLine);
-    if (!isOverruled) fromVariables.set(name, { variable, value });
+    if (isOverruled) continue;
+    const value = read(env[variable] as string, variable);
+    fromVariables.set(name, { variable, value });
   }
 
   requireNoRivals(fromVariables, flags);

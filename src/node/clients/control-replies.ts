@@ -48,11 +48,25 @@ export const runningKeyShape = s.openMapping({
 export const runningKeysShape = s.list(runningKeyShape);
 export type RunningKey = ValueOf<typeof runningKeyShape>;
 
-export const detailsShape = tolerantJsonShape(requestDetailsShape);
+const detailsShape = tolerantJsonShape(requestDetailsShape);
+/** A request with its details. */
 export type DetailsInJson = InJson<ValueOf<typeof requestDetailsShape>>;
 
-export const requestsShape = tolerantJsonShape(s.list(requestShape));
+/** The details of a request, from a sandbox of any version; `undefined` if the data is something else. */
+export function readJournaledRequest(data: unknown): DetailsInJson | undefined {
+  const details = readAs(detailsShape, data);
+  return details as DetailsInJson | undefined; // the shape is of this type
+}
+
+const requestsShape = tolerantJsonShape(s.list(requestShape));
+/** A request of the journal. */
 export type RequestInJson = InJson<ValueOf<typeof requestShape>>;
+
+/** The requests of a journal, from a sandbox of any version; `undefined` if the data is something else. */
+export function readRequests(data: unknown): readonly RequestInJson[] | undefined {
+  const requests = readAs(requestsShape, data);
+  return requests as readonly RequestInJson[] | undefined; // the shape is of this type
+}
 
 /** A value of another program; `undefined` if it does not have the shape. */
 export function readAs<Of extends Shape>(shape: Of, value: unknown): ValueOf<Of> | undefined {
