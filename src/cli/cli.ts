@@ -55,10 +55,10 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   const program = await createProgram(line, io);
 
   // Commander reads the flags, and calls the command.
-  const commander = program.commands.find((command) => command.name() === line.name) as Commander; // the program has each command
+  const parsedCommand = program.commands.find((command) => command.name() === line.name) as Commander; // the program has each command
   let code: number = exitCode.fine;
-  commander.action(async () => {
-    code = await callCommand(line, commander, io);
+  parsedCommand.action(async () => {
+    code = await callCommand(line, parsedCommand, io);
   });
 
   try {
@@ -117,16 +117,16 @@ async function requireScenario(word: string | undefined, io: Io): Promise<void> 
 }
 
 /** Runs the command once Commander has read its arguments and flags; resolves to its exit code. */
-async function callCommand(line: CommandLine, commander: Commander, io: Io): Promise<number> {
+async function callCommand(line: CommandLine, parsedCommand: Commander, io: Io): Promise<number> {
   const { name, command, argv, clientCommand } = line;
-  const { args } = commander;
+  const { args } = parsedCommand;
   // `readLine` has not seen the scenario of a line that starts with flags.
   if (!line.hasName) await requireScenario(args[0], io);
   await requireNoPort(line, args, io);
   await requireClientCommand(line, args, io);
   await warnOfVariables(command, io);
 
-  const { mode, flags } = readCall(name, command, commander, io);
+  const { mode, flags } = readCall(name, command, parsedCommand, io);
   const fullArgv = line.hasName ? argv : [name, ...argv];
   const code = await command.run({ mode, args, flags, clientCommand, fullArgv, io });
   return code ?? exitCode.fine;

@@ -77,7 +77,7 @@ const verdictCodes: Readonly<Record<CertifyResult["verdict"], number>> = {
   failed: exitCode.failed,
   not_judged: exitCode.threshold,
   no_request: exitCode.noRequest,
-  // A signal has its own code, which comes first.
+  // This code is never used: a signal has its own, which comes first.
   stopped: exitCode.defect,
 };
 

@@ -31,7 +31,7 @@ export interface CommandOptions {
 }
 
 const outputs = ["stdout", "stderr"] as const;
-type StreamName = (typeof outputs)[number];
+export type StreamName = (typeof outputs)[number];
 
 /** What to do when nobody reads an output of this process any more. */
 const outputErrors: Readonly<Record<StreamName, SharedListener>> = {
