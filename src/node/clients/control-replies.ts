@@ -2,7 +2,7 @@ import { requestDetailsShape } from "../../api/request-details.js";
 import { outcomeShape } from "../../rules/outcomes.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
-import { tolerantJsonShape } from "../../schema/any-version.js";
+import { tolerantJsonShape } from "../../schema/tolerant-json-shape.js";
 import { isTooDeep, tryParseJson } from "../../schema/json-text.js";
 import { findMismatches } from "../../schema/mismatches.js";
 import type { Shape, ValueOf } from "../../schema/shape.js";

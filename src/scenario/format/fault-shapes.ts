@@ -57,7 +57,7 @@ const statusFields = {
 
 const effects: s.Fields = { ...effectFields, ...statusFields };
 // The effects of a fault: at least one. `{ hang: false }` has none, like `{}`.
-const then = s.needingOneOn(faultKinds, s.mapping(effects));
+const then = s.needing(faultKinds, s.mapping(effects), { isFalseMissing: true });
 
 const faultSchema: s.Shape = s.mapping({
   when: s.optional(s.mapping(conditionFields)),
