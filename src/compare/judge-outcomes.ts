@@ -1,11 +1,12 @@
 import { pluralize } from "../report/plain-text.js";
+import { listed } from "../schema/words.js";
 import type { ComparedOutcome } from "./comparison.js";
 import { contractOutcomes } from "./contract/keys-of-outcomes.js";
 import type { PromisedOutcomeId, WhyByOutcome } from "./contract/promised-outcome.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
 import { firstPlaces } from "./first-places.js";
-import { wordsOfOpenReasons } from "./rejections/compare-texts.js";
-import type { OpenPlace } from "./rejections/open-places.js";
+import type { OpenPlace } from "./rejections/judge-places.js";
+import { whyPlaceIsOpen } from "./rejections/rejection-words.js";
 import { shownText } from "./response/describe.js";
 import { describeResponse } from "./response/describe-response.js";
 import type { Attempt } from "./sending/attempt.js";
@@ -14,7 +15,7 @@ import type { Attempt } from "./sending/attempt.js";
 interface Findings {
   readonly attempts: readonly Attempt[];
   readonly differences: readonly ContractDifference[];
-  /** Read only for outcomes without a response that counts. */
+  /** Read only for outcomes without a response that is judged. */
   readonly whyNotTried: WhyByOutcome;
   /** Why nobody can tell whether the requests of a key are counted, by the outcome of the key. */
   readonly openCounts: WhyByOutcome;
@@ -35,8 +36,8 @@ function judgeOutcome(outcome: PromisedOutcomeId, findings: Findings): ComparedO
     return { ...common, result: "differs", reason: undefined };
   }
 
-  const isTried = attempts.some(({ evidence }) => evidence.kind === "judged");
-  if (!isTried) {
+  const isAnyJudged = attempts.some(({ evidence }) => evidence.kind === "judged");
+  if (!isAnyJudged) {
     const reason = findings.whyNotTried.get(outcome) ?? reasonOfLatest(attempts);
     return { ...common, result: "not_tried", reason };
   }
@@ -46,10 +47,12 @@ function judgeOutcome(outcome: PromisedOutcomeId, findings: Findings): ComparedO
   return { ...common, result: reason === undefined ? "agrees" : "agrees_in_part", reason };
 }
 
-/** Returns why the latest request for an outcome shows nothing; `undefined` if there is none, or if it counts. */
+/** Returns why the latest request for an outcome shows nothing; `undefined` if there is none, or if it is judged. */
 function reasonOfLatest(attempts: readonly Attempt[]): string | undefined {
-  // A request that met a limit, and its control, tell nothing once the limit was waited for: another request tells.
-  const latest = attempts.findLast(({ evidence }) => evidence.kind !== "waited_for") ?? attempts.at(-1);
+  // A request that met a limit, and its control, tell nothing once the limit was waited for: another request tells, unless a
+  // signal has ended the wait.
+  const notWaitedFor = attempts.filter(({ evidence }) => evidence.kind !== "waited_for");
+  const latest = notWaitedFor.at(-1) ?? attempts.at(-1);
   if (latest === undefined || latest.evidence.kind === "judged") return undefined;
   return latest.evidence.why;
 }
@@ -72,11 +75,9 @@ function reasonOnR14(outcome: PromisedOutcomeId, { openCauses, openPlaces }: Fin
   const placesOfOutcome = openPlaces.filter(({ causes }) => causes.includes(outcome));
   if (placesOfOutcome.length === 0) return undefined;
   const { named, more } = firstPlaces(placesOfOutcome);
-  const words = named.map(({ place, reason }) => {
-    return `at ${shownText(place.name)}, because ${wordsOfOpenReasons[reason]}`;
-  });
-  if (more > 0) words.push(`and at ${pluralize(more, "place")} more`);
-  return `R14 was not judged ${words.join("; ")}`;
+  const words = named.map(({ place }) => shownText(place.name));
+  if (more > 0) words.push(`${pluralize(more, "place")} more`);
+  return `R14 was not judged at ${listed(words, "and")}, because ${whyPlaceIsOpen}`;
 }
 
 /** Returns why the counts in the responses to a working key were not compared; `undefined` if they were. */

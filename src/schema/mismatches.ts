@@ -30,8 +30,8 @@ export function findMismatches(
     if (kind === "value") wrongPart = path;
 
     // The name of a member from outside may contain anything.
-    const safePath = path.map((step) => (typeof step === "string" ? shortName(redact(step)) : step));
-    const safeText = pathText(safePath);
+    const safeSteps = path.map((step) => (typeof step === "string" ? shortName(redact(step)) : step));
+    const safeText = pathText(safeSteps);
     if (kind === "unknown") {
       mismatches.push({ kind: "unknown_member", path: safeText, expected: "no such member", value });
     } else {

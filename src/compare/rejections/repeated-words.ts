@@ -1,5 +1,6 @@
 import { positionOfWord } from "../response/words.js";
-import { splitWords, type TextAtPlace } from "./compare-texts.js";
+import type { TextAtPlace } from "./compare-texts.js";
+import { splitWords } from "./split-words.js";
 
 /** A text with a time: `09:00:05`, or since 1970 in seconds or in milliseconds, `1772442000` and `1772442000123`. */
 const textWithTime = /\d:\d\d:\d\d|\b(?:\d{10}|\d{13})\b/;
@@ -18,15 +19,14 @@ export function isAnyWordRepeated(
   for (const text of textsInOrder) {
     if (text === undefined) continue;
     const words = splitWords(text);
-    const hasTime = textWithTime.test(text);
+    const mayRepeatLatest = textWithTime.test(text);
     for (const [index, word] of words.entries()) {
       const position = positionOfWord(index, words);
       if (!positions.has(position)) continue;
       const earlier = earlierByPosition.get(position) ?? [];
-      const isSameTime = hasTime && earlier.at(-1) === word;
-      if (earlier.includes(word) && !isSameTime) return true;
-      earlier.push(word);
-      earlierByPosition.set(position, earlier);
+      if (mayRepeatLatest && earlier.at(-1) === word) continue;
+      if (earlier.includes(word)) return true;
+      earlierByPosition.set(position, [...earlier, word]);
     }
   }
   return false;
