@@ -2,12 +2,12 @@ import { requestDetailsShape } from "../../api/request-details.js";
 import { outcomeShape } from "../../rules/outcomes.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
-import { tolerantJsonShape } from "../../schema/any-version.js";
 import { isTooDeep, tryParseJson } from "../../schema/json-text.js";
 import { findMismatches } from "../../schema/mismatches.js";
 import type { Shape, ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
 import type { InJson } from "../../schema/spelling.js";
+import { tolerantJsonShape } from "../../schema/tolerant-json-shape.js";
 
 // What a control plane replies. Any program may listen at its address, so that nothing without these shapes is read.
 
