@@ -1,4 +1,4 @@
-import { requestDetailsShape } from "../../api/request-details.js";
+import { explainedRequestShape } from "../../report/request-text.js";
 import { outcomeShape } from "../../rules/outcomes.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
@@ -48,8 +48,8 @@ export const runningKeyShape = s.openMapping({
 export const runningKeysShape = s.list(runningKeyShape);
 export type RunningKey = ValueOf<typeof runningKeyShape>;
 
-export const detailsShape = tolerantJsonShape(requestDetailsShape);
-export type DetailsInJson = InJson<ValueOf<typeof requestDetailsShape>>;
+export const detailsShape = tolerantJsonShape(explainedRequestShape);
+export type DetailsInJson = InJson<ValueOf<typeof explainedRequestShape>>;
 
 export const requestsShape = tolerantJsonShape(s.list(requestShape));
 export type RequestInJson = InJson<ValueOf<typeof requestShape>>;
