@@ -7,7 +7,7 @@ import { findDoubtOfCoverage } from "./coverage.js";
 import {
   alwaysFails,
   passesAgain,
-  staysOpen,
+  stoppedBeforeDecided,
   typicalPasses,
   typicalPassesSometimes,
   whyEndless,
@@ -25,11 +25,11 @@ export async function findDoubtOfPlainRun(plain: EndedRun, runs: Runs): Promise<
 async function whyPlainFails(why: string, runs: Runs): Promise<Reason> {
   for (let pair = 1; pair <= surePairs; pair++) {
     const minimal = await resultWith("minimal", runs);
-    if (minimal === "not_made") return staysOpen(why);
+    if (minimal === "not_made") return stoppedBeforeDecided(why);
     if (minimal === "passed") return passesAgain(why);
 
     const typical = await resultWith("typical", runs);
-    if (typical === "not_made") return staysOpen(why);
+    if (typical === "not_made") return stoppedBeforeDecided(why);
     if (typical === "passed") continue;
     return pair === 1 ? alwaysFails(why) : typicalPassesSometimes(why);
   }

@@ -20,18 +20,18 @@ function areAllSeedsTried(plan: CertifyPlan): boolean {
 export async function findDoubtOfFailure(runs: Runs, run: ClientRun): Promise<Reason | undefined> {
   if (areAllSeedsTried(runs.plan)) return undefined;
 
-  const [doubtOfPlainRuns, alike] = await Promise.all([
-    findDoubtOfPlainRuns(runs),
+  const [whyStopped, alike] = await Promise.all([
+    makePlainRunsNextToFailures(runs),
     runs.makeUpTo(run, failuresWithFewSeeds),
   ]);
-  if (doubtOfPlainRuns !== undefined) return doubtOfPlainRuns;
+  if (whyStopped !== undefined) return whyStopped;
   if (alike.some(isNotMade)) return certifyStopped;
   if (alike.every(isBroken)) return undefined;
   return { why: "the command fails, but only in some runs", whatToDo: fixHiddenDependency };
 }
 
 /** Makes the plain runs next to failures, if they are needed. One of them that fails is a contradiction, after which no failure counts. */
-export async function findDoubtOfPlainRuns(runs: Runs): Promise<Reason | undefined> {
+export async function makePlainRunsNextToFailures(runs: Runs): Promise<Reason | undefined> {
   if (areAllSeedsTried(runs.plan)) return undefined;
   const plainRuns = await runs.makeUpTo(plainRunRequest, plainRunsWithFewSeeds);
   return plainRuns.some(isNotMade) ? certifyStopped : undefined;

@@ -30,7 +30,7 @@ export function findDoubtOfPass(
     return { why, whatToDo: "Leave the seed out: the sandbox then has the run's." };
   }
   if (whatWasTried === "varied" && run.points.length === 0) return nothingVaried;
-  if (whatWasTried === "replaced" && run.replacedCount === 0) return nothingHit;
+  if (whatWasTried === "replaced" && run.replacedCount === 0) return noRequestReplaced;
   if (missing.length === 0) return undefined;
 
   const named = missing.length > 3 ? [...missing.slice(0, 3), "others"] : missing;
@@ -53,7 +53,7 @@ const nothingVaried: Reason = {
   whatToDo: "Leave out what your tests set themselves, such as assumptions.",
 };
 
-export const nothingHit: Reason = {
+export const noRequestReplaced: Reason = {
   why: "no request was hit",
   whatToDo: "Send the requests of the plain run again: without a cache of your client's own on disk.",
 };

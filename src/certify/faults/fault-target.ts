@@ -16,7 +16,7 @@ import { responseNotUsed, sentAgainAfter401 } from "./fault-words.js";
 export interface FaultTarget {
   readonly outcome: OutcomeId;
   /** How many requests end on the outcome without a fault, at most. If more do so after a fault, the client has sent the request again. */
-  readonly mostRequests: number;
+  readonly requestsWithoutFault: number;
   /** Why no test is known to use the first response: a client that survives a fault shows nothing then. */
   readonly doubt: Reason | undefined;
 }
@@ -43,7 +43,7 @@ async function targetOf(runs: Runs, outcome: OutcomeId): Promise<FaultTarget> {
   if (isNoticed(run)) doubt = await findDoubtOfFailure(runs, run);
   else if (isSentAgain) doubt = sentAgainAfter401;
   else doubt = findDoubtOfPass(runs.plain, run, "replaced") ?? responseNotUsed;
-  return { outcome, mostRequests: Math.max(countInPlain, count), doubt };
+  return { outcome, requestsWithoutFault: Math.max(countInPlain, count), doubt };
 }
 
 /** The successes of requests that a fault may hit: first those that come equally often in each run. */

@@ -13,12 +13,12 @@ import type { KeyRequest } from "../client-runs/client-run.js";
 //     in time, gave up              sometimes: the client asks again in some runs only
 
 /** What one run shows that rejects the last request: the client gave up, and the command failed; it asked again in time; or it resent. */
-export type LastRejection =
+export type ShownByRun =
   | { readonly kind: "gave_up" }
   | { readonly kind: "in_time" | "resent"; readonly request: KeyRequest };
 
 /** What several runs show together. `sometimes`: the client asks again in some runs only, and nobody can tell why. */
-type ShownByRejections =
+type ShownByAllRuns =
   | { readonly kind: "held" | "sometimes" | "one_more_run" }
   | { readonly kind: "resent"; readonly firstRequest: KeyRequest; readonly requests: readonly KeyRequest[] };
 
@@ -27,10 +27,10 @@ type ShownByRejections =
  * `neededWaits`: in how many of them the next request must come in time. `neededFailures`: how often the client must give up.
  */
 export function resultOfRejections(
-  rejections: readonly LastRejection[],
+  rejections: readonly ShownByRun[],
   neededWaits: number,
   neededFailures: 1 | 2,
-): ShownByRejections {
+): ShownByAllRuns {
   let gaveUpCount = 0;
   let inTimeCount = 0;
   const resends: KeyRequest[] = [];

@@ -3,7 +3,7 @@ import type { Replacement } from "../../runs/conditions.js";
 import type { RunPurpose } from "../checks/check.js";
 import { type NotJudged, notJudged } from "../checks/judgment.js";
 import { type ClientRun, type KeyRequest, passedMsIfTooEarly } from "../client-runs/client-run.js";
-import { findDoubtOfEnd, nothingHit } from "../client-runs/doubt-of-pass.js";
+import { findDoubtOfEnd, noRequestReplaced } from "../client-runs/doubt-of-pass.js";
 import type { RunRequest } from "../client-runs/runs.js";
 import { longestWait } from "../client-runs/timeouts.js";
 
@@ -16,12 +16,12 @@ import { longestWait } from "../client-runs/timeouts.js";
 export interface WorkingKey {
   readonly ref: string;
   /** The numbers of its requests, from 1, whose response the client read in the plain run, such as 2 and 3. */
-  readonly readNumbers: readonly number[];
+  readonly numbersOfReadRequests: readonly number[];
 }
 
 /** The number of the last request with the key whose response the client reads. */
-export function lastReadNumber({ readNumbers }: WorkingKey): number {
-  return readNumbers.at(-1) as number; // only keys with such a request are asked for
+export function lastReadNumber({ numbersOfReadRequests }: WorkingKey): number {
+  return numbersOfReadRequests.at(-1) as number; // only keys with such a request are asked for
 }
 
 /** What followed the replacement. */
@@ -66,20 +66,20 @@ export function whatFollowed(run: ClientRun, key: WorkingKey): WhatFollowed {
 
   const accepted = acceptedOfRun(run, key.ref);
   // As in the fourth request, with index 3, of a key that the plain run sends three times.
-  const extraRequest = accepted[key.readNumbers.length];
+  const extraRequest = accepted[key.numbersOfReadRequests.length];
   if (extraRequest === undefined) return { kind: "nothing", run };
   // Nothing was put in place of a response, so the replacement has not caused the request.
-  if (run.replacedCount === 0) return notJudged(nothingHit);
+  if (run.replacedCount === 0) return notJudged(noRequestReplaced);
 
   const earlyRequest = accepted.find((request) => passedMsIfTooEarly(request) !== undefined);
   return { kind: "sent_again", run, extraRequest, earlyRequest };
 }
 
 /** The first request with the key that is more than in the plain run, if the run hit a request with this key, whatever that got. */
-export function firstExtraRequest(run: ClientRun, key: WorkingKey): KeyRequest | undefined {
+export function extraRequestAfterHit(run: ClientRun, key: WorkingKey): KeyRequest | undefined {
   const accepted = acceptedOfRun(run, key.ref);
   const isHit = accepted.some(({ isReplaced }) => isReplaced);
-  return isHit ? accepted[key.readNumbers.length] : undefined;
+  return isHit ? accepted[key.numbersOfReadRequests.length] : undefined;
 }
 
 /** The requests with a key that the sandbox accepts, or would without the conditions of the run, and whose response the client has read. */

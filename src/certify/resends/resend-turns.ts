@@ -6,7 +6,7 @@ import { steadyKeysBesides } from "./steady-key.js";
 import {
   doubtOfTurn,
   findDoubtByOtherKey,
-  type Suspicion,
+  type SuspectsOfKey,
   type TurnResult,
   takeTurn,
 } from "./suspect-turns.js";
@@ -26,12 +26,15 @@ interface TakenTurn {
 }
 
 /** Takes the turns of the suspects, and finds the first one that leaves them in doubt. `kinds`: those of the suspects. */
-export async function findDoubtOfTurns(suspicion: Suspicion, kinds: SomeKinds): Promise<Reason | undefined> {
-  const { runs, key } = suspicion;
+export async function findDoubtOfTurns(
+  suspected: SuspectsOfKey,
+  kinds: SomeKinds,
+): Promise<Reason | undefined> {
+  const { runs, key } = suspected;
   const { ofKey, ofOtherKeys } = planTurns(key, await steadyKeysBesides(runs, key), kinds);
   const [takenTurns, doubtsByOtherKeys] = await Promise.all([
-    Promise.all(ofKey.map((turn) => takeAndKeep(suspicion, turn))),
-    Promise.all(ofOtherKeys.map((turn) => findDoubtByOtherKey(suspicion, turn))),
+    Promise.all(ofKey.map((turn) => takeTurnAndKeep(suspected, turn))),
+    Promise.all(ofOtherKeys.map((turn) => findDoubtByOtherKey(suspected, turn))),
   ]);
 
   for (const { result } of takenTurns) {
@@ -41,14 +44,14 @@ export async function findDoubtOfTurns(suspicion: Suspicion, kinds: SomeKinds): 
     if (doubt !== undefined) return doubt;
   }
   for (const turn of lastTurnsOnlyInTime(takenTurns)) {
-    const doubt = await findDoubtOfMoreTurns(suspicion, turn, kinds);
+    const doubt = await findDoubtOfMoreTurns(suspected, turn, kinds);
     if (doubt !== undefined) return doubt;
   }
   return undefined;
 }
 
-async function takeAndKeep(suspicion: Suspicion, turn: Turn): Promise<TakenTurn> {
-  return { turn, result: await takeTurn(suspicion, turn) };
+async function takeTurnAndKeep(suspected: SuspectsOfKey, turn: Turn): Promise<TakenTurn> {
+  return { turn, result: await takeTurn(suspected, turn) };
 }
 
 /** The last turn of each request after which, in all of its turns, the next one came in time. */
@@ -67,15 +70,15 @@ function lastTurnsOnlyInTime(takenTurns: readonly TakenTurn[]): Turn[] {
 
 /** Rejects the request of this turn again, after which the next one only came in time, until it comes too soon once. */
 async function findDoubtOfMoreTurns(
-  suspicion: Suspicion,
+  suspected: SuspectsOfKey,
   turn: Turn,
   kinds: SomeKinds,
 ): Promise<Reason | undefined> {
   for (const nextTurn of turnsAfter(turn, kinds, maxMoreTurns)) {
-    const result = await takeTurn(suspicion, nextTurn);
+    const result = await takeTurn(suspected, nextTurn);
     if (result.kind === "doubt") return result.reason;
     if (result.kind === "resent") return undefined;
   }
   const ending = `but in time after its request ${turn.nth} of ${lastReadNumber(turn.key)}`;
-  return doubtOfTurn(suspicion, { ending, fix: letPollsWait });
+  return doubtOfTurn(suspected, { ending, fix: letPollsWait });
 }

@@ -26,7 +26,7 @@ const maxKeys = 3;
 export async function findSteadyKey(runs: Runs): Promise<FoundKey | NotJudged> {
   const working = workingKeys(runs);
   // A client may keep the response to what it sends once, and ask again if that was rejected: no resend.
-  const repeated = working.filter(({ readNumbers }) => readNumbers.length > 1);
+  const repeated = working.filter(({ numbersOfReadRequests }) => numbersOfReadRequests.length > 1);
   if (repeated.length === 0) return notJudged(whyNoRepeatedKey(runs, working));
 
   const steady = await steadyKeysAmong(runs, repeated);
@@ -44,7 +44,7 @@ export async function findSteadyKey(runs: Runs): Promise<FoundKey | NotJudged> {
 /** The keys besides this one that always work, and that no varied run shows to be unsteady. Each has a request that can be rejected. */
 export function steadyKeysBesides(runs: Runs, { ref }: WorkingKey): Promise<WorkingKey[]> {
   // The client may have read no response of a key whole: none of its requests counts.
-  const others = workingKeys(runs).filter((key) => key.ref !== ref && key.readNumbers.length > 0);
+  const others = workingKeys(runs).filter((key) => key.ref !== ref && key.numbersOfReadRequests.length > 0);
   return steadyKeysAmong(runs, others);
 }
 
@@ -55,8 +55,8 @@ async function steadyKeysAmong(runs: Runs, keys: readonly WorkingKey[]): Promise
 }
 
 /** Whether a run sent the key as often as the plain run. */
-function isSentAsOften(run: ClientRun, { ref, readNumbers }: WorkingKey): boolean {
-  return acceptedOfRun(run, ref).length === readNumbers.length;
+function isSentAsOften(run: ClientRun, { ref, numbersOfReadRequests }: WorkingKey): boolean {
+  return acceptedOfRun(run, ref).length === numbersOfReadRequests.length;
 }
 
 /** The keys that the plain run accepted each time, the default key first. With `--allow 200.test`, the client survives a 401 in place of that success: its keys are left out. */
@@ -67,11 +67,11 @@ function workingKeys({ plain, plan: { defaultKey, allow } }: Runs): WorkingKey[]
     if (isUnknown || !isAlwaysAccepted) continue;
 
     // A run that replaces a response counts all requests: it cannot know which response the client will not read.
-    const readNumbers: number[] = [];
+    const numbersOfReadRequests: number[] = [];
     for (const [index, { isUnread }] of requests.entries()) {
-      if (!isUnread) readNumbers.push(index + 1);
+      if (!isUnread) numbersOfReadRequests.push(index + 1);
     }
-    const key = { ref, readNumbers };
+    const key = { ref, numbersOfReadRequests };
     if (ref === defaultKey) keys.unshift(key);
     else keys.push(key);
   }
