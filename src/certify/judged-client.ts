@@ -33,12 +33,13 @@ export function anyResultNeedsFailure(groups: JudgmentsByGroup): boolean {
   return joinGroups(groups).checks.some(needsFailure);
 }
 
-/** The result that a check of each kind has only because a run failed. */
+/**
+ * The result that a check of each kind has only because the command failed in some run. An answer and a resend hold because it failed: the
+ * client noticed them. A varied run and a fault fail because of it.
+ */
 const resultThatNeedsFailure: Readonly<Record<Check["kind"], "held" | "failed" | "none">> = {
-  // A client should fail at a wrong answer or a rejection.
   answer: "held",
   resend: "held",
-  // It should pass whatever varies, and survive a fault.
   varied: "failed",
   fault: "failed",
   // Advice is about requests and output, however the run ended.
@@ -59,7 +60,7 @@ export async function clientAsJudged(runs: Runs, groups: JudgmentsByGroup): Prom
   return judgedClient(runs, judgment, findDoubtOfOnly(runs.plan, judgment.checks, runs.plain.report));
 }
 
-/** A failure shows nothing after a contradiction: neither a problem, nor what has a result because of it. */
+/** After a contradiction, no failure shows anything: what needs one is not judged, and the rest stays. */
 export function clientAfterContradiction(
   runs: Runs,
   groups: JudgmentsByGroup,

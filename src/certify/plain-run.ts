@@ -13,7 +13,7 @@ import {
   whyEndless,
 } from "./plain-run-words.js";
 
-/** Why the plain run shows too little for any check. */
+/** Why the plain run shows too little for any check. A plain run that failed is made again first, to tell why. */
 export async function findDoubtOfPlainRun(plain: EndedRun, runs: Runs): Promise<Reason | undefined> {
   const { result, code, report } = plain;
   if (result === "passed") return findDoubtOfCoverage(report);
@@ -31,7 +31,9 @@ async function whyPlainFails(why: string, runs: Runs): Promise<Reason> {
     const typical = await resultWith("typical", runs);
     if (typical === "not_made") return stoppedBeforeDecided(why);
     if (typical === "passed") continue;
-    return pair === 1 ? alwaysFails(why) : typicalPassesSometimes(why);
+    // In the pairs before this one, if any, `typical` passed.
+    const isFirstPair = pair === 1;
+    return isFirstPair ? alwaysFails(why) : typicalPassesSometimes(why);
   }
   return typicalPasses(why);
 }

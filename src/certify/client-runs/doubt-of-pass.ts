@@ -10,9 +10,9 @@ export function findDoubtOfEnd({ result }: Pick<ClientRun, "result">): Reason | 
 }
 
 /**
- * Why a run shows nothing in which the client should notice or survive something: it did not end, nothing was tried, or the command did not
- * send what it sent in the plain run, except with keys of requests that were hit. `whatWasTried`: responses that vary, or a response that
- * the run replaces.
+ * In a run, something was tried that the client should notice or survive. Why does the run show nothing, although the command passed? It did
+ * not end, nothing was tried, or the command did not send what it sent in the plain run. Keys of requests that were hit may be missing.
+ * `whatWasTried`: responses that vary, or a response that the run replaces.
  */
 export function findDoubtOfPass(
   plain: Pick<ClientRun, "sentKeys">,
