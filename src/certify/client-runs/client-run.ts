@@ -116,7 +116,7 @@ export interface ClientRun extends PlannedRun, RequestFacts {
 
 /** A run that has ended. */
 export interface EndedRun extends PlannedRun, RunEnd {
-  /** Its place in the order in which the runs ended, from 1. */
+  /** Its place in the order in which the runs ended, from 1; those of a second pass come after those of the first. */
   readonly number: number;
 }
 

@@ -9,7 +9,7 @@ import { awaitHeldVariedRuns } from "../varied/varied-runs.js";
 import { extraRequestAfterHit, type WorkingKey } from "./replaced-run.js";
 import type { ResendKind } from "./resend-kinds.js";
 
-/** Finds a run for another check that contradicts that the client gives up after a 401 or 403. */
+/** The client has given up after a 401 or 403. Finds a run for another check that shows a resend all the same, and returns it as a reason. */
 export async function findResendInOtherRuns(
   runs: Runs,
   key: WorkingKey,
@@ -21,7 +21,7 @@ export async function findResendInOtherRuns(
   return findResendAfterWrongAnswer(runs, key, resendKind);
 }
 
-/** A varied run that passed contradicts it if more requests got this rejection there than in the plain run. */
+/** A varied run that passed shows a resend if more requests got this rejection there than in the plain run. */
 async function findResendInVariedRuns(runs: Runs, resendKind: ResendKind): Promise<Reason | undefined> {
   const variedRuns = await awaitHeldVariedRuns(runs);
   const countInPlain = countRejected(runs.plain, resendKind);
@@ -46,8 +46,8 @@ function countRejected({ sentKeys }: ClientRun, { check }: ResendKind): number {
 }
 
 /**
- * A run for a wrong answer contradicts it if it passed although the first request with this outcome got a 401 in place of its 200, and the key of
- * that request came again. A first test that polls looks the same.
+ * In the run of a wrong answer, the first request with an outcome got a 401 in place of its success. The run shows a resend if the key of that
+ * request came again, and the command passed. A first test that polls looks the same.
  */
 async function findResendAfterWrongAnswer(
   runs: Runs,

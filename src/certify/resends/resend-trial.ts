@@ -3,7 +3,7 @@ import { type ClientRun, isNoticed, type KeyRequest } from "../client-runs/clien
 import { failuresNeeded, makePlainRunsNextToFailures } from "../client-runs/doubt-of-failure.js";
 import { findDoubtOfPass } from "../client-runs/doubt-of-pass.js";
 import type { Runs } from "../client-runs/runs.js";
-import { resultOfRejections, type ShownByRun } from "./last-rejections.js";
+import { type ShownByRun, shownByAllRuns } from "./last-rejections.js";
 import { findResendInOtherRuns } from "./other-runs.js";
 import { runReplacingLast, type WorkingKey, whatFollowed } from "./replaced-run.js";
 import { type ResendKind, type Suspect, waitAfterRejection } from "./resend-kinds.js";
@@ -22,22 +22,22 @@ export interface ResendTrial {
 /** Rejects the last request in run after run, until they show something together. */
 export async function resultOfTrial(trial: ResendTrial): Promise<Held | NotJudged | Suspect> {
   const { runs, key, resendKind, neededWaits } = trial;
-  const { check, rejection: response } = resendKind;
-  const request = runReplacingLast(key, response, check, waitAfterRejection(resendKind));
-  const rejections: ShownByRun[] = [];
+  const { check, rejection } = resendKind;
+  const request = runReplacingLast(key, rejection, check, waitAfterRejection(resendKind));
+  const shown: ShownByRun[] = [];
   for (;;) {
-    const rejection = shownByRun(await runs.makeAnother(request), trial);
-    if (rejection.kind === "not_judged") return rejection;
+    const shownLast = whatRunShows(await runs.makeAnother(request), trial);
+    if (shownLast.kind === "not_judged") return shownLast;
 
-    rejections.push(rejection);
-    const shownSoFar = resultOfRejections(rejections, neededWaits, failuresNeeded(runs.plan));
+    shown.push(shownLast);
+    const shownSoFar = shownByAllRuns(shown, neededWaits, failuresNeeded(runs.plan));
     switch (shownSoFar.kind) {
       case "one_more_run":
         continue;
       case "held":
-        return confirmHeld(trial, rejections);
+        return confirmHeld(trial, shown);
       case "sometimes":
-        return notJudged(doubtOfKind(key, resendKind, requestsOf(rejections), onlyInSomeRuns));
+        return notJudged(doubtOfKind(key, resendKind, requestsThatFollowed(shown), onlyInSomeRuns));
       case "resent":
         return { ...shownSoFar, kind: "suspect", resendKind };
     }
@@ -45,16 +45,16 @@ export async function resultOfTrial(trial: ResendTrial): Promise<Held | NotJudge
 }
 
 /** The requests that followed a rejection, of all runs. */
-function requestsOf(rejections: readonly ShownByRun[]): KeyRequest[] {
+function requestsThatFollowed(shown: readonly ShownByRun[]): KeyRequest[] {
   const requests: KeyRequest[] = [];
-  for (const rejection of rejections) {
-    if (rejection.kind !== "gave_up") requests.push(rejection.request);
+  for (const shownOnce of shown) {
+    if (shownOnce.kind !== "gave_up") requests.push(shownOnce.request);
   }
   return requests;
 }
 
 /** What a run shows in which the last request with the key was rejected. */
-function shownByRun(run: ClientRun, { runs, key, resendKind }: ResendTrial): ShownByRun | NotJudged {
+function whatRunShows(run: ClientRun, { runs, key, resendKind }: ResendTrial): ShownByRun | NotJudged {
   const followed = whatFollowed(run, key);
   switch (followed.kind) {
     case "not_judged":
@@ -79,16 +79,16 @@ function shownByRun(run: ClientRun, { runs, key, resendKind }: ResendTrial): Sho
 }
 
 /** A kind holds only if the failures of its runs count, and no other run shows a resend. */
-async function confirmHeld(trial: ResendTrial, rejections: readonly ShownByRun[]): Promise<Held | NotJudged> {
-  const doubt = await findDoubtOfHeld(trial, rejections);
+async function confirmHeld(trial: ResendTrial, shown: readonly ShownByRun[]): Promise<Held | NotJudged> {
+  const doubt = await findDoubtOfHeld(trial, shown);
   return doubt === undefined ? { kind: "held", key: trial.key.ref } : notJudged(doubt);
 }
 
 async function findDoubtOfHeld(
   { runs, key, resendKind }: ResendTrial,
-  rejections: readonly ShownByRun[],
+  shown: readonly ShownByRun[],
 ): Promise<Reason | undefined> {
-  if (rejections.some(({ kind }) => kind === "gave_up")) {
+  if (shown.some(({ kind }) => kind === "gave_up")) {
     const doubt = await makePlainRunsNextToFailures(runs);
     if (doubt !== undefined) return doubt;
   }

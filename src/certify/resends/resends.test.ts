@@ -11,7 +11,7 @@ import {
 } from "../../../test/certify/hand-made.js";
 import type { Replacement } from "../../runs/conditions.js";
 import type { KeyRequest, RunEnd } from "../client-runs/client-run.js";
-import { resultOfRejections, type ShownByRun } from "./last-rejections.js";
+import { type ShownByRun, shownByAllRuns } from "./last-rejections.js";
 import { type ResendKind, resendKinds } from "./resend-kinds.js";
 import { judgeResends } from "./resends.js";
 import { planTurns, type SomeKinds, turnsAfter } from "./turn-plan.js";
@@ -25,7 +25,7 @@ const rejections: Readonly<Record<string, ShownByRun>> = {
 
 /** What runs show that end like this: the client gave up, waited, or resent. */
 const shown = (runs: string, neededWaits = 2, neededFailures: 1 | 2 = 1) =>
-  resultOfRejections(
+  shownByAllRuns(
     [...runs].map((letter) => rejections[letter] as ShownByRun),
     neededWaits,
     neededFailures,

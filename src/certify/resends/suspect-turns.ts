@@ -14,14 +14,17 @@ import { nameOfKey, type Suspect, waitAfterRejection } from "./resend-kinds.js";
 import { type DoubtWords, sentByOtherProcess, turnOffSomePolls } from "./resend-words.js";
 import type { Turn } from "./turn-plan.js";
 
-/** Suspects that share a key: does something else than the client send it again? */
+// A turn rejects a request once more, and asks whether the client resends everywhere. So a resend is what each turn must show: the suspicion
+// stays if one more request follows in every turn, and a turn without one is the reason to doubt it.
+
+/** Suspects that share a key. */
 export interface SuspectsOfKey {
   readonly runs: Runs;
   readonly key: WorkingKey;
   readonly suspects: readonly Suspect[];
 }
 
-/** What a turn of the suspects' key shows: one more request followed, which must not come, or came in time; or the suspects are in doubt. */
+/** What a turn of the suspects' key shows: a resend, one more request in time, or a reason to doubt the suspicion. */
 export type TurnResult =
   | { readonly kind: "resent" | "in_time" }
   | { readonly kind: "doubt"; readonly reason: Reason };
@@ -48,11 +51,14 @@ function resultOfTurn(suspected: SuspectsOfKey, turn: Turn, followed: WhatFollow
     case "not_judged":
       return { kind: "doubt", reason: followed.reason };
     case "nothing":
-      return doubt(suspected, { ending: `but not ${when}`, fix: turnOffSomePolls });
+      return doubtOfSuspicion(suspected, { ending: `but not ${when}`, fix: turnOffSomePolls });
     case "sent_again": {
       const { run, extraRequest, earlyRequest } = followed;
       if (run.result === "failed") {
-        return doubt(suspected, { ending: `but the command failed ${when}`, fix: turnOffSomePolls });
+        return doubtOfSuspicion(suspected, {
+          ending: `but the command failed ${when}`,
+          fix: turnOffSomePolls,
+        });
       }
       if (!resendKind.isTimed) return { kind: "resent" };
       const isByOtherProcess = extraRequest.afterRejection?.kind === "by_other_process";
@@ -75,12 +81,12 @@ export async function findDoubtByOtherKey(suspected: SuspectsOfKey, turn: Turn):
   }
 }
 
-function doubt(suspected: SuspectsOfKey, words: DoubtWords): TurnResult {
-  return { kind: "doubt", reason: doubtOfTurn(suspected, words) };
+function doubtOfSuspicion(suspected: SuspectsOfKey, words: DoubtWords): TurnResult {
+  return { kind: "doubt", reason: sentAgainBut(suspected, words) };
 }
 
 /** As in "SVC_KEY_ACTIVE was sent again (req_1), but not when its request 2 of 4 got a 401". */
-export function doubtOfTurn({ key, suspects }: SuspectsOfKey, { ending, fix }: DoubtWords): Reason {
+export function sentAgainBut({ key, suspects }: SuspectsOfKey, { ending, fix }: DoubtWords): Reason {
   return {
     why: `${keyVariable(key.ref)} was sent again (${firstIds(suspects)}), ${ending}`,
     whatToDo: fix,
