@@ -33,7 +33,8 @@ import { makeVariedRunsOnce } from "./varied/varied-runs.js";
 //
 // Nobody is accused by chance:
 // - A run that failed is a problem only if it fails again; one that does not end in time needs no second run.
-// - Two runs under the same conditions that end differently are a contradiction: after it, no failure counts.
+// - Two runs under the same conditions that end differently are a contradiction: after it, no failure counts. Runs that hide an outcome from
+//   the client, with a wrong answer, a rejection or a late response, contradict no other.
 
 /** Certifies a client: one plain run, and then what the plan contains; `only` of it limits that. */
 export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<Certification> {
