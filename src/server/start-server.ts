@@ -6,7 +6,8 @@ import type { OrganizationRef, ScenarioKeyRef, ScenarioSource } from "../library
 import { nodePlatform } from "../node/platform.js";
 import { requireKnownOptions, validationError } from "../rules/validation.js";
 import { currentRun, type SandboxRun } from "../runs/current-run.js";
-import { checkedStart, invocationOfServer } from "../sandbox/start-sandbox.js";
+import { invocationOfServer } from "../sandbox/invocation.js";
+import { checkedStart } from "../sandbox/start-sandbox.js";
 import { libraryNotation } from "../scenario/format/notations.js";
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/scenario-source.js";
 import { checkShape } from "../schema/check.js";

@@ -1,6 +1,6 @@
 import { type RandomStream, randomStream } from "../../rules/seed.js";
 import type { ApiCall } from "../../sandbox/api-call.js";
-import type { ApiResponse } from "../../sandbox/journal/exchange.js";
+import type { ApiResponse } from "../../sandbox/journal/call-result.js";
 import { profileInEffect } from "../../sandbox/profile.js";
 import type { VariedPoint } from "../../sandbox/run-trace.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
@@ -46,7 +46,7 @@ const noPoints: readonly VariedPoint[] = [];
 export function chooseVariation(sandbox: SandboxState, call: ApiCall, response: ResponseKind): Variation {
   const { status, content } = response;
   if (profileInEffect(sandbox) !== "varied") return { content, variants: [], variedCall: call };
-  const shift = sandbox.run?.nextVariantShift(call, status);
+  const shift = sandbox.run?.takeVariantShift(call, status);
   const variants = chooseVariants(sandbox, response, shift);
 
   const assumptions = { ...sandbox.assumptions };

@@ -1,7 +1,7 @@
 import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import type { Logger } from "../../node/logger.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { anotherStart, replaceScenario } from "../../sandbox/start-sandbox.js";
+import { checkedReplacement, replaceScenario } from "../../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
@@ -102,7 +102,7 @@ class ReloadOnChange {
       started.loaded = opened.loaded;
       return wasBroken ? [`${this.#name} is valid again, unchanged.`] : [];
     }
-    const start = anotherStart(sandbox, opened.loaded);
+    const start = checkedReplacement(sandbox, opened.loaded);
     // Before anyone hears of it: a state file saves the sandbox then, with this scenario.
     started.loaded = opened.loaded;
     replaceScenario(sandbox, start);

@@ -4,7 +4,7 @@ import { redactPlainKeys } from "../../../rules/redact.js";
 import type { SandboxState, StartOptions } from "../../../sandbox/sandbox-state.js";
 import { secretsByRef, secretsOfNoKey } from "../../../sandbox/secrets.js";
 import {
-  anotherStart,
+  checkedReplacement,
   checkedStart,
   replaceScenario,
   restartSandbox,
@@ -147,7 +147,7 @@ async function bundledText(sandbox: SandboxState): Promise<string | undefined> {
 /** Starts the scenario with a name. Throws `scenario_not_found`. */
 function startNamed(sandbox: SandboxState, name: string, server: ControlServer, options: StartOptions = {}) {
   const named = namedScenario(name, server.startedScenario());
-  replaceScenario(sandbox, anotherStart(sandbox, named, options));
+  replaceScenario(sandbox, checkedReplacement(sandbox, named, options));
   return summarizeStart(sandbox);
 }
 
@@ -156,7 +156,7 @@ function startSent(sandbox: SandboxState, sent: WrittenScenario, options: StartO
   const checked = requireStartable(sent);
   const { scenario } = checked;
   const named: NamedScenario = { scenario, name: scenario.name ?? "unnamed", text: sent.text };
-  replaceScenario(sandbox, anotherStart(sandbox, named, options));
+  replaceScenario(sandbox, checkedReplacement(sandbox, named, options));
   return summarizeStart(sandbox, startWarnings(checked, sandbox.startOptions));
 }
 
