@@ -48,7 +48,10 @@ const commonJsChunks = inOrder([
     test: /(?:\/src\/(?:api\/(?!variation\/words)|rules\/|sandbox\/)|\/src\/(?:library\/real-time|report\/(?:plain-text|shell-words)|scenario\/(?:bundled|problems))\.|^(?!.*node_modules).*\/package\.json$)/,
   },
   { name: "farmers", test: /\/src\/farmers\// },
-  { name: "checks", test: /\/src\/scenario\/(?:format\/inputs|parse-scenario|warnings)\.ts$/ },
+  {
+    name: "checks",
+    test: /\/src\/scenario\/(?:format\/check-input|format\/inputs|parse-scenario|warnings)\.ts$/,
+  },
   { name: "report", test: /\/src\/report\/report\.ts$/ },
   { name: "library", test: /\/src\/index\.ts$/ },
   {

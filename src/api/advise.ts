@@ -47,8 +47,9 @@ export function advise(sandbox: SandboxState, call: ApiCall, exchange: Exchange)
 }
 
 /**
- * Whether a request is as nearly all are: it causes no advice, and later advice does not depend on it. It is a usual success of
- * `/me` with a key that is in no rotation and was not rejected before.
+ * Whether a request is as nearly all are: a usual success of `/me`, with a key that is in no rotation and was not rejected before.
+ * It causes no advice, and has nothing to remember: there is no rejection of its key to forget, and `keysThatWorked` is read only for
+ * keys that replace another one.
  */
 function isPlainSuccess({ entry }: ApiCall, exchange: Exchange, { lastRejections }: ClientBehavior): boolean {
   const { traits, outcome, leaksRealKey, fingerprint } = exchange;

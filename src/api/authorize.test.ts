@@ -30,7 +30,7 @@ const good: AuthorizationFacts = {
   organization,
   now: 1000,
   scope: "attestations:read",
-  grantedScopes: [],
+  addedScopes: [],
   limits: {
     minute: { quota: 60, used: 0, resetsAt: 60_000 },
     day: { quota: 1000, used: 0, resetsAt: 60_000 },

@@ -16,8 +16,8 @@ export interface AuthorizationFacts {
   readonly now: number;
   /** The scope that the endpoint needs; null for none. */
   readonly scope: string | null;
-  /** What the key shows as its scopes besides its own; no endpoint needs one of them. */
-  readonly grantedScopes: readonly string[];
+  /** The scopes that the profile `varied` shows with each key, besides the key's own; no endpoint needs one of them. */
+  readonly addedScopes: readonly string[];
   /** The limits of the key, without this request; `undefined` without a key of the sandbox. */
   readonly limits: LimitUses | undefined;
 }
@@ -50,6 +50,13 @@ export function reachedLimit({ minute, day }: LimitUses): keyof LimitUses | unde
   if (minute.quota === 0 && day.quota > 0) return "minute";
   if (day.quota === 0 && minute.quota > 0) return "day";
   return day.resetsAt > minute.resetsAt ? "day" : "minute";
+}
+
+/** The outcome of a request whose key has these limits; `undefined` if none is reached. */
+export function outcomeOfLimits(limits: LimitUses): "429.per_minute" | "429.per_day" | undefined {
+  const reached = reachedLimit(limits);
+  if (reached === undefined) return undefined;
+  return reached === "day" ? "429.per_day" : "429.per_minute";
 }
 
 /** A check of a request, for people. */
@@ -130,8 +137,8 @@ export const authorizationChecks: readonly CheckRow[] = [
       if (scope === null) return undefined;
       return key?.scopes.includes(scope) ? undefined : "403.insufficient_scope";
     },
-    explain({ key, scope, grantedScopes }) {
-      const shownScopes = key === undefined ? [] : [...key.scopes, ...grantedScopes];
+    explain({ key, scope, addedScopes }) {
+      const shownScopes = key === undefined ? [] : [...key.scopes, ...addedScopes];
       const scopes = shownScopes.join(" ") || "none";
       return { details: { required_scope: scope }, why: `needs ${scope}, has ${scopes}` };
     },
@@ -142,10 +149,7 @@ export const authorizationChecks: readonly CheckRow[] = [
     rules: "R22–R25",
     exits: ["429.per_minute", "429.per_day"],
     reject({ limits }) {
-      if (limits === undefined) return undefined;
-      const reached = reachedLimit(limits);
-      if (reached === undefined) return undefined;
-      return reached === "day" ? "429.per_day" : "429.per_minute";
+      return limits === undefined ? undefined : outcomeOfLimits(limits);
     },
   },
 ];

@@ -4,7 +4,7 @@ import { type Endpoint, ownSuccessOf } from "../sandbox/endpoint.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { usageAt } from "../sandbox/usage.js";
-import { type AuthorizationFacts, authorize } from "./authorize.js";
+import { type AuthorizationFacts, authorize, outcomeOfLimits } from "./authorize.js";
 import { limitUses } from "./limits.js";
 
 /** What the checks and the endpoint decide about a call: which response it gets, not how this is written. */
@@ -44,17 +44,18 @@ function authorizeAndCount(sandbox: SandboxState, call: RoutedCall): ApiOutcomeI
   if (entry === undefined) return authorize(authorizationFacts(sandbox, call));
 
   entry.usage = usageAt(entry.usage, windows, now);
-  const outcome = authorize(authorizationFacts(sandbox, call));
-  const isCounted = isSuccess(outcome) || assumptions.count_rejected;
-  if (!isCounted) return outcome;
+  const outcomeBefore = authorize(authorizationFacts(sandbox, call));
+  const isCounted = isSuccess(outcomeBefore) || assumptions.count_rejected;
+  if (!isCounted) return outcomeBefore;
 
   countCall(entry.usage, windows, now);
-  const isOverLimit = outcomeRow(outcome).status === 429;
-  if (!isOverLimit) return outcome;
+  const isOverLimit = outcomeRow(outcomeBefore).status === 429;
+  if (!isOverLimit) return outcomeBefore;
 
   // A call over one limit may reach the other one, because it is counted, too. With 60 a minute and 1,000 a day, the 61st call of
-  // this minute may be the 1,000th of today. It then gets 429.per_day: the client must wait for the next day.
-  return authorize(authorizationFacts(sandbox, call));
+  // this minute may be the 1,000th of today. It then gets 429.per_day: the client must wait for the next day. Only the limits are
+  // asked again, because counting a call changes nothing else.
+  return outcomeOfLimits(limitUses(entry, sandbox, now)) ?? outcomeBefore;
 }
 
 function countCall(usage: KeyEntry["usage"], windows: SandboxState["windows"], now: number): void {
@@ -74,7 +75,7 @@ export function authorizationFacts(
     organization: entry?.owner.organization,
     now,
     scope: endpoint === undefined ? null : requiredScope(endpoint, sandbox),
-    grantedScopes: sandbox.additions.scopes,
+    addedScopes: sandbox.additions.scopes,
     limits: entry && limitUses(entry, sandbox, now),
   };
 }

@@ -8,7 +8,7 @@ import { errorBody, textBody, utf8Length } from "./http-messages.js";
 import { retryAfterHeader } from "./limits.js";
 import { respondUncounted } from "./predict.js";
 import { respondToCall, responseOf } from "./respond.js";
-import { chooseVariation, variedPoints } from "./variation/vary.js";
+import { respondVaried } from "./variation/vary.js";
 
 /** The status of a failure that sets none. */
 const defaultFailure: FailureStatus = 503;
@@ -18,14 +18,6 @@ const noResponse: ApiResponse = Object.freeze({ status: 0, headers: [], body: ""
 
 const brokenJson = '{"data":{"organization":,"environment":"","scopes":[}}';
 
-/** How a response is delivered, by how its fault ends it. A response that is cut is sent, too: up to there. */
-const deliveryByEnd = {
-  sent: { kind: "send", isWhole: true },
-  cut: { kind: "send", isWhole: false },
-  reset: { kind: "reset", isWhole: false },
-  hang: { kind: "hang", isWhole: false },
-} as const;
-
 /**
  * What a call gets from a fault, which comes before authorization. A call that it only delays is authorized and counted, any
  * other is not (R24).
@@ -34,18 +26,19 @@ export function faultyResult(sandbox: SandboxState, call: ApiCall, fired: FiredF
   const { effect } = fired;
   const mainKind = mainFaultKind(effect);
   const result = resultBeforeDelivery(sandbox, call, effect, mainKind);
-
-  const { kind, isWhole } = deliveryByEnd[faultKindTable[mainKind].ends];
-  let cutAfter: number | undefined;
-  if (effect.truncate) cutAfter = Math.floor(utf8Length(result.response.body) / 2);
-  const delivery: Delivery = {
-    delayMs: fired.latency,
-    kind,
-    isWhole,
-    cutAfter,
-    bytesPerSecond: effect.slow,
-  };
+  const delivery = deliveryOf(fired, mainKind, result.response.body);
   return { ...result, fault: `fault.${mainKind}`, delivery };
+}
+
+/** How a fault of this kind has a response with this body delivered: its start, its speed and its end. */
+function deliveryOf({ effect, latency }: FiredFault, mainKind: FaultKind, body: string): Delivery {
+  const { ends } = faultKindTable[mainKind];
+  // A response that is cut is sent, too: half of its body.
+  let kind: Delivery["kind"] = "send";
+  if (ends === "reset" || ends === "hang") kind = ends;
+  let cutAfter: number | undefined;
+  if (ends === "cut") cutAfter = Math.floor(utf8Length(body) / 2);
+  return { delayMs: latency, kind, isWhole: ends === "sent", cutAfter, bytesPerSecond: effect.slow };
 }
 
 /** The outcome and the response of a call that a fault of this kind hits, before the fault cuts or delays it. */
@@ -70,9 +63,9 @@ function resultBeforeDelivery(
       return malformedSuccess(sandbox, call);
     case "truncate": {
       // A failure is cut, or else the response that the call would get.
-      const whole =
-        effect.status === undefined ? respondUncounted(sandbox, call) : failure(sandbox, call, effect);
-      return { ...whole, outcome: "fault.truncate" };
+      const isFailure = effect.status !== undefined;
+      const uncut = isFailure ? failure(sandbox, call, effect) : respondUncounted(sandbox, call);
+      return { ...uncut, outcome: "fault.truncate" };
     }
   }
 }
@@ -80,10 +73,10 @@ function resultBeforeDelivery(
 /** What a call gets from a service that fails. In the profile `varied`, the request id varies, and nothing else. */
 function failure(sandbox: SandboxState, call: ApiCall, effect: FaultEffects): CallResult {
   const { status = defaultFailure } = effect;
-  const variation = chooseVariation(sandbox, call, { status, content: "faulty" });
-  const { response, code } = renderFailure(variation.variedCall, status, effect);
-  const points = variedPoints(sandbox, variation, response);
-  return { outcome: "fault.status", response, code, requestId: variation.variedCall.id, points };
+  return respondVaried(sandbox, call, { status, content: "of_fault" }, (variedCall) => {
+    const { response, code } = renderFailure(variedCall, status, effect);
+    return { outcome: "fault.status", response, code };
+  });
 }
 
 /** The response to a call while the service fails with this status, and its error code. */
@@ -125,9 +118,8 @@ function gatewayPage(status: FailureStatus): string {
 
 /** A success with broken JSON: the same one for every key. */
 function malformedSuccess(sandbox: SandboxState, call: ApiCall): CallResult {
-  const variation = chooseVariation(sandbox, call, { status: 200, content: "faulty" });
-  const { id } = variation.variedCall;
-  const response = responseOf(200, textBody(brokenJson), ["X-Request-Id", id]);
-  const points = variedPoints(sandbox, variation, response);
-  return { outcome: "fault.malformed", response, code: null, requestId: id, points };
+  return respondVaried(sandbox, call, { status: 200, content: "of_fault" }, ({ id }) => {
+    const response = responseOf(200, textBody(brokenJson), ["X-Request-Id", id]);
+    return { outcome: "fault.malformed", response, code: null };
+  });
 }

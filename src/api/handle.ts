@@ -5,7 +5,7 @@ import { redactPath } from "../rules/redact-path.js";
 import type { ApiRequest } from "../rules/request.js";
 import { mergeTraits, type RequestTraits } from "../rules/request-traits.js";
 import type { ApiCall } from "../sandbox/api-call.js";
-import { fireFault } from "../sandbox/fire-faults.js";
+import { type FiredFault, fireFault } from "../sandbox/fire-faults.js";
 import type { CallResult } from "../sandbox/journal/call-result.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { RunTrace } from "../sandbox/run-trace.js";
@@ -43,20 +43,27 @@ export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   return exchange;
 }
 
-/** What a call gets: the first of what the client's run puts in its place, a fault that is due, and what the checks decide. */
+/** What a call gets. A fault that is due fires in any case; a client's run may then put something in place of the response. */
 function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
   const { run, faults } = sandbox;
   if (run === undefined && faults.length === 0) return respondToCall(sandbox, call);
 
-  // A fault fires first, because faults count their requests. Then the run may put something in place of the response.
+  // Fired also for a response that the run replaces, because faults count their requests.
   const facts = faultFacts(call, call.request.method, () => predictOutcome(sandbox, call));
   const fault = fireFault(faults, call.number, facts);
-  const respond = () => {
-    if (fault === undefined) return respondToCall(sandbox, call);
-    return faultyResult(sandbox, call, fault);
-  };
-  if (run === undefined || call.request.fromStory) return respond();
-  return run.intercept(sandbox, call, { facts, fault, respond });
+  // No client sent a call of the sandbox itself.
+  const isOfClient = !call.request.fromStory;
+  if (run !== undefined && isOfClient) {
+    const respond = () => resultWithoutRun(sandbox, call, fault);
+    return run.intercept(sandbox, call, { facts, fault, respond });
+  }
+  return resultWithoutRun(sandbox, call, fault);
+}
+
+/** What a call gets from the fault that fired on it, or else from the checks and its endpoint. */
+function resultWithoutRun(sandbox: SandboxState, call: ApiCall, fault: FiredFault | undefined): CallResult {
+  if (fault === undefined) return respondToCall(sandbox, call);
+  return faultyResult(sandbox, call, fault);
 }
 
 /** What a client's run shows with a call. */

@@ -26,14 +26,14 @@ export function limitUses(entry: KeyEntry, sandbox: SandboxState, now: number): 
  * came that count, oldest first.
  */
 function slidingMinuteResetsAt(cameAt: readonly number[], perMinute: number, now: number): number {
-  // Of five requests with a limit of three, two are over the limit: after these, the third oldest must stop counting, too.
-  // Below the limit, the oldest one is enough.
-  const overLimit = Math.max(0, cameAt.length - perMinute);
-  const lastToWaitFor = cameAt[overLimit];
+  // A limit of 0 never grows, and an unused limit cannot: a client is told a whole minute.
+  if (perMinute === 0 || cameAt.length === 0) return now + minuteMs;
 
-  // Nothing counts, or the limit is 0.
-  if (lastToWaitFor === undefined) return now + minuteMs;
-  return lastToWaitFor + minuteMs;
+  // Up to the limit, the quota grows when the oldest request stops counting. Over the limit, more of them must stop: of five
+  // requests with a limit of three, the oldest three. The last of these has the index 5 - 3.
+  const lastToLeave = Math.max(0, cameAt.length - perMinute);
+  const cameLastToLeave = cameAt[lastToLeave] as number; // the limit is not 0, so the index is below the length
+  return cameLastToLeave + minuteMs;
 }
 
 /** A limit as headers and bodies show it. */

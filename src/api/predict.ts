@@ -14,8 +14,8 @@ export function predictOutcome(sandbox: SandboxState, call: RoutedCall): ApiOutc
 }
 
 /**
- * Responds to a call without counting it for its key: a fault cuts the response. A client's run that mixes variants counts the
- * response.
+ * Responds to a call without counting it for its key: for a response that a fault cuts, so that the client does not get it. A run
+ * of a client still counts it among the responses that it varies.
  */
 export function respondUncounted(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
   return respondToCall(sandbox, withCopiedEntry(call));

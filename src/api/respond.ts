@@ -8,7 +8,8 @@ import { publicCause } from "./authorize.js";
 import { authorizationFacts, type Decision, decide } from "./decide.js";
 import { codeOf, errorBody, type FlatHeaders } from "./http-messages.js";
 import { assumedRetryAfter, limitsToShow, rateLimitHeaders } from "./limits.js";
-import { chooseVariation, type ResponseKind, rewriteResponse, variedPoints } from "./variation/vary.js";
+import type { ResponseKind } from "./variation/choose-variants.js";
+import { respondVaried } from "./variation/vary.js";
 
 /** The member `details` of an error. */
 type Details = Readonly<Record<string, unknown>>;
@@ -16,19 +17,16 @@ type Details = Readonly<Record<string, unknown>>;
 /** The challenge of a 401 (RFC 9110); never `Basic`, because browsers would ask for a password. */
 export const challengeHeaders: FlatHeaders = ["WWW-Authenticate", 'ApiKey realm="relying-party"'];
 
-/** Decides a call, and renders the response, varied in the profile `varied`. */
+/** Decides a call, and renders its response. */
 export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
   const decision = decide(sandbox, call);
-  // Most sandboxes: nothing is allocated for a variation.
+  // Most sandboxes vary nothing: nothing is allocated for it.
   if (profileInEffect(sandbox) !== "varied") return renderDecision(sandbox, call, decision);
 
-  // Variants are chosen first, because some choose the request id and the assumptions of the call, with which the response is made.
-  // The others change how it is written. None changes the decision.
-  const variation = chooseVariation(sandbox, call, responseKindOf(decision));
-  const { outcome, response, code } = renderDecision(sandbox, variation.variedCall, decision);
-  const rewritten = rewriteResponse(response, variation);
-  const points = variedPoints(sandbox, variation, rewritten);
-  return { outcome, response: rewritten, code, requestId: variation.variedCall.id, points };
+  // No variant changes the decision.
+  return respondVaried(sandbox, call, responseKindOf(decision), (variedCall) => {
+    return renderDecision(sandbox, variedCall, decision);
+  });
 }
 
 /** What chooses the variants of the response. */

@@ -17,8 +17,8 @@ export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute 
   const routeAsWritten = exact.get(path);
   if (routeAsWritten !== undefined) return routeAsWritten;
 
-  // Clients differ in what they encode: `/v1/item%73` is `/v1/items`. Only `/v1/relying-party/%6De` is not `/me`, whose path is
-  // exact (R8).
+  // Clients differ in what they encode: `/v1/item%73` is `/v1/items`. The path of `/me` is matched only as it is written (R8), so
+  // `/v1/relying-party/%6De` gets a 404.
   const canonical = canonicalPath(path);
   if (canonical !== mePath) {
     const exactRoute = exact.get(canonical);
@@ -48,8 +48,8 @@ const routeTable = /* @__PURE__ */ cachedByObject((endpoints: readonly Endpoint[
     if (route.isPattern) patterns.push(route);
     else exact.set(route.path, route);
   }
-  // `/v1/y/{b}` and `/v1/{a}/x` both match `/v1/y/x`: the first one is more exact. The order of two with equal keys is of no
-  // importance: they match no path in common.
+  // `/v1/y/{b}` and `/v1/{a}/x` both match `/v1/y/x`: `/v1/y/{b}` comes first, because the first difference from the left decides.
+  // Routes with equal keys have parameters in the same places and differ in a fixed segment, so no path matches both.
   patterns.sort((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1));
   return { exact, patterns };
 });
@@ -70,7 +70,7 @@ function makeRoute(endpoints: readonly Endpoint[]): ApiRoute {
   return { path, segments, isPattern, methods, allow };
 }
 
-/** `aab` for `/v1/{id}`: the text by which routes are sorted, so that at their first difference a fixed segment comes before a parameter. */
+/** The text by which routes are sorted: `a` for a fixed segment, `b` for a parameter, so `aab` for `/v1/{id}`, whose first segment is empty. */
 function sortKey({ segments }: ApiRoute): string {
   return segments.map((segment) => (isParameter(segment) ? "b" : "a")).join("");
 }

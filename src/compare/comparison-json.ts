@@ -2,8 +2,8 @@ import { membersToSnakeCase } from "../schema/spelling.js";
 import type { Learned } from "./assumptions/assumptions.js";
 import type { Comparison } from "./comparison.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
-import { wordsOfOpenReasons } from "./rejections/compare-texts.js";
-import type { OpenPlace } from "./rejections/open-places.js";
+import type { OpenPlace } from "./rejections/judge-places.js";
+import { whyPlaceIsOpen } from "./rejections/rejection-words.js";
 
 /** Returns a comparison with the names and the order of `--json`. */
 export function comparisonJson(comparison: Comparison): object {
@@ -29,8 +29,8 @@ export function comparisonJson(comparison: Comparison): object {
   return membersToSnakeCase(json) as object;
 }
 
-function openPlaceJson({ place, reason, causes }: OpenPlace): object {
-  return { at: place.name, why: wordsOfOpenReasons[reason], outcomes: causes };
+function openPlaceJson({ place, causes }: OpenPlace): object {
+  return { at: place.name, why: whyPlaceIsOpen, outcomes: causes };
 }
 
 function differenceJson(difference: ContractDifference): object {

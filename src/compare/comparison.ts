@@ -2,7 +2,7 @@ import type { Learned } from "./assumptions/assumptions.js";
 import type { ValuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
 import type { PromisedOutcomeId } from "./contract/promised-outcome.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
-import type { OpenPlace } from "./rejections/open-places.js";
+import type { OpenPlace } from "./rejections/judge-places.js";
 
 /** The findings of a comparison; contains no key. */
 export interface Comparison {

@@ -1,11 +1,12 @@
 import { pluralize } from "../report/plain-text.js";
+import { listed } from "../schema/words.js";
 import type { ComparedOutcome } from "./comparison.js";
 import { contractOutcomes } from "./contract/keys-of-outcomes.js";
 import type { PromisedOutcomeId, WhyByOutcome } from "./contract/promised-outcome.js";
 import type { ContractDifference } from "./differences/contract-difference.js";
 import { firstPlaces } from "./first-places.js";
-import { wordsOfOpenReasons } from "./rejections/compare-texts.js";
-import type { OpenPlace } from "./rejections/open-places.js";
+import type { OpenPlace } from "./rejections/judge-places.js";
+import { whyPlaceIsOpen } from "./rejections/rejection-words.js";
 import { shownText } from "./response/describe.js";
 import { describeResponse } from "./response/describe-response.js";
 import type { Attempt } from "./sending/attempt.js";
@@ -72,11 +73,9 @@ function reasonOnR14(outcome: PromisedOutcomeId, { openCauses, openPlaces }: Fin
   const placesOfOutcome = openPlaces.filter(({ causes }) => causes.includes(outcome));
   if (placesOfOutcome.length === 0) return undefined;
   const { named, more } = firstPlaces(placesOfOutcome);
-  const words = named.map(({ place, reason }) => {
-    return `at ${shownText(place.name)}, because ${wordsOfOpenReasons[reason]}`;
-  });
-  if (more > 0) words.push(`and at ${pluralize(more, "place")} more`);
-  return `R14 was not judged ${words.join("; ")}`;
+  const words = named.map(({ place }) => shownText(place.name));
+  if (more > 0) words.push(`${pluralize(more, "place")} more`);
+  return `R14 was not judged at ${listed(words, "and")}, because ${whyPlaceIsOpen}`;
 }
 
 /** Returns why the counts in the responses to a working key were not compared; `undefined` if they were. */

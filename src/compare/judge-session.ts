@@ -9,14 +9,14 @@ import { compareSuccesses } from "./differences/successes.js";
 import { judgeOutcomes } from "./judge-outcomes.js";
 import { notesOnNames, notesOnVariables } from "./notes.js";
 import { compareRejections } from "./rejections/causes-of-401.js";
-import type { SentAgain } from "./rejections/send-again.js";
+import type { RepeatedRejections } from "./rejections/send-again.js";
 import { reachedItsOutcome } from "./sending/attempt.js";
 import type { SessionProgress } from "./sending/progress.js";
 import type { Session } from "./sending/session.js";
 
 /** What the steps of a comparison return, apart from the attempts in the session. */
 interface StepResults {
-  readonly rejections: SentAgain;
+  readonly rejections: RepeatedRejections;
   readonly whyNotTried: WhyByOutcome;
   /** Why a working key has not had its second request. */
   readonly whyNotRepeated: WhyByOutcome;

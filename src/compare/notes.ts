@@ -1,21 +1,22 @@
 import { listed } from "../schema/words.js";
-import {
-  keysInVariables,
-  outcomesReachedWith,
-  unusedVariables,
-  type Variables,
-} from "./contract/keys-of-outcomes.js";
+import { isKey, keysInVariables, type Variables, variablesNamedLikeKeys } from "./contract/key-variables.js";
+import { outcomesOfVariable, outcomesReachedWith, unusedVariables } from "./contract/keys-of-outcomes.js";
 import { undocumentedNames } from "./differences/undocumented-names.js";
 import type { Attempt } from "./sending/attempt.js";
 
 /** Notes on the names in responses that the contract does not have. */
 export function notesOnNames(attempts: readonly Attempt[]): string[] {
   const names = new Set<string>();
-  for (const { response, evidence } of attempts) {
-    if (response === undefined || evidence.kind === "outage") continue;
-    for (const name of undocumentedNames(response)) names.add(name);
+  for (const attempt of attempts) {
+    if (attempt.response === undefined || !isOfTheService(attempt)) continue;
+    for (const name of undocumentedNames(attempt.response)) names.add(name);
   }
   return [...names].map((name) => `${name} is not in the contract.`);
+}
+
+/** Whether the service itself has responded: an outage, a lock or a gateway is no part of the contract. */
+function isOfTheService({ evidence }: Attempt): boolean {
+  return evidence.kind === "judged" || evidence.kind === "key_in_doubt";
 }
 
 /** Notes on variables that are missing, were not tried, or should have had another key. */
@@ -28,6 +29,7 @@ export function notesOnVariables(attempts: readonly Attempt[], env: Variables): 
   }
 
   notes.push(...notesOnUntriedKeys(attempts, env));
+  notes.push(...notesOnTextsWithoutKey(attempts, env));
   notes.push(...notesOnSharedKeys(attempts));
   for (const name of unusedVariables(env)) notes.push(`${name} is not used: no outcome has this name.`);
   return notes;
@@ -43,6 +45,19 @@ function notesOnUntriedKeys(attempts: readonly Attempt[], env: Variables): strin
     const instead = attempts.find(({ outcome }) => outcomesOfKey.includes(outcome));
     if (instead === undefined) continue;
     notes.push(`${variable} was not tried: ${instead.outcome} was compared with ${instead.variable}.`);
+  }
+  return notes;
+}
+
+/** Notes on variables whose text is no key, although another variable has the key of their outcome. */
+function notesOnTextsWithoutKey(attempts: readonly Attempt[], env: Variables): string[] {
+  const notes: string[] = [];
+  for (const [variable, text] of variablesNamedLikeKeys(env)) {
+    if (isKey(text)) continue;
+    const outcomes = outcomesOfVariable(variable);
+    const instead = attempts.find(({ outcome }) => outcomes.includes(outcome));
+    if (instead === undefined) continue;
+    notes.push(`${variable} is not a key: ${instead.outcome} was compared with ${instead.variable}.`);
   }
   return notes;
 }

@@ -20,13 +20,8 @@ import {
   viewOrganization,
   viewOrganizations,
 } from "../sandbox/views.js";
-import {
-  actorQuery,
-  checkInput,
-  expectationQuery,
-  inputShapes,
-  requestQuery,
-} from "../scenario/format/inputs.js";
+import { checkInput } from "../scenario/format/check-input.js";
+import { actorQuery, expectationQuery, inputShapes, requestQuery } from "../scenario/format/inputs.js";
 import { libraryNotation, valueNotation } from "../scenario/format/notations.js";
 import type { Shape, ValueOf } from "../schema/shape.js";
 import { membersToSnakeCase } from "../schema/spelling.js";

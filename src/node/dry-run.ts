@@ -29,7 +29,7 @@ export function dryRunProblems(
     if (past !== undefined) return [past];
   }
 
-  const failed = failingSteps(() => startInNode({ scenario, name }, { ...options, frozen: true }));
+  const failed = dryRun(() => startInNode({ scenario, name }, { ...options, frozen: true }));
   return failed.slice(0, maxProblems);
 }
 
@@ -37,45 +37,41 @@ export function dryRunProblems(
  * Runs a scenario twice, and returns which steps fail: with its story, which moves the clock, and without it. `start` starts the
  * scenario with a frozen clock.
  */
-export function failingSteps(start: () => SandboxState): FieldProblem[] {
-  // With its story.
-  const inStory = start();
-  const timelineInStory = new FollowedTimeline(inStory);
-  const storyProblems = runWholeStory(inStory);
+export function dryRun(start: () => SandboxState): FieldProblem[] {
+  const withStory = start();
+  const timelineWithStory = followTimeline(withStory);
+  // Steps that are due at the start.
+  runDue(withStory);
+  const storyProblems = runWholeStory(withStory);
 
-  // Without it.
-  const alone = start();
-  const timelineAlone = new FollowedTimeline(alone);
+  const withoutStory = start();
+  const timelineWithoutStory = followTimeline(withoutStory);
+  runDue(withoutStory);
   // The scenario of a running sandbox has steps that fail because of its earlier changes. They do not run.
-  if (!isSnapshot(alone.scenario)) runToLastStep(alone);
+  if (!isSnapshot(withoutStory.scenario)) runToLastStep(withoutStory);
 
-  // A step of the timeline may depend on the story: it fails only if it fails in both runs.
   const problems: FieldProblem[] = [];
-  for (const result of timelineAlone.results) {
+  for (const result of timelineWithoutStory) {
     const problem = problemOfTimelineStep(result);
-    if (problem !== undefined && !timelineInStory.hasSucceeded(result.index)) problems.push(problem);
+    if (problem === undefined) continue;
+    // A step of the timeline may depend on the story: it fails only if it fails in both runs.
+    if (!hasSucceeded(result.index, timelineWithStory)) problems.push(problem);
   }
   return [...problems, ...storyProblems];
 }
 
-/** The results of a timeline's steps in one run, from the start of its sandbox on. */
-class FollowedTimeline {
-  readonly results: TimelineResult[] = [];
+/** A list that gets the result of each step of the timeline that runs from now on. */
+function followTimeline(sandbox: SandboxState): readonly TimelineResult[] {
+  const results: TimelineResult[] = [];
+  sandbox.journal.subscribe((event) => {
+    if (event.type === "timeline.step") results.push(event.result);
+  });
+  return results;
+}
 
-  constructor(sandbox: SandboxState) {
-    sandbox.journal.subscribe((event) => {
-      if (event.type === "timeline.step") this.results.push(event.result);
-    });
-    // What is due at the start.
-    runDue(sandbox);
-  }
-
-  /** Whether the step of this index has run without a problem. */
-  hasSucceeded(index: number): boolean {
-    return this.results.some(
-      (result) => result.index === index && problemOfTimelineStep(result) === undefined,
-    );
-  }
+/** Whether the step of this index has run without a problem. */
+function hasSucceeded(index: number, results: readonly TimelineResult[]): boolean {
+  return results.some((result) => result.index === index && problemOfTimelineStep(result) === undefined);
 }
 
 /** Moves the clock of a sandbox to the last step of its timeline. */
@@ -87,7 +83,7 @@ function runToLastStep(sandbox: SandboxState): void {
   }
 }
 
-/** Whether a scenario was made from a sandbox that has responded to requests. */
+/** Whether a scenario was made from a sandbox that has responded to requests: only the scenario of such a sandbox counts them. */
 function isSnapshot({ requests_responded: requests }: SandboxState["scenario"]): boolean {
   return requests !== undefined;
 }

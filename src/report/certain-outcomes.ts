@@ -17,24 +17,24 @@ export interface ExpectedRequest {
 }
 
 /**
- * The outcomes that a request covers for certain, whatever the active faults do: those that each response covers which it may get.
- * With a latency on every second request, it gets 200 or 200 late, and so covers 200; with a reset on every second one, nothing.
+ * The outcomes that a request covers for certain, whatever the active faults do. A latency on every second request leaves its 200
+ * certain, a reset on every second one leaves nothing certain. A latency on every request makes both 200 and the latency certain.
  */
 export function certainOutcomes(sandbox: SandboxState, expected: ExpectedRequest): OutcomeId[] {
   const { outcome, entry, endpoint } = expected;
   const call = { entry, endpoint, now: sandbox.clock.now() };
   const faults = faultsAhead(sandbox, call, endpoint?.method, outcome);
 
-  // What each response covers that the request may get.
-  const possible: OutcomeId[][] = [];
-  for (const fault of faults) {
-    // A delayed response keeps its outcome; any other fault replaces the response.
-    const { onlyDelays } = faultKindRow(fault.outcome);
-    possible.push(onlyDelays ? [outcome, fault.outcome] : [fault.outcome]);
-  }
-  const isFaultCertain = faults.some((fault) => fault.isCertain);
-  if (!isFaultCertain) possible.push([outcome]);
+  const certain: OutcomeId[] = [];
+  // A delayed response keeps its outcome; any other fault replaces the response.
+  const isOutcomeKept = faults.every((fault) => faultKindRow(fault.outcome).onlyDelays);
+  if (isOutcomeKept) certain.push(outcome);
 
-  const [first = [], ...others] = possible;
-  return first.filter((covered) => others.every((outcomes) => outcomes.includes(covered)));
+  // Some fault hits the request for certain, and whichever it is, it has this outcome.
+  const [firstFault] = faults;
+  if (firstFault === undefined) return certain;
+  const isFaultCertain = faults.some((fault) => fault.isCertain);
+  const areAllAlike = faults.every((fault) => fault.outcome === firstFault.outcome);
+  if (isFaultCertain && areAllAlike) certain.push(firstFault.outcome);
+  return certain;
 }

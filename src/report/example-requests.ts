@@ -27,12 +27,12 @@ export function requestTo(
   endpoints: readonly Endpoint[],
 ): Pick<RequestToSend, "method" | "path"> {
   const { method } = endpoint;
-  let value = 1;
-  let path = withParameters(endpoint.path, value);
-  // It ends: each other endpoint is at one of these paths at most.
-  while (routeAt(endpoints, path)?.methods.get(method) !== endpoint && value <= endpoints.length) {
-    value += 1;
+  // Each other endpoint is at one of these paths at most, so that one of as many paths as there are endpoints is free.
+  let path = endpoint.path;
+  for (let value = 1; value <= endpoints.length; value += 1) {
     path = withParameters(endpoint.path, value);
+    const reached = routeAt(endpoints, path)?.methods.get(method);
+    if (reached === endpoint) break;
   }
   return { ...(method !== "GET" && { method }), path };
 }

@@ -133,7 +133,7 @@ function outcomesSection(report: Report): Section {
   };
 }
 
-/** The command of the first outcome to cover, as an example: the other ones differ only in the key, or in the method and path. */
+/** The command of the first outcome to cover, as an example of all: another may have another key, method, path or option, or need a start first. */
 function firstCommand(outcomes: readonly ReportedOutcome[]): Section["command"] {
   for (const { outcome, howToCover } of outcomes) {
     if (howToCover === null) continue;
@@ -151,7 +151,7 @@ function outcomeTableRow(row: ReportedOutcome): TableRow {
   const requests = { text: count > 0 ? String(count) : "-", tone };
 
   let when = row.when;
-  // Only the successes of announced endpoints are not promised.
+  // Of the successes, only those of announced endpoints are not promised. Of the others, those of faults, for example.
   if (!promised) when += isSuccess(outcome) ? " (announced)" : " (not promised)";
   if (howToCover !== null) when += `: ${howToCover.text}`;
   return { cells: [outcome, requests, when] };

@@ -5,7 +5,8 @@ const plainWord = /^[\w@%+:,./-][\w@%+=:,./-]*$/;
 
 /**
  * What is written as bytes between `$'` and `'`: control characters and others outside of ASCII, the quote and the backslash. Also
- * `:` and `#`, because the word may have been made to forge a line of a log that GitHub's runner obeys: `::error::`, `##[error]`.
+ * `:` and `#`: such a word may have line breaks, made to start a line of a log that GitHub's runner obeys: `::error::`, `##[error]`.
+ * A word without them starts no line, so there both stay as they are.
  */
 const writtenAsBytes = /[^\x20-\x7E]|['\\:#]/gu;
 
@@ -40,6 +41,6 @@ export function rerunCommand(
   program = "svc-sandbox",
 ): string {
   const command = [...program.split(" "), subcommand, ...words, "--", ...clientCommand];
-  // A part of it would not run.
+  // Never cut, as `commandLine` cuts: a user runs this command, and a part of a command does something else, or nothing.
   return command.map(shellWord).join(" ");
 }

@@ -61,7 +61,7 @@ export const needingOneOf = <Of extends MappingKind>(
   of: Of,
 ): Of => ({ ...of, needs: { oneOf, isFalseMissing: false } });
 /** A mapping that has no effect without one of these fields that is not `false`. */
-export const needingOneOn = <Of extends MappingKind>(
+export const needingOneThatIsOn = <Of extends MappingKind>(
   oneOf: readonly (keyof Of["fields"] & string)[],
   of: Of,
 ): Of => ({ ...of, needs: { oneOf, isFalseMissing: true } });

@@ -39,6 +39,29 @@ test("R34 a key of a variable that no outcome uses is still one", async () => {
   expect(differences[0]).toMatchObject({ outcome: "200.test", at: "X-Other", rules: ["R34"] });
 });
 
+test("a text that is no key is a note if another variable has the key of its outcome", async () => {
+  const { outcomes, notes } = await compare({
+    ...{ SVC_KEY_ACTIVE: "oops", SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string },
+  });
+  expect(outcomes).toContainEqual(
+    expect.objectContaining({ outcome: "200.test", variable: "SVC_API_KEY", result: "agrees" }),
+  );
+  expect(notes).toContain("SVC_KEY_ACTIVE is not a key: 200.test was compared with SVC_API_KEY.");
+});
+
+test("R22 a text that is no key does not use up the minute of another key", async () => {
+  const { send } = probed(() => {});
+  const { outcomes, requests } = await compareWithContract(send, {
+    ...{ url, probeLimits: true, unknownKey: unknownSecret },
+    env: { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string, SVC_KEY_RATE_LIMITED_MINUTE: "oops" },
+  });
+  expect(outcomes.at(-1)).toMatchObject({
+    ...{ outcome: "429.per_minute", result: "not_tried" },
+    reason: expect.stringContaining("SVC_KEY_RATE_LIMITED_MINUTE is not a key"),
+  });
+  expect(requests).toBeLessThan(10);
+});
+
 test("R37 a scope that the replacement lacks is found, also after the first 80 characters of a long list", async () => {
   const scopes = Array.from({ length: 9 }, (_, index) => `attestations:read:${index}`);
   const { send } = probed((reply, { ref }) => {

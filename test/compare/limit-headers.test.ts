@@ -64,7 +64,8 @@ test.each<[what: string, numbers: (second: number, presented: Presented) => Numb
   }
 });
 
-const noSeconds = /^rate_limit_headers is not learned, .*: limit headers whose reset is not in seconds /m;
+const noSeconds =
+  /^rate_limit_headers is not learned, .*: limit headers whose reset does not count the seconds down /m;
 const countsUp = /^rate_limit_headers is not learned, .*: limit headers whose remaining requests count up /m;
 
 test.each<[what: string, numbers: (second: number, presented: Presented) => Numbers, note: RegExp]>([

@@ -62,6 +62,19 @@ const windows =
     };
   };
 
+test("the members of a gateway's own 429 are no notes", async () => {
+  const gateway = (now: () => number): Misbehave => {
+    const limitByAddress = bucket(5, 1000, "1")(now);
+    return (reply, presented) => {
+      limitByAddress(reply, presented);
+      if (reply.status === 429) reply.body = { message: "API rate limit exceeded" };
+    };
+  };
+  const { notes } = await compare(gateway);
+  expect(notes.join("\n")).toContain("a gateway limits this address");
+  expect(notes.join("\n")).not.toContain("not in the contract");
+});
+
 test("--pace waits between two requests", async () => {
   const { waits, sent, verdict } = await compare(() => () => {}, { pace: 1500 });
   expect([verdict, waits]).toEqual(["agrees", Array(sent - 1).fill(1500)]);

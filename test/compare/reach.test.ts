@@ -119,6 +119,7 @@ test.each([
 test.each([
   [401, { "Content-Type": "text/plain" }, "no"],
   [401, { "WWW-Authenticate": "Basic" }, '{"message":"No."}'],
+  [401, { "WWW-Authenticate": 'ApiKey realm="orders, basic plan"' }, "no"],
   [401, {}, ""],
   [403, { "Content-Type": "application/json" }, '{"message":"Forbidden"}'],
 ])(

@@ -187,6 +187,7 @@ describe("the life of a key", () => {
     ["25% get a fault", [{ when: { key: "one", probability: 0.5, every: 2 } }]],
     ["75% get a fault", [{ when: { every: 2 } }, { when: { organization: "bank", every: 2 } }]],
     ["all get a fault", [{}]],
+    ["all get a fault", [{ when: { requests: [3] } }, {}]],
     ["some get a fault", [{ when: { requests: [3, 9] }, requests_matched: 8 }]],
     ["10% get a fault", [{ when: { probability: 0.1, outcome: "200.test", until: iso(now + 1) } }]],
   ])("is open where chance or a number decides: %s", (words, faults) => {

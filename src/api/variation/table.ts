@@ -78,7 +78,7 @@ export const rowsByContent = {
   /** A success without a body: only headers that an assumption chooses vary, and its request id. */
   empty: [rateLimitHeadersRow, requestIdForm],
   /** The response of a fault. Only its request id varies: the rest does not come from the service whose gaps these rows fill. */
-  faulty: idRows,
+  of_fault: idRows,
 };
 
 /** The rows besides `body_length` that also make a body longer. A client that long bodies break may break with any of them. */

@@ -1,95 +1,40 @@
-import { type RandomStream, randomStream } from "../../rules/seed.js";
 import type { ApiCall } from "../../sandbox/api-call.js";
-import type { ApiResponse } from "../../sandbox/journal/call-result.js";
-import { profileInEffect } from "../../sandbox/profile.js";
+import type { ApiResponse, CallResult } from "../../sandbox/journal/call-result.js";
 import type { VariedPoint } from "../../sandbox/run-trace.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { randomOfRow, variantOn } from "../../sandbox/variants.js";
 import { headerPairs, utf8Length } from "../http-messages.js";
-import { varyingRow } from "./own-assumptions.js";
-import type { Body, Header, RowVariant, VariationRow } from "./row.js";
-import { idRows, rowsByContent } from "./table.js";
-
-// A response in the profile `varied` is made in steps. `chooseVariation` chooses its variants before there is a response: some of
-// them choose the request id and the assumptions of its call. For that call it is then made as in any profile, and
-// `rewriteResponse` changes how it is written. `variedPoints` lists for a client's run what varies.
-
-/** What chooses the variants of a response: never its request, nor why its key is rejected (R14). */
-export interface ResponseKind {
-  readonly status: number;
-  readonly content: keyof typeof rowsByContent;
-}
-
-/** The variant of a row that a response has. */
-interface ChosenVariant {
-  readonly row: VariationRow;
-  readonly variant: RowVariant;
-  /** For what the variant leaves to chance, such as an order. */
-  readonly random: RandomStream;
-}
-
-/** What varies in one response. */
-interface Variation {
-  readonly content: ResponseKind["content"];
-  /** One of each row that such responses have, and that varies in the sandbox, in the order of the table. */
-  readonly variants: readonly ChosenVariant[];
-  /** The call with the request id and the assumptions that the variants choose: the response is made for this call. */
-  readonly variedCall: ApiCall;
-}
+import { chooseVariation, type ResponseKind, type Variation } from "./choose-variants.js";
+import type { Body, Header } from "./row.js";
+import { idRows } from "./table.js";
 
 const noPoints: readonly VariedPoint[] = [];
 
 /**
- * Chooses what varies in the response to a call: nothing, unless the profile is `varied`. A client's run that mixes variants counts
- * the response, and gives the next one the next variants.
+ * Responds to a call as the profile of its sandbox varies such responses: in no other profile than `varied` at all. Variants are
+ * chosen first, because some choose the request id and the assumptions of the call. `render` makes the response to that call. The
+ * other variants change how it is written.
  */
-export function chooseVariation(sandbox: SandboxState, call: ApiCall, response: ResponseKind): Variation {
-  const { status, content } = response;
-  if (profileInEffect(sandbox) !== "varied") return { content, variants: [], variedCall: call };
-  const shift = sandbox.run?.takeVariantShift(call, status);
-  const variants = chooseVariants(sandbox, response, shift);
-
-  const assumptions = { ...sandbox.assumptions };
-  let { id } = call;
-  for (const { variant } of variants) {
-    Object.assign(assumptions, variant.assume);
-    if (variant.requestId === undefined) continue;
-    const digits = call.id.slice("req_".length);
-    id = variant.requestId(digits, sandbox.requestIds.seriesOf(call.number));
-  }
-  return { content, variants, variedCall: { ...call, id, assumptions } };
-}
-
-function chooseVariants(
+export function respondVaried<Outcome>(
   sandbox: SandboxState,
-  { status, content }: ResponseKind,
-  shift: number | undefined,
-): ChosenVariant[] {
-  const { seed, run } = sandbox;
-  // The seed and the row choose a variant, and a client's run may choose one that is `shift` variants later. A row that the run does
-  // not vary has its first variant.
-  const howToChoose = { seed, rows: run?.rows, shift };
-  const randomOfSeed = randomStream(seed, "variation")();
-
-  const chosen: ChosenVariant[] = [];
-  for (const rowOfTable of rowsByContent[content]) {
-    if (!rowOfTable.statuses.includes(status)) continue;
-    const row = varyingRow(sandbox, rowOfTable);
-    if (row === undefined) continue;
-
-    const variant = variantOn(status, row, howToChoose);
-    // Some variants are not for all statuses of their row.
-    const { statuses = row.statuses } = variant;
-    if (!statuses.includes(status)) continue;
-    chosen.push({ row, variant, random: randomOfRow(row, randomOfSeed) });
-  }
-  return chosen;
+  call: ApiCall,
+  kind: ResponseKind,
+  render: (variedCall: ApiCall) => CallResult<Outcome>,
+): CallResult<Outcome> {
+  const variation = chooseVariation(sandbox, call, kind);
+  const { variedCall } = variation;
+  const rendered = render(variedCall);
+  const response = rewriteResponse(rendered.response, variation);
+  const points = variedPoints(sandbox, variation, response);
+  return { outcome: rendered.outcome, response, code: rendered.code, requestId: variedCall.id, points };
 }
 
-/** The response of a varied call, written as its variants write it: its body, then its headers. One without a body stays. */
-export function rewriteResponse(response: ApiResponse, { variants }: Variation): ApiResponse {
+/**
+ * The response of a varied call, written as its variants write it: its body, then its headers. A response without a body stays as it
+ * is, and so does that of a fault: its body may be no JSON, and only its request id varies.
+ */
+export function rewriteResponse(response: ApiResponse, { content, variants }: Variation): ApiResponse {
   const { status } = response;
-  if (response.body === "") return response;
+  if (response.body === "" || content === "of_fault") return response;
 
   // The value of the body, and how it is written.
   let body: Body = JSON.parse(response.body);
@@ -117,10 +62,10 @@ export function rewriteResponse(response: ApiResponse, { variants }: Variation):
 }
 
 /**
- * What varies in a response; nothing outside of a client's run, which alone reads it. A variant may find nothing to change in this
- * response: `slashes` in a body without any.
+ * What varies in a response: each row with the variant that it has. Nothing outside of a client's run, which alone reads it. A
+ * variant may find nothing to change in this response: `slashes` in a body without any.
  */
-export function variedPoints(
+function variedPoints(
   sandbox: SandboxState,
   { content, variants }: Variation,
   response: ApiResponse,
@@ -132,7 +77,7 @@ export function variedPoints(
   // A success of `/me` also shows what varies in the records of keys and organizations.
   if (content === "me") points.push(...sandbox.additions.variants);
   for (const { row, variant } of variants) {
-    // The first variant does not vary from what `minimal` does, or from what the sandbox's own assumption says.
+    // Not the first variant: it is what `minimal` does, or the usual form of what the sandbox assumes itself.
     if (variant === row.variants[0]) continue;
     const isOfId = idRows.some(({ id }) => id === row.id);
     if (isOfId && !hasId) continue;

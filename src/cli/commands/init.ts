@@ -123,7 +123,7 @@ async function writeClientTests(
   const { example, exampleFile, script, runCommand } = clients[kind];
   // What is wrong with the project or the call shows before the first file is written.
   requireEnding(kind, name);
-  const project = script === undefined ? undefined : await packageJsonWithScript(script, io.cwd);
+  const packageScript = script === undefined ? undefined : await packageJsonWithScript(script, io.cwd);
   await requireNeeds(kind, io);
   const file = newFile(name, io.cwd, flags);
 
@@ -133,14 +133,16 @@ async function writeClientTests(
   const folder = relative(io.cwd, dirname(file));
   const testFolder = folder === "" ? "." : shellWord(`./${folder}`);
   const run = runCommand(testFolder);
-  if (project === undefined) return [`Wrote ${name}.`, `Run it with: ${run}`];
-  if (!project.isOurScript) {
+  // A client without npm, such as one in Python, has no script.
+  if (packageScript === undefined) return [`Wrote ${name}.`, `Run it with: ${run}`];
+  // The project has its own script of this name.
+  if (!packageScript.isOurScript) {
     return [
       `Wrote ${name}. The script test:sandbox is unchanged.`,
-      `Run it with: ${io.program} ${project.execLine}`,
+      `Run it with: ${io.program} ${packageScript.execLine}`,
     ];
   }
-  writeProjectFile(join(io.cwd, "package.json"), project.packageJson);
+  writeProjectFile(join(io.cwd, "package.json"), packageScript.packageJson);
   return [`Wrote ${name}, and the script test:sandbox.`, `Run it with: ${run}`];
 }
 

@@ -1,5 +1,5 @@
 import { endpointNamed } from "../../api/endpoints.js";
-import { failingSteps } from "../../node/dry-run.js";
+import { dryRun } from "../../node/dry-run.js";
 import { startInNode } from "../../node/platform.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { shortTime } from "../../rules/time.js";
@@ -89,19 +89,23 @@ function variableLines(sandbox: SandboxState, format: "env" | "powershell"): str
 /** Rows for the keys that the timeline and the story will create, each with its secret and its step. */
 function keysToCome(startSandbox: () => SandboxState): string[][] {
   const rows = new Map<string, string[]>();
-  // The dry run starts sandboxes, whose steps create the keys. Which of them fail does not matter here.
-  failingSteps(() => {
+  const addRow = (event: StepEvent, sandbox: SandboxState) => {
+    const ref = createdRefOf(event);
+    if (ref === undefined || rows.has(ref)) return;
+    rows.set(ref, [ref, secretToSend(sandbox, ref), stepInWords(event)]);
+  };
+
+  const startFollowed = () => {
     const sandbox = startSandbox();
-    // Keys that are created at the start exist already.
+    // Keys that are created at the start exist already: their steps run before the journal is followed.
     runDue(sandbox);
     sandbox.journal.subscribe((event) => {
-      if (event.type !== "timeline.step" && event.type !== "story.step") return;
-      const ref = createdRefOf(event);
-      if (ref === undefined || rows.has(ref)) return;
-      rows.set(ref, [ref, secretToSend(sandbox, ref), stepInWords(event)]);
+      if (event.type === "timeline.step" || event.type === "story.step") addRow(event, sandbox);
     });
     return sandbox;
-  });
+  };
+  // Its steps create the keys. Which steps fail does not matter here.
+  dryRun(startFollowed);
   return [...rows.values()];
 }
 

@@ -171,26 +171,32 @@ function stopWithStdin(scenario: string | undefined, { stdin, stopProcess }: Io)
 }
 
 /**
- * Opens the scenario that this command names, or the run's, and serves it. A signal may come while it is read. Nothing keeps the
- * places of its fields after this: those of a large text take much memory, and a server runs for long.
+ * Opens the scenario and serves it, unless a signal comes while it is read. Nothing keeps the places of its fields after this:
+ * those of a large text take much memory, and a server runs for long.
  */
 async function openAndStart(context: StartContext, signal: AbortSignal): Promise<"started" | "stopped"> {
-  const { run, call } = context;
+  const opened = await openUnlessStopped(context, signal);
+  if (opened === "stopped") return "stopped";
+  await startServing(opened, context);
+  return "started";
+}
+
+/** Opens the scenario that the command line names. Default: that of the run, if this process belongs to one. */
+async function openUnlessStopped(
+  { run, call }: StartContext,
+  signal: AbortSignal,
+): Promise<OpenedScenario | "stopped"> {
   const [name] = call.args;
   if (name === undefined && run?.scenario !== undefined) {
-    await startServing({ loaded: { ...run.scenario, files: [] }, places: noPlaces }, context);
-    return "started";
+    return { loaded: { ...run.scenario, files: [] }, places: noPlaces };
   }
 
-  let opened: OpenedScenario;
   try {
-    opened = await openScenarioArgument(name, call.io, signal);
+    return await openScenarioArgument(name, call.io, signal);
   } catch (error) {
     if (signal.aborted) return "stopped";
     throw error;
   }
-  await startServing(opened, context);
-  return "started";
 }
 
 /** The places of a scenario that has no text. */

@@ -3,7 +3,7 @@ import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { oneSafeLine, safeOutput } from "../../rules/terminal-text.js";
-import { problemsAt } from "../../scenario/problems.js";
+import { problemsAt, type ScenarioProblem } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
 import { declareCommand } from "../command.js";
@@ -19,8 +19,8 @@ type CheckedFile =
       readonly kind: "valid";
       readonly file: string;
       readonly scenario: Scenario;
-      /** What is usually a mistake; without problems if nothing is. */
-      readonly warnings: ScenarioError;
+      /** What is usually a mistake. */
+      readonly warnings: readonly ScenarioProblem[];
     }
   | { readonly kind: "invalid"; readonly file: string; readonly error: ScenarioError }
   /** It cannot be read. */
@@ -63,15 +63,18 @@ async function validateFile(file: string, io: Io): Promise<CheckedFile> {
     const { loaded, places } = await openScenarioArgument(file, io);
     const { name, scenario, files, piped } = loaded;
     const { placeOf, spelling } = await places();
-    const { failingSteps, ...others } = scenarioWarnings(loaded, { spelling });
+    const { failingSteps, ...warningsByKind } = scenarioWarnings(loaded, { spelling });
     if (failingSteps.length > 0) {
       return { kind: "invalid", file, error: new ScenarioError(problemsAt(failingSteps, placeOf, name)) };
     }
 
     // Bundled scenarios are tested: they need no warnings.
     const isBundled = files.length === 0 && piped === undefined;
-    const problems = isBundled ? [] : Object.values(others).flat();
-    const warnings = new ScenarioError(problemsAt(problems, placeOf, name));
+    if (isBundled) return { kind: "valid", file, scenario, warnings: [] };
+
+    const problems = Object.values(warningsByKind).flat();
+    // As an error, the warnings have no keys and are shown like problems.
+    const { problems: warnings } = new ScenarioError(problemsAt(problems, placeOf, name));
     return { kind: "valid", file, scenario, warnings };
   } catch (error) {
     if (error instanceof ScenarioError) return { kind: "invalid", file, error };
@@ -96,9 +99,10 @@ function printChecked(
   }
   if (quiet) return;
 
-  const { problems, message } = checked.warnings;
-  if (problems.length > 0) {
-    const count = pluralize(problems.length, "warning");
+  const { warnings } = checked;
+  if (warnings.length > 0) {
+    const { message } = new ScenarioError(warnings);
+    const count = pluralize(warnings.length, "warning");
     io.stderr.say(redactPlainKeys(`${message}\n\n${file}: ${count}\n\n`));
   }
   const contents = contentsText(checked.scenario);
@@ -122,6 +126,6 @@ function asJson(checked: CheckedFile): object {
   if (checked.kind !== "valid") {
     return { file, ok: false, problems: problemsJson(checked.error, checked.file) };
   }
-  const { problems } = checked.warnings;
-  return { file, ok: true, problems: [], ...(problems.length > 0 && { warnings: problems }) };
+  const { warnings } = checked;
+  return { file, ok: true, problems: [], ...(warnings.length > 0 && { warnings }) };
 }

@@ -98,7 +98,7 @@ export async function explainKey(word: string, keys: KeySource, program: string)
     checks.push({ name, question, result, outcome: result === "rejected" ? outcome : null });
   }
 
-  // The key that a client sends as `unknown` is of this sandbox, although it has no such key.
+  // Each sandbox makes a secret to send as `unknown`, which none of its keys has. That secret is not foreign to it.
   const isForeign = meant.kind === "foreign_key" && meant.fingerprint !== next.fingerprint;
   return {
     url: keys.url,

@@ -35,21 +35,23 @@ export async function requireNeeds(kind: ClientKind, io: Io): Promise<void> {
   if (missing.length === 0) return;
 
   const [file] = files;
-  let whereMissing = "which python3 does not find";
-  if (file !== undefined) whereMissing = `which ${file} does not have`;
-  else if (needs.files.length > 0) whereMissing = `and there is no ${needs.files[0]} here`;
-
   const installed = installedFile(io.cwd, "package.json");
   const packageStep = packageStepOf(needs, missing, installed);
-  let packageFolder = packageStep === "tar" ? "./package" : "./node_modules/svc-sandbox";
-  // A folder above may have it.
-  if (installed !== undefined) packageFolder = dirname(installed);
+  const packageFolder = packageFolderOf(installed, packageStep);
   const steps = await installSteps({ needs, file, missing, packageFolder, packageStep });
   steps.push(`Then run this again: ${io.program} init --client ${kind}`);
   if (needs.otherWay !== undefined) steps.push(needs.otherWay);
   throw usageError(
-    `Nothing was written: the tests need ${listed(missing, "and")}, ${whereMissing}.\n\n${steps.join("\n\n")}`,
+    `Nothing was written: the tests need ${listed(missing, "and")}, ${whereMissing(needs, file)}.\n\n${steps.join("\n\n")}`,
   );
+}
+
+/** Where the needs were looked for, as the end of a sentence; `file` is the project's file that may name them. */
+function whereMissing({ files }: ClientTests["needs"], file: string | undefined): string {
+  if (file !== undefined) return `which ${file} does not have`;
+  if (files.length > 0) return `and there is no ${files[0]} here`;
+  // No file names the needs of a client in Python.
+  return "which python3 does not find";
 }
 
 /** The needs that a project with these files lacks. */
@@ -96,6 +98,12 @@ function packageStepOf(
   if (installed !== undefined) return "none";
   // A machine with the single executable may have no npm, which only a project of Node needs.
   return isExecutable() ? "tar" : "npm";
+}
+
+/** The folder of this package once it is installed; `installed` is a file of it, if the project or a folder above has it now. */
+function packageFolderOf(installed: string | undefined, packageStep: PackageStep): string {
+  if (installed !== undefined) return dirname(installed);
+  return packageStep === "tar" ? "./package" : "./node_modules/svc-sandbox";
 }
 
 /** The paragraphs about how to install what a project lacks. */

@@ -33,13 +33,19 @@ function clientCommandProblem(
 
   const hasCommand = clientCommand.length > 0;
   const hasTooManyArgs = args.length > Object.keys(command.args ?? {}).length;
-  if (!hasTooManyArgs) {
-    if (hasCommand) return "none";
-    return argv.includes("--") ? "no_command" : "no_dashes";
-  }
+  // exec key-states -- npm test
+  if (!hasTooManyArgs && hasCommand) return "none";
+  // exec key-states --
+  if (!hasTooManyArgs && argv.includes("--")) return "no_command";
+  // exec key-states
+  if (!hasTooManyArgs) return "no_dashes";
 
-  const [scenario = ""] = args;
+  const [first = ""] = args;
   const [program = ""] = clientCommand;
-  const isAfterScenario = hasCommand && namesScenario(scenario, io) && !program.startsWith("-");
-  return isAfterScenario ? "none" : "no_dashes";
+  // exec npm test
+  if (!hasCommand) return "no_dashes";
+  // exec npm test -- --grep x
+  if (!namesScenario(first, io) || program.startsWith("-")) return "no_dashes";
+  // exec key-states extra -- npm test
+  return "none";
 }

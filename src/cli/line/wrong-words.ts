@@ -112,17 +112,23 @@ function meantFlags(option: string, names: readonly string[], { command, argv }:
   if (option === "-V") return ["-v"];
   if (!option.startsWith("--")) return [];
 
-  // People leave out words, as in --coverage. In a line without `--`, it may be a flag of the client's command.
-  const meant: string[] = [];
+  // In a line without `--`, a flag such as --coverage may be one of the client's command.
   const mayBeOfClient = command.takesClientCommand === true && !argv.includes("--");
-  const typed = option.slice(2).split("-");
-  for (const name of mayBeOfClient ? [] : names) {
-    const words = name.slice(2).split("-");
-    if (typed.every((word) => words.includes(word))) meant.push(name);
+  if (!mayBeOfClient) {
+    const meant = flagsWithWords(option, names);
+    if (meant.length > 0) return meant;
   }
-  if (meant.length > 0) return meant;
   const similar = nearest(option, names);
   return similar === undefined ? [] : [similar];
+}
+
+/** The flags that have all words of an option: people leave out words, as in --coverage for --min-coverage. */
+function flagsWithWords(option: string, names: readonly string[]): string[] {
+  const typed = option.slice(2).split("-");
+  return names.filter((name) => {
+    const words = name.slice(2).split("-");
+    return typed.every((word) => words.includes(word));
+  });
 }
 
 /** Commander's message as a sentence, with its suggestion in the same line. */

@@ -10,7 +10,7 @@ import { secretsByRef, secretToSend } from "../../sandbox/secrets.js";
 import { type Palette, paintStatus, responseText } from "./terminal.js";
 
 /** A row of the table of keys: what a request with this key gets. */
-interface ListedKey {
+interface KeyRow {
   readonly ref: string;
   readonly secret: string;
   readonly status: number;
@@ -20,8 +20,8 @@ interface ListedKey {
   readonly fault_outcomes: readonly OutcomeId[];
 }
 
-/** A key as the table shows it. */
-export interface KeyRow extends ListedKey {
+/** A key in the JSON of `keys`: a row of the table, and what the table does not show. */
+export interface KeyInJson extends KeyRow {
   readonly organization: string;
   readonly environment: Environment;
   readonly state: KeyStateName;
@@ -32,9 +32,9 @@ export function keyRows(
   sandbox: SandboxState,
   secrets = secretsByRef(sandbox),
   endpoint?: Endpoint,
-): KeyRow[] {
+): KeyInJson[] {
   const now = sandbox.clock.now();
-  const rows: KeyRow[] = [];
+  const rows: KeyInJson[] = [];
   for (const [ref, secret] of Object.entries(secrets)) {
     const { key } = sandbox.registry.key(ref);
     const { organization, environment } = key;
@@ -45,7 +45,7 @@ export function keyRows(
 }
 
 /** Rows for the two reserved refs that have a secret, which `keys` does not list. */
-export function rejectedRows(sandbox: SandboxState): ListedKey[] {
+export function rowsOfReservedRefs(sandbox: SandboxState): KeyRow[] {
   return ["malformed", "unknown"].map((ref) => {
     return { ref, secret: secretToSend(sandbox, ref), ...nextResult(sandbox, ref) };
   });
@@ -75,7 +75,7 @@ const layouts: readonly (readonly Column[])[] = [
 ];
 
 /** Returns the lines of the widest table that fits; of the narrowest, if none does. */
-export function keyTable(rows: readonly ListedKey[], palette: Palette, width: number): string[] {
+export function keyTable(rows: readonly KeyRow[], palette: Palette, width: number): string[] {
   let lines: string[] = [];
   for (const columns of layouts) {
     const cells = [columns.map((column) => palette.dim(titles[column]))];
@@ -86,7 +86,7 @@ export function keyTable(rows: readonly ListedKey[], palette: Palette, width: nu
   return lines;
 }
 
-function cellText(row: ListedKey, column: Column, palette: Palette): string {
+function cellText(row: KeyRow, column: Column, palette: Palette): string {
   const { status, fault_outcomes: faults } = row;
   if (column === "outcome") return [row.outcome, ...faults].join(" or ");
   if (column === "ref" || column === "secret") return row[column];

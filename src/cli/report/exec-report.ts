@@ -2,6 +2,7 @@ import type { ReportFormat } from "../../report/render/layout.js";
 import { conclusion, renderReport } from "../../report/report-layout.js";
 import type { Report } from "../../report/report-shape.js";
 import { rerunCommand } from "../../report/shell-words.js";
+import type { SandboxError } from "../../rules/errors.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { listed, quoteFile } from "../../schema/words.js";
 import type { CommandCall } from "../command.js";
@@ -48,20 +49,54 @@ export async function deliverReport(
   // A report that a file should have, and has not, must not be lost: it is printed also with --quiet.
   const isPrinted = !isWritten || (targets.length === 0 && !flags.quiet);
 
-  if (isPrinted && format === "json") {
-    // Programs read stderr to its end, which is the report.
-    for (const failure of failures) io.stderr.write(describeFailure(failure, { json: true }));
-    io.stderr.write(redactPlainKeys(reportText(run, "json", call)));
-    return isWritten;
+  if (isPrinted && format === "json") printForProgram(run, failures, call);
+  else printForPeople(run, { targets, failures, isPrinted }, call);
+  return isWritten;
+}
+
+/** Programs read stderr to its end, which is the report. */
+function printForProgram(run: ShownRun, failures: readonly SandboxError[], call: ReportCall): void {
+  const { stderr } = call.io;
+  for (const failure of failures) stderr.write(describeFailure(failure, { json: true }));
+  stderr.write(redactPlainKeys(reportText(run, "json", call)));
+}
+
+/** Where the report of a run went. */
+interface ReportDelivery {
+  /** The files that were to have it. */
+  readonly targets: readonly ReportTarget[];
+  /** Why a file does not have it. */
+  readonly failures: readonly SandboxError[];
+  /** Whether it is on stderr. */
+  readonly isPrinted: boolean;
+}
+
+/** Prints the report, or where it is, and what people need to know besides. */
+function printForPeople(run: ShownRun, delivery: ReportDelivery, call: ReportCall): void {
+  const { report, unmet, folder } = run;
+  const { targets, failures, isPrinted } = delivery;
+  const { flags, io } = call;
+  const { quiet, format = "text" } = flags;
+  const style = io.stderr.style();
+  const sayLine = (line: string) => io.stderr.say(redactPlainKeys(`${line}\n`));
+
+  if (isPrinted) io.stderr.write(redactPlainKeys(`\n${reportText(run, format, call, style)}`));
+  else if (!quiet) sayLine(whereItIs(report, targets));
+
+  // A report as text ends with the unmet thresholds.
+  const reportHasUnmet = isPrinted && format === "text";
+  if (!reportHasUnmet) {
+    for (const { sentence } of unmet) sayLine(style.palette.red(sentence));
   }
 
-  if (isPrinted) {
-    io.stderr.write(redactPlainKeys(`\n${reportText(run, format, call, io.stderr.style())}`));
+  if (!quiet) {
+    const mayLackRequests = report.requests === 0 || folder.uncountedSentences().length > 0;
+    if (mayLackRequests) sayLine(whyMissing(run, call));
+    for (const sentence of folder.notRemovedSentences()) sayLine(sentence);
   }
-  for (const line of linesBeside(run, targets, isPrinted, call)) io.stderr.say(redactPlainKeys(`${line}\n`));
-  if (runsOnGithub(io)) io.stderr.write(redactPlainKeys(githubAnnotations(run.report, run.unmet)));
+
+  if (runsOnGithub(io)) io.stderr.write(redactPlainKeys(githubAnnotations(report, unmet)));
   for (const failure of failures) io.stderr.say(redactPlainKeys(describeFailure(failure, flags)));
-  return isWritten;
 }
 
 /** The report in a format. Without a style, it has no colors and no width, as in files. */
@@ -78,30 +113,6 @@ function reportText(
     certifyCommand: rerunCommand("certify", args, clientCommand, io.program),
     ...style,
   });
-}
-
-/** The lines that people read after the report, or in its place. */
-function linesBeside(
-  run: ShownRun,
-  targets: readonly ReportTarget[],
-  isPrinted: boolean,
-  call: ReportCall,
-): string[] {
-  const { report, unmet, folder } = run;
-  const { quiet, format = "text" } = call.flags;
-  const lines: string[] = [];
-  if (!isPrinted && !quiet) lines.push(whereItIs(report, targets));
-
-  // A report as text already ends with the unmet thresholds.
-  const hasUnmet = isPrinted && format === "text";
-  const { palette } = call.io.stderr.style();
-  if (!hasUnmet) lines.push(...unmet.map(({ sentence }) => palette.red(sentence)));
-  if (quiet) return lines;
-
-  const mayLackRequests = report.requests === 0 || folder.uncountedSentences().length > 0;
-  if (mayLackRequests) lines.push(whyMissing(run, call));
-  lines.push(...folder.notRemovedSentences());
-  return lines;
 }
 
 function whereItIs(report: Report, targets: readonly ReportTarget[]): string {

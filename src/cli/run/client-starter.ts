@@ -75,7 +75,7 @@ async function runInOwnSandbox(
   { call, loaded, startOptions }: CommonStart,
   request: PlannedRun,
   signals: TakenSignals,
-): Promise<RunEnd> {
+): Promise<RunEnd | NotMade> {
   // Milliseconds: of the whole run, and since the latest request.
   const { total, silent } = request.timeouts;
   const { stopwatch, time } = nodePlatform;
@@ -101,19 +101,24 @@ async function runInOwnSandbox(
   });
   folder.throwIfRequestsAreMissing();
   const durationMs = Math.round(stopwatch() - started);
-  return { kind: "ended", ...howEnded(end), durationMs, report, output: output.lines(), ...requests.facts() };
+  return runEndOf(end, { durationMs, report, output: output.lines(), ...requests.facts() });
 }
 
-function howEnded(end: CommandEnd): Pick<RunEnd, "result" | "code" | "failure"> {
+/** What certify gets of a command: the table at the head of this file. */
+function runEndOf(
+  end: CommandEnd,
+  facts: Omit<RunEnd, "kind" | "result" | "code" | "failure">,
+): RunEnd | NotMade {
   switch (end.kind) {
     case "not_run":
-      return { result: "failed", code: null, failure: end.failure };
-    // A run that was stopped is discarded.
+      return { kind: "ended", result: "failed", code: null, failure: end.failure, ...facts };
     case "stopped":
-      return { result: "failed", code: null };
-    case "ended":
-      if (end.isTimedOut) return { result: "timed_out", code: null };
-      return { result: end.code === 0 ? "passed" : "failed", code: end.code };
+      return { kind: "not_made" };
+    case "ended": {
+      if (end.isTimedOut) return { kind: "ended", result: "timed_out", code: null, ...facts };
+      const result = end.code === 0 ? "passed" : "failed";
+      return { kind: "ended", result, code: end.code, ...facts };
+    }
     default:
       return end satisfies never;
   }

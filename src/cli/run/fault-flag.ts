@@ -17,7 +17,6 @@ export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] 
   const examples = " Use one such as fault.hang or fault.hang@401.revoked.";
   if (more !== undefined) throw usageError(`${invalid} has more than one @.${examples}`);
 
-  // The name of the fault.
   const fault = faultOutcomeIds.find((id) => id === name);
   if (fault === undefined) {
     // People leave out the start of the name.
@@ -25,7 +24,7 @@ export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] 
     throw usageError(`${invalid} does not name a fault.${hint || examples}`);
   }
 
-  // The outcomes in whose place it comes. Default: all promised ones.
+  // The fault comes in place of one outcome. Default: of each promised one.
   const promised = outcomesToCover(scenario);
   const outcomes = outcome === undefined ? promised : promised.filter((id) => id === outcome);
   if (outcomes.length === 0) {
@@ -33,23 +32,24 @@ export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] 
     throw usageError(`${invalid} does not name a promised outcome.${hint}`);
   }
 
-  // The faults that a response can have.
+  // A fault that breaks the body needs a response with a body.
   const successes = successesOf(scenario);
   const possible: Fault[] = [];
-  let firstReason: ReturnType<typeof whyNoBodyBreaks>;
+  const whyOthersAreNot: string[] = [];
   for (const candidate of faultsOn(outcomes, fault)) {
-    const whyNot = whyNoBodyBreaks(candidate, successes);
-    if (whyNot === undefined) possible.push(candidate);
-    firstReason ??= whyNot;
+    const contradiction = whyNoBodyBreaks(candidate, successes);
+    if (contradiction === undefined) possible.push(candidate);
+    else whyOthersAreNot.push(`${contradiction.message}; ${contradiction.hint}`);
   }
-  if (possible.length > 0) return possible;
-  throw usageError(`${invalid}: ${firstReason?.message}; ${firstReason?.hint}.`);
+  if (possible.length === 0) throw usageError(`${invalid}: ${whyOthersAreNot[0]}.`);
+  return possible;
 }
 
 /** Returns a fault of one kind for the first request that would end on each outcome. */
 export function faultsOn(outcomes: readonly OutcomeId[], fault: FaultOutcomeId): Fault[] {
   const faults: Fault[] = [];
   for (const outcome of outcomes) {
+    // What the client gets in place of the outcome.
     const then = exampleOfFault(fault, { asPage: sendsPage(outcome) });
     const apiOutcome = outcome as ApiOutcomeId; // a fault is on no other outcome
     faults.push({ when: { outcome: apiOutcome, requests: [1] }, then });

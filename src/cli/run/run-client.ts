@@ -29,7 +29,7 @@ interface ClientStart extends Pick<CommandOptions, "place" | "signals" | "isLate
   readonly call: Pick<CommandCall<ServeFlags & shared.SandboxFlags>, "clientCommand" | "flags" | "io">;
   readonly loaded: LoadedScenario;
   readonly startOptions: StartOptions;
-  /** The start of clocks that neither the options nor the scenario set. Default: the real time. */
+  /** With conditions: the start of clocks that neither the options nor the scenario set. Default: the real time. */
   readonly clockStart?: number;
   readonly conditions: RunConditions | undefined;
   /** Counts all requests of the run for its report, also those that a test has cleared in its sandboxes. */
@@ -55,11 +55,11 @@ export async function runClient(
     conditions,
   });
 
-  // The start of the clock is a condition of the run, in every process of the command: an option of this sandbox would
-  // replace the time of a scenario that the client loads.
-  let run: ConditionedRun | undefined;
-  if (conditions !== undefined) run = { ...conditionedRun(conditions, folder.claim), clockStart };
-  const context = { platform: nodePlatform, run, invocation: invocationOf(client) };
+  const context = {
+    platform: nodePlatform,
+    run: conditionedRunOf(client, folder),
+    invocation: invocationOf(client),
+  };
   const sandbox = startSandbox(checkedStart(loaded, startOptions, context));
   sandbox.counters.alsoCountWith(client.counts);
   client.onStart?.(sandbox);
@@ -79,6 +79,16 @@ export async function runClient(
 
   const reported = { underExec: true, keysInOutput: keyFinder.places() };
   return { end, report: clientReport(sandbox, reported, client.counts), folder };
+}
+
+/** What the conditions change in the run's own sandbox, as they do in those of the command; `undefined` without conditions. */
+function conditionedRunOf(
+  { conditions, clockStart }: ClientStart,
+  folder: RunFolder,
+): ConditionedRun | undefined {
+  if (conditions === undefined) return undefined;
+  // The start of the clock is no option: an option would replace the time of a scenario that the client loads.
+  return { ...conditionedRun(conditions, folder.claim), clockStart };
 }
 
 /** How often the requests of other processes are read while the command runs. */

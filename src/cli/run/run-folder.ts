@@ -81,18 +81,18 @@ export class RunFolder {
     }
   };
 
-  /** Adds the requests since the last call to the server's own sandbox, as if it had got them. */
-  read(server: SandboxState): void {
+  /** Adds the requests since the last call to the run's own sandbox, as if it had got them. */
+  read(sandbox: SandboxState): void {
     if (this.#readFailure !== undefined) return;
     try {
-      for (const name of readdirSync(this.path)) this.#readFile(name, server);
+      for (const name of readdirSync(this.path)) this.#readFile(name, sandbox);
     } catch (error) {
       // If the command has removed the folder, its sandboxes say what they could not count.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") this.#readFailure = fileFailure(error);
     }
   }
 
-  #readFile(name: string, server: SandboxState): void {
+  #readFile(name: string, sandbox: SandboxState): void {
     // The name has an id, and the number of requests that its process could not write.
     const [, id, unwritten = "0"] = linesFilePattern.exec(name) ?? [];
     if (id === undefined) return;
@@ -100,7 +100,7 @@ export class RunFolder {
     this.#files.set(id, file);
 
     for (const line of file.read(join(this.path, name), Number(unwritten))) {
-      countLine(server, line);
+      countLine(sandbox, line);
       if (line.version !== undefined && line.version !== version) this.#otherVersions.add(line.version);
     }
   }
@@ -116,7 +116,7 @@ export class RunFolder {
   uncountedSentences(): string[] {
     const sentences: string[] = [];
     let missing = 0;
-    for (const file of this.#files.values()) missing += file.missing;
+    for (const file of this.#files.values()) missing += file.lost("with_open_line");
     if (missing > 0) {
       sentences.push(
         `At least ${pluralize(missing, "request")} of the command could not be counted: a process could not write all of its lines, for example to a full disk.`,
@@ -137,7 +137,7 @@ export class RunFolder {
     if (this.#claimFailure !== undefined) {
       throw usageError(`The folder of the run could not be written: ${this.#claimFailure}. Run it again.`);
     }
-    const hasAllLines = [...this.#files.values()].every((file) => file.isWhole);
+    const hasAllLines = [...this.#files.values()].every((file) => file.lost("without_open_line") === 0);
     if (hasAllLines && this.#otherVersions.size === 0) return;
     throw usageError(`${this.uncountedSentences()[0]} Run it again.`);
   }
@@ -159,16 +159,15 @@ class RequestsFile {
   /** The number of lines that are not JSON: the process could write only a part. */
   #cutLines = 0;
 
-  /** The number of requests without a line, as far as that shows. */
-  get missing(): number {
-    const cut = this.#file.hasOpenLine ? this.#cutLines + 1 : this.#cutLines;
+  /**
+   * The number of requests without a whole line, as far as that shows. A last line without its end is open: its process still
+   * writes it, or was killed.
+   */
+  lost(counted: "with_open_line" | "without_open_line"): number {
+    let cut = this.#cutLines;
+    if (counted === "with_open_line" && this.#file.hasOpenLine) cut += 1;
     // The process also counts a line as unwritten that it has cut.
     return Math.max(this.#unwritten, cut);
-  }
-
-  /** Whether each line is there, but for one that is not written yet. */
-  get isWhole(): boolean {
-    return this.#unwritten === 0 && this.#cutLines === 0;
   }
 
   /** Reads the lines since the last call. Throws if no sandbox writes such a file. */

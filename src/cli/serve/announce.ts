@@ -15,7 +15,7 @@ import { listed } from "../../schema/words.js";
 import { isWildcard } from "../../server/listening-address.js";
 import type { RunningServer } from "../../server/serve.js";
 import type { CommandCall } from "../command.js";
-import { keyRows, keyTable, rejectedRows } from "../output/key-rows.js";
+import { keyRows, keyTable, rowsOfReservedRefs } from "../output/key-rows.js";
 import type { Style } from "../output/terminal.js";
 import { dashboardLink, openDashboard } from "./open-dashboard.js";
 import { noteRefusedPort } from "./refused-ports.js";
@@ -51,7 +51,7 @@ export function announce(
   runDue(sandbox);
   const kind = announcementKind(flags);
   const hideKeys = showsSecrets(flags) ? (text: string) => text : redactPlainKeys;
-  const shownToken = tokenToShow(server, kind, flags);
+  const { shownToken, generatedToken } = announcedToken(server, kind, flags);
 
   switch (kind) {
     case "json_line":
@@ -67,9 +67,7 @@ export function announce(
       break;
   }
 
-  // People know a token that they have set, and so do their browsers.
-  const generatedToken = flags.controlToken === undefined ? server.controlToken : undefined;
-  if (generatedToken !== undefined && !showsSecrets(flags)) {
+  if (generatedToken !== undefined && shownToken === undefined) {
     log.note("The generated control token is hidden. Set one with --control-token, or add --show-keys.");
   }
   if (flags.open) openDashboard(server, generatedToken, io, log);
@@ -80,21 +78,27 @@ function showsSecrets({ showKeys, log }: AnnouncedFlags): boolean {
   return showKeys ?? log !== "json";
 }
 
-/** The control token that an announcement shows; `undefined` if it shows none. */
-function tokenToShow(
+interface AnnouncedToken {
+  /** The control token that the announcement shows. */
+  readonly shownToken?: string | undefined;
+  /** The control token if the server has made it: people know a token that they have set, and so do their browsers. */
+  readonly generatedToken: string | undefined;
+}
+
+function announcedToken(
   { controlToken }: RunningServer,
   kind: AnnouncementKind,
   flags: AnnouncedFlags,
-): string | undefined {
-  if (!showsSecrets(flags)) return undefined;
+): AnnouncedToken {
+  const generatedToken = flags.controlToken === undefined ? controlToken : undefined;
+  if (!showsSecrets(flags)) return { generatedToken };
   // The program that starts the server gets each token.
-  if (kind === "json_line") return controlToken;
-  // People know a token that they have set.
-  return flags.controlToken === undefined ? controlToken : undefined;
+  if (kind === "json_line") return { generatedToken, shownToken: controlToken };
+  return { generatedToken, shownToken: generatedToken };
 }
 
 /** Notes who can reach the server: a proxy opens a control plane to others that only this machine would reach. */
-export function noteReach(server: RunningServer, { flags }: AnnouncedCall, log: Logger): void {
+export function noteOpenAddresses(server: RunningServer, { flags }: AnnouncedCall, log: Logger): void {
   const { url } = server;
   noteRefusedPort(server, log);
   const { host = "", publicUrl, allowHosts = [] } = flags;
@@ -123,7 +127,7 @@ function banner(
   const { palette, width } = style;
   const { controlUrl } = server;
   const { keys, leftOut } = firstKeys(sandbox);
-  const rows = [...keyRows(sandbox, secretsByRef(sandbox, keys)), ...rejectedRows(sandbox)];
+  const rows = [...keyRows(sandbox, secretsByRef(sandbox, keys)), ...rowsOfReservedRefs(sandbox)];
 
   // First the address of this machine. The public one is below, as the base URL.
   const lines = [palette.bold(`svc-sandbox is listening on ${server.localUrl}`), ""];

@@ -26,8 +26,8 @@ type FilesFound =
 export interface FileReading {
   /** The files to follow from now on. */
   readonly files: readonly string[];
-  /** Says what came of the reading. It is called once the files are followed: no change after it is missed. */
-  readonly say: () => void;
+  /** Called once these files are followed: no later change is missed. */
+  readonly onFollowed: () => void;
 }
 
 /** Watches files, and has them read again after a change. */
@@ -50,10 +50,11 @@ export class FileWatch {
     return this.#files;
   }
 
-  /** Starts to follow files. Their reading began at `readAt`: a change after that time is not read yet. With 0, none is read yet. */
-  async start(files: readonly string[], readAt: number): Promise<void> {
+  /** Starts to follow files. `readAt` is the time at which their reading began, or says that they are to be read first. */
+  async start(files: readonly string[], readAt: number | "unread"): Promise<void> {
     this.#files = sortedOnce(files);
-    this.#stateAsRead = await stateReadAt(this.#files, readAt);
+    if (readAt === "unread") this.#stateAsRead = unreadState;
+    else this.#stateAsRead = await stateUnlessChangedSince(readAt, this.#files);
     this.#checks = this.#checkUntilClosed();
   }
 
@@ -86,9 +87,9 @@ export class FileWatch {
     const files = sortedOnce(reading.files);
     // If they are the same ones, the next check finds what has changed since this state.
     const areSame = files.join("\n") === this.#files.join("\n");
-    this.#stateAsRead = areSame ? state : await stateReadAt(files, readAt);
+    this.#stateAsRead = areSame ? state : await stateUnlessChangedSince(readAt, files);
     this.#files = files;
-    reading.say();
+    reading.onFollowed();
   }
 }
 
@@ -97,7 +98,7 @@ function sortedOnce(files: readonly string[]): readonly string[] {
   return [...new Set(files)].sort();
 }
 
-/** A state that no file has. */
+/** In place of the state of a file as it was read, if the file is to be read again: no file has this state. */
 const unreadState = "unread";
 
 /** The state of one file. */
@@ -115,7 +116,7 @@ async function stateNow(files: readonly string[]): Promise<string> {
 }
 
 /** The state of files that were read at a time. A file that has changed since then counts as unread. */
-async function stateReadAt(files: readonly string[], readAt: number): Promise<string> {
+async function stateUnlessChangedSince(readAt: number, files: readonly string[]): Promise<string> {
   const states = await Promise.all(files.map(fileState));
   return states.map(({ text, changedAt }) => (changedAt >= readAt ? unreadState : text)).join("\n");
 }

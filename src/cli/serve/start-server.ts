@@ -13,12 +13,12 @@ import type { StateFile } from "../../server/state-file.js";
 import type { CommandCall } from "../command.js";
 import * as shared from "../flags/shared-flags.js";
 import { warnOfScenario } from "../scenario/warn-of-scenario.js";
-import { type AnnouncedFlags, announce, announcementKind, noteReach } from "./announce.js";
+import { type AnnouncedFlags, announce, announcementKind, noteOpenAddresses } from "./announce.js";
 import { logEvents } from "./log.js";
 import { serveOptions } from "./serve-options.js";
 import type { Stops } from "./stops.js";
 import { loadVariablesWriter, type VariablesWriter } from "./variables-file.js";
-import type { StartedScenario } from "./watch.js";
+import type { ServedScenario } from "./watch.js";
 
 // The server of `start` and its parts, in an order that matters:
 // 1. How to stop a part is added to `stops` as soon as it has started: if a later step fails, the part is stopped.
@@ -48,9 +48,10 @@ export interface StartContext {
 export async function startServing(opened: OpenedScenario, context: StartContext): Promise<void> {
   const { call, startOptions, logger, stops } = context;
   const { flags, io } = call;
-  const started: StartedScenario = { loaded: opened.loaded };
+  // With --watch, each reload puts its scenario here.
+  const served: ServedScenario = { loaded: opened.loaded };
   const options = await serveOptions(flags, io, logger);
-  const { sandbox, stateFile } = await openKeptSandbox(started, context, options.onDefect);
+  const { sandbox, stateFile } = await openKeptSandbox(served, context, options.onDefect);
   logEvents(sandbox, flags, logger);
 
   let writeVariables: VariablesWriter | undefined;
@@ -58,7 +59,7 @@ export async function startServing(opened: OpenedScenario, context: StartContext
   const server = await serve(sandbox, {
     ...options,
     stateFile,
-    startedScenario: () => started.loaded,
+    startedScenario: () => served.loaded,
     onControlCall: logger.controlCall,
   });
   // This waits for open requests. A second signal ends the process.
@@ -68,25 +69,25 @@ export async function startServing(opened: OpenedScenario, context: StartContext
   if (flags.watch) {
     const { startWatching } = await import("./watch.js");
     const onReload = (reloaded: OpenedScenario) => warnOfScenario(reloaded, sandbox, startOptions, logger);
-    stops.add(await startWatching({ call, started, sandbox, logger, onReload }));
+    stops.add(await startWatching({ call, served, sandbox, logger, onReload }));
   }
 
   const isForProgram = announcementKind(flags) === "json_line";
   if (!isForProgram) announce(sandbox, server, call, logger);
-  noteReach(server, call, logger);
+  noteOpenAddresses(server, call, logger);
   await warnOfScenario(opened, sandbox, startOptions, logger);
   if (isForProgram) announce(sandbox, server, call, logger);
 }
 
 /** Starts the sandbox, or continues the one in the file of `--state`. */
 async function openKeptSandbox(
-  started: StartedScenario,
+  served: ServedScenario,
   { call, run, startOptions, logger, stops }: StartContext,
   onProblem: (error: unknown) => void = () => {},
 ) {
   const { flags, io } = call;
   const isSecure = flags.tls === true || flags.cert !== undefined;
-  const start = checkedStart(started.loaded, startOptions, {
+  const start = checkedStart(served.loaded, startOptions, {
     platform: nodePlatform,
     run: run?.conditionedRun,
     invocation: invocationOfServer(isSecure, io.program),
@@ -94,7 +95,7 @@ async function openKeptSandbox(
   const opened = await openSandbox(start, {
     name: flags.state,
     cwd: io.cwd,
-    startedScenario: () => started.loaded,
+    startedScenario: () => served.loaded,
     onProblem,
   });
   // The requests of the sandbox are reported in the folder of the run.

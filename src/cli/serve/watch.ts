@@ -10,24 +10,27 @@ import { openScenarioArgument } from "../scenario/open-scenario.js";
 import { filesOfFailure } from "../scenario/scenario-failures.js";
 import { type FileReading, FileWatch } from "./file-watch.js";
 
-/** The scenario that a server was started with: with --watch, as its files were last loaded. */
-export interface StartedScenario {
+/** The scenario that a server serves: with --watch, as its files were last loaded. */
+export interface ServedScenario {
   loaded: LoadedScenario;
 }
 
 /** What a reload of the scenario needs of a running `start`. */
 interface ReloadContext {
   readonly call: Pick<CommandCall<shared.SandboxFlags>, "flags" | "io">;
-  readonly started: StartedScenario;
+  readonly served: ServedScenario;
   readonly sandbox: SandboxState;
   readonly logger: Logger;
   readonly onReload: (opened: OpenedScenario) => Promise<void>;
 }
 
+/** What came of a reload that has not failed: after a load that had failed, an unchanged scenario is mended. */
+type Reload = "unchanged" | "mended" | "replaced";
+
 /** Serves the scenario in a new sandbox each time its files change; a broken one leaves the running sandbox unchanged. Resolves to how to stop that. */
 export async function startWatching(context: ReloadContext): Promise<() => Promise<void>> {
-  const { call, started, logger } = context;
-  const { name, piped, files } = started.loaded;
+  const { call, served, logger } = context;
+  const { name, piped, files } = served.loaded;
   if (piped !== undefined) {
     logger.note("Nothing to watch: the scenario came from stdin.");
     return async () => {};
@@ -53,12 +56,12 @@ class ReloadOnChange {
 
   constructor(context: ReloadContext) {
     this.#context = context;
-    this.#name = context.started.loaded.name;
+    this.#name = context.served.loaded.name;
   }
 
   /** The files may have changed since the scenario was loaded: each is read once more. */
   start(): Promise<void> {
-    return this.#watch.start(this.#context.started.loaded.files, 0);
+    return this.#watch.start(this.#context.served.loaded.files, "unread");
   }
 
   stop(): Promise<void> {
@@ -74,39 +77,43 @@ class ReloadOnChange {
       const opened = await openScenarioArgument(this.#name, io);
       // The scenario may extend other files now.
       files = opened.loaded.files;
-      const notes = await this.#serve(opened);
-      const say = () => {
-        for (const note of notes) logger.note(note);
-      };
-      return { files, say };
+      const reload = await this.#serve(opened);
+      return { files, onFollowed: () => this.#note(reload) };
     } catch (error) {
       this.#isBroken = true;
       const failure = describeFailure(error, { ...flags, json: false });
       return {
         // A file that it extended before may mend it, or one that has a problem.
         files: [...files, ...filesOfFailure(error, this.#name, io.cwd)],
-        say: () => logger.problem(`${failure}The running scenario continues.`),
+        onFollowed: () => logger.problem(`${failure}The running scenario continues.`),
       };
     }
   }
 
-  /** Serves a scenario in a new sandbox if it has changed; resolves to the notes that say so. */
-  async #serve(opened: OpenedScenario): Promise<readonly string[]> {
-    const { started, sandbox, onReload } = this.#context;
+  /** Serves a scenario in a new sandbox if it has changed. */
+  async #serve(opened: OpenedScenario): Promise<Reload> {
+    const { served, sandbox, onReload } = this.#context;
     const wasBroken = this.#isBroken;
     this.#isBroken = false;
 
-    const isChanged = JSON.stringify(opened.loaded.scenario) !== JSON.stringify(started.loaded.scenario);
+    const isChanged = JSON.stringify(opened.loaded.scenario) !== JSON.stringify(served.loaded.scenario);
     if (!isChanged) {
       // Its text may have another comment now.
-      started.loaded = opened.loaded;
-      return wasBroken ? [`${this.#name} is valid again, unchanged.`] : [];
+      served.loaded = opened.loaded;
+      return wasBroken ? "mended" : "unchanged";
     }
+
     const start = checkedReplacement(sandbox, opened.loaded);
-    // Before anyone hears of it: a state file saves the sandbox then, with this scenario.
-    started.loaded = opened.loaded;
+    // Before the sandbox is replaced, because a state file then saves it with this scenario.
+    served.loaded = opened.loaded;
     replaceScenario(sandbox, start);
     await onReload(opened);
-    return [`Loaded ${this.#name} again, in a new sandbox.`];
+    return "replaced";
+  }
+
+  #note(reload: Reload): void {
+    const { logger } = this.#context;
+    if (reload === "mended") logger.note(`${this.#name} is valid again, unchanged.`);
+    if (reload === "replaced") logger.note(`Loaded ${this.#name} again, in a new sandbox.`);
   }
 }

@@ -4,6 +4,8 @@ import type { ScenarioPlaces } from "../../scenario/problems.js";
 import type { Place } from "../../scenario/source-text.js";
 
 export interface PlacedDifference extends FieldDifference {
+  /** Whether the step could not run, or ran and had another result than its scenario expects. */
+  readonly kind: "cannot_run" | "unexpected_result";
   /** `undefined` if no text has the field. */
   readonly place: Place | undefined;
 }
@@ -12,6 +14,7 @@ export interface PlacedDifference extends FieldDifference {
 export function placeDifferences(result: PlayedStep, { placeOf }: ScenarioPlaces): PlacedDifference[] {
   return fieldDifferences(result).map((difference) => ({
     ...difference,
+    kind: difference.at === null ? "cannot_run" : "unexpected_result",
     place: placeOf(difference.field),
   }));
 }

@@ -63,9 +63,12 @@ function actionLines(
 }
 
 /** Describes what was not as expected, and where the scenario expects it. */
-function differenceLines({ at, message, place }: PlacedDifference, { palette, isTerminal }: Style): string[] {
+function differenceLines(
+  { kind, message, place }: PlacedDifference,
+  { palette, isTerminal }: Style,
+): string[] {
   const sign = isTerminal ? "✗ " : "";
-  const what = at === null ? "This step cannot run" : "Unexpected result";
+  const what = kind === "cannot_run" ? "This step cannot run" : "Unexpected result";
   const lines = [palette.red(prose(`${sign}${what}: ${message}`))];
   if (place !== undefined) {
     // On a separate line: terminals open file positions.

@@ -89,9 +89,9 @@ export function storyTestJson(test: StoryTest): unknown {
 function stepJson(result: PlayedStep, problems: readonly PlacedDifference[]) {
   const differences: unknown[] = [];
   for (const problem of problems) {
-    const { at, expected, found, field } = problem;
     // A step that could not run has a problem, and no difference.
-    if (at === null) continue;
+    if (problem.kind === "cannot_run") continue;
+    const { at, expected, found, field } = problem;
     differences.push({ at, expected, found, field: pathText(field), place: placeJson(problem) });
   }
   const [first] = problems;

@@ -29,22 +29,22 @@ export class VerifyOnChange {
   /** Resolves once it is stopped, or nobody reads the results any more. Rejects if the first verification does. */
   async run(): Promise<void> {
     const readAt = nodePlatform.time();
-    const { files, say } = await this.#verify();
+    const { files, onFollowed } = await this.#verify();
     await this.#watch.start(files, readAt);
-    say();
+    onFollowed();
     await aborted(AbortSignal.any([this.#options.stop, this.#readerGone.signal]));
     await this.#watch.close();
   }
 
   async #verifyAgain(): Promise<FileReading> {
     const { files } = this.#watch;
-    if (this.#options.stop.aborted) return { files, say() {} };
+    if (this.#options.stop.aborted) return { files, onFollowed() {} };
     try {
       const reading = await this.#verify();
       // A scenario that is broken now may be mended by a file that it extended before.
       return { ...reading, files: [...files, ...reading.files] };
     } catch (error) {
-      return { files, say: () => this.#options.onError(error) };
+      return { files, onFollowed: () => this.#options.onError(error) };
     }
   }
 
@@ -52,6 +52,7 @@ export class VerifyOnChange {
     const { verify, output, onWait, stop } = this.#options;
     const files = await verify();
     const isRead = await output.waitForReader(stop);
-    return { files, say: isRead ? onWait : () => this.#readerGone.abort() };
+    if (isRead) return { files, onFollowed: onWait };
+    return { files, onFollowed: () => this.#readerGone.abort() };
   }
 }

@@ -23,7 +23,7 @@ interface TimedCount extends LimitCount {
 type Flaw = "none" | "reset_in_other_units" | "remaining_counts_up";
 
 const wordsOfFlaws: Readonly<Record<Exclude<Flaw, "none">, string>> = {
-  reset_in_other_units: "limit headers whose reset is not in seconds",
+  reset_in_other_units: "limit headers whose reset does not count the seconds down",
   remaining_counts_up: "limit headers whose remaining requests count up",
 };
 

@@ -1,6 +1,7 @@
-import { findPrefix, keyVariable } from "../../rules/key-text.js";
+import { findPrefix } from "../../rules/key-text.js";
 import { outcomeRow } from "../../rules/outcomes.js";
 import type { ContractRule } from "./contract-rules.js";
+import { isKey, textOfVariable, type Variables, variablesNamedLikeKeys } from "./key-variables.js";
 import type { PromisedOutcomeId } from "./promised-outcome.js";
 
 /** The key with which a comparison reaches an outcome. */
@@ -54,9 +55,6 @@ export const contractOutcomes: readonly ContractOutcome[] = outcomesInOrder.map(
   return { outcome, ...neededKeys[outcome] };
 });
 
-/** Variables of `keys --format env` that a comparison does not read: it makes its own unknown and malformed keys. */
-const variablesOfOwnKeys: readonly string[] = [keyVariable("unknown"), keyVariable("malformed")];
-
 export function isLimit(outcome: PromisedOutcomeId): boolean {
   return outcomeRow(outcome).status === 429;
 }
@@ -64,8 +62,6 @@ export function isLimit(outcome: PromisedOutcomeId): boolean {
 export function ruleOf(outcome: PromisedOutcomeId): ContractRule {
   return neededKeys[outcome].rule;
 }
-
-export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** The variable with the key of an outcome, or why there is none; `why` contains no part of a key. */
 type KeyOfOutcome =
@@ -76,7 +72,7 @@ type KeyOfOutcome =
 export function findKey({ variables, kind }: ContractOutcome, env: Variables): KeyOfOutcome {
   let whyUnsuitable: string | undefined;
   for (const variable of variables) {
-    const apiKey = env[variable]?.trim() ?? "";
+    const apiKey = textOfVariable(variable, env);
     if (apiKey === "") continue;
     if (!isKey(apiKey)) {
       whyUnsuitable ??= `${variable} is not a key: it does not start with one of the four prefixes, or has characters that a header cannot contain`;
@@ -93,6 +89,12 @@ export function findKey({ variables, kind }: ContractOutcome, env: Variables): K
   return { kind: "no_key", why: `needs ${needed}${variables.join(" or ")}` };
 }
 
+/** Returns the outcomes that a variable can have the key of. */
+export function outcomesOfVariable(variable: string): PromisedOutcomeId[] {
+  const rows = contractOutcomes.filter(({ variables }) => variables.includes(variable));
+  return rows.map(({ outcome }) => outcome);
+}
+
 /** Returns the outcomes that the key in a variable could reach, whichever variables come before it. */
 export function outcomesReachedWith(variable: string, env: Variables): PromisedOutcomeId[] {
   const rows = contractOutcomes.filter(({ variables }) => variables.includes(variable));
@@ -105,31 +107,6 @@ function isKeyOfKind(apiKey: string, kind: NeededKey["kind"]): boolean {
   const prefix = findPrefix(apiKey);
   if (kind === "legacy") return prefix?.legacy === true;
   return prefix?.environment === kind;
-}
-
-/** Whether a text can be a key: a prefix, and more characters that a header can contain. */
-function isKey(text: string): boolean {
-  const prefix = findPrefix(text)?.prefix;
-  if (prefix === undefined || text === prefix) return false;
-  // Not with a regular expression: V8 keeps its last input (R46).
-  return [...text].every((character) => character > " " && character <= "~");
-}
-
-/** Returns every key with its variable, used or not. What is in other variables is never sent, and no secret. */
-export function keysInVariables(env: Variables): [variable: string, apiKey: string][] {
-  return variablesNamedLikeKeys(env).filter(([, value]) => isKey(value));
-}
-
-/** Returns the variables with the name of a key that have a value, also one that is no key. */
-function variablesNamedLikeKeys(env: Variables): [variable: string, value: string][] {
-  const variables: [string, string][] = [];
-  for (const [name, text] of Object.entries(env)) {
-    if (name !== "SVC_API_KEY" && !name.startsWith("SVC_KEY_")) continue;
-    if (variablesOfOwnKeys.includes(name)) continue;
-    const value = text?.trim() ?? "";
-    if (value !== "") variables.push([name, value]);
-  }
-  return variables;
 }
 
 /** Returns the variables that look like those of keys but belong to no outcome. */

@@ -1,7 +1,8 @@
+import { textOfVariable } from "../contract/key-variables.js";
 import { type ContractOutcome, contractOutcomes, isLimit } from "../contract/keys-of-outcomes.js";
 import type { PromisedOutcomeId, WhyByOutcome } from "../contract/promised-outcome.js";
 import type { ContractDifference } from "../differences/contract-difference.js";
-import { got200, rightful200s } from "../sending/attempt.js";
+import { type Attempt, got200, rightful200s } from "../sending/attempt.js";
 import { tryOutcome } from "../sending/send-attempt.js";
 import type { Session } from "../sending/session.js";
 import { confirmLimit } from "./confirm-limit.js";
@@ -36,10 +37,16 @@ async function tryLimit(session: Session, row: ContractOutcome): Promise<TriedLi
     return { kind: "tried", differences: await confirmLimit(session, result.attempt) };
   }
 
-  // A working key reaches the limit of a minute by its requests: that of the variable or, without one, the first that works.
+  // A working key reaches the limit of a minute by its requests: that of the variable or, if none is set, the first that works.
   if (row.outcome === "429.per_minute") {
-    const working = result.kind === "sent" ? result.attempt : rightful200s(session.attempts)[0];
+    const working = result.kind === "sent" ? result.attempt : findInstead(session, row);
     if (working !== undefined && got200(working)) return useUpMinute(session, working);
   }
   return result.kind === "sent" ? { kind: "tried", differences: [] } : { kind: "not_tried", why: result.why };
+}
+
+/** Returns a 200 of the first key that works; `undefined` if there is none, or if a variable of the row is set. */
+function findInstead({ attempts, options }: Session, { variables }: ContractOutcome): Attempt | undefined {
+  const isAnySet = variables.some((variable) => textOfVariable(variable, options.env) !== "");
+  return isAnySet ? undefined : rightful200s(attempts)[0];
 }

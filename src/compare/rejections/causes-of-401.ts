@@ -1,13 +1,11 @@
 import type { WhyByOutcome } from "../contract/promised-outcome.js";
 import type { ContractDifference } from "../differences/contract-difference.js";
 import type { Attempt } from "../sending/attempt.js";
-import { findConsequences } from "./consequences.js";
 import type { Contrast } from "./contrasts.js";
-import { findOpenPlaces, type OpenPlace } from "./open-places.js";
-import { placeId, type ResponsePlace } from "./places.js";
-import { judged401s, type RejectionTable, tabulateRejections } from "./rejection-table.js";
+import { judgePlaces, listAgreeingPlaces, listOpenPlaces, type OpenPlace } from "./judge-places.js";
+import { judged401s, tabulateRejections } from "./rejection-table.js";
 import { describeContrasts, notesOnRejections } from "./rejection-words.js";
-import type { SentAgain, SentTurns } from "./send-again.js";
+import type { RepeatedRejections, SentTurns } from "./send-again.js";
 import { allTurns } from "./turns.js";
 
 // How the 401s of a service are compared: by R14, they must not reveal why a key was rejected.
@@ -35,8 +33,8 @@ const tooFew = "too few of the further requests got a 401";
 
 const roundCount = 2;
 /**
- * A contrast needs so many 401s of its cause, and of its baseline. A cause is sent once in each round and turn, so all of its
- * requests but one must have got a 401; its baseline is sent more often.
+ * A contrast needs so many 401s of its cause, and of its baseline. A cause is sent in each round and turn, 6 times: one request
+ * may have got something else. A baseline is sent more often.
  */
 const fewestRejections = roundCount + allTurns.length - 1;
 
@@ -44,16 +42,15 @@ const fewestRejections = roundCount + allTurns.length - 1;
  * Compares the 401s of different causes with each other (R14). It is called after all requests: only then is known which 401s
  * a lock may have sent.
  */
-export function compareRejections(sentAgain: SentAgain): ComparedRejections {
-  const { attempts, turns } = sentAgain;
+export function compareRejections(rejections: RepeatedRejections): ComparedRejections {
+  const { attempts, turns } = rejections;
   const table = tabulateRejections(attempts);
-  const openPlaces = findOpenPlaces(table, turns.contrasts);
-  const openCauses = collectOpenCauses(sentAgain);
-  const differingOrOpen = [...openPlaces, ...turns.contrasts].map(({ place }) => place);
-  const agreeingPlaces = findAgreeingPlaces(table, differingOrOpen);
+  const judgedPlaces = judgePlaces(table, turns.contrasts);
+  const openPlaces = listOpenPlaces(judgedPlaces);
+  const openCauses = collectOpenCauses(rejections);
   return {
     differences: describeContrasts(findProven(turns, attempts)),
-    notes: notesOnRejections({ openCauses, openPlaces, agreeingPlaces }),
+    notes: notesOnRejections({ openCauses, openPlaces, agreeingPlaces: listAgreeingPlaces(judgedPlaces) }),
     openCauses,
     openPlaces,
   };
@@ -73,11 +70,11 @@ function hasEnoughRejections({ cause, baseline }: Contrast, attempts: readonly A
 }
 
 /**
- * Returns why causes were not compared with the others: because of the rounds, the turns, or too few 401s in the turns. The
- * first of these reasons counts.
+ * Returns why causes were not compared with the others: they are not in the table, the turns were broken off, or too few 401s
+ * came in the turns. The first of these reasons counts.
  */
-function collectOpenCauses({ attempts, openAfterRounds, turns }: SentAgain): WhyByOutcome {
-  const openCauses = new Map(openAfterRounds);
+function collectOpenCauses({ attempts, whyNotInTable, turns }: RepeatedRejections): WhyByOutcome {
+  const openCauses = new Map(whyNotInTable);
   for (const contrast of turns.contrasts) {
     const { cause } = contrast;
     if (openCauses.has(cause)) continue;
@@ -85,22 +82,4 @@ function collectOpenCauses({ attempts, openAfterRounds, turns }: SentAgain): Why
     else if (!hasEnoughRejections(contrast, attempts)) openCauses.set(cause, tooFew);
   }
   return openCauses;
-}
-
-/**
- * Returns the places where only words vary that are new in each response. These are all places that vary, but for those that
- * differ or are open, and but for those that vary because of another one.
- */
-function findAgreeingPlaces(
-  { rows }: RejectionTable,
-  differingOrOpen: readonly ResponsePlace[],
-): ResponsePlace[] {
-  const idsDifferingOrOpen = new Set(differingOrOpen.map(placeId));
-  const consequences = findConsequences(rows);
-  const agreeing: ResponsePlace[] = [];
-  for (const { place } of rows) {
-    const id = placeId(place);
-    if (!idsDifferingOrOpen.has(id) && !consequences.has(id)) agreeing.push(place);
-  }
-  return agreeing;
 }

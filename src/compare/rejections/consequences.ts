@@ -1,3 +1,4 @@
+import type { TextAtPlace } from "./compare-texts.js";
 import { namesOfHeaders, placeId, type ResponsePlace } from "./places.js";
 
 // A place can differ only because another one does. Then only the other one is a finding:
@@ -7,16 +8,12 @@ import { namesOfHeaders, placeId, type ResponsePlace } from "./places.js";
 // | the text of the body | a member |
 // | `Content-Length`, `ETag` | a member, or the text of the body |
 // | the list of all headers | a header that is missing |
-// | `$.error.details`, the list of its members | a member of it that is missing |
-// | `$.error.details.limit`, missing | `$.error.details`, missing |
-//
-// A challenge has its parameters as details have their members.
+// | a member or a parameter that is missing | the place that it is a part of, if this differs, too |
 
 /** A place whose texts differ between responses. */
 export interface DifferingPlace {
   readonly place: ResponsePlace;
-  /** Whether some of the responses do not have the place. */
-  readonly isMissingInSome: boolean;
+  readonly texts: readonly TextAtPlace[];
 }
 
 /** The headers that describe the body. */
@@ -27,7 +24,7 @@ export function findConsequences(places: readonly DifferingPlace[]): ReadonlySet
   return new Set([
     ...consequencesOfBody(places),
     ...consequencesOfMissingHeaders(places),
-    ...consequencesOfMissingParts(places),
+    ...consequencesOfParents(places),
   ]);
 }
 
@@ -46,22 +43,19 @@ function consequencesOfBody(places: readonly DifferingPlace[]): string[] {
 
 /** The list of all headers does not have the name of a missing one. */
 function consequencesOfMissingHeaders(places: readonly DifferingPlace[]): string[] {
-  const missingHeaders = places.filter(
-    ({ place, isMissingInSome }) => place.kind === "header" && isMissingInSome,
+  const isAnyMissing = places.some(
+    ({ place, texts }) => place.kind === "header" && texts.includes(undefined),
   );
-  return missingHeaders.length === 0 ? [] : [placeId(namesOfHeaders)];
+  return isAnyMissing ? [placeId(namesOfHeaders)] : [];
 }
 
-/** With a mapping or a challenge, its parts are missing; if only a part is, the list of the parts does not have its name. */
-function consequencesOfMissingParts(places: readonly DifferingPlace[]): string[] {
-  const missing = places.filter(({ isMissingInSome }) => isMissingInSome);
-  const missingIds = new Set(missing.map(({ place }) => placeId(place)));
+/** A mapping that is no mapping elsewhere has no members there, and a challenge names its parameters. */
+function consequencesOfParents(places: readonly DifferingPlace[]): string[] {
+  const idsOfPlaces = new Set(places.map(({ place }) => placeId(place)));
   const ids: string[] = [];
-  for (const { place } of missing) {
-    if (place.parent === undefined) continue;
-    const parentId = placeId(place.parent);
-    const isWithParent = missingIds.has(parentId);
-    ids.push(isWithParent ? placeId(place) : parentId);
+  for (const { place, texts } of places) {
+    if (place.parent === undefined || !texts.includes(undefined)) continue;
+    if (idsOfPlaces.has(placeId(place.parent))) ids.push(placeId(place));
   }
   return ids;
 }

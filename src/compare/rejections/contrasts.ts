@@ -1,11 +1,12 @@
 import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
+import type { CauseCell } from "./baselines.js";
 import { compareTexts, type TextAtPlace } from "./compare-texts.js";
-import type { DifferingPlace } from "./consequences.js";
 import { placeId, type ResponsePlace } from "./places.js";
-import type { CauseCell, RejectionTable } from "./rejection-table.js";
+import type { RejectionTable } from "./rejection-table.js";
 
 /** A place where the 401s of a cause have other words than those of its baseline. */
-export interface Contrast extends DifferingPlace {
+export interface Contrast {
+  readonly place: ResponsePlace;
   readonly cause: PromisedOutcomeId;
   readonly baseline: PromisedOutcomeId;
   /** The texts of both at the place, with `…` for words that vary. */
@@ -46,6 +47,5 @@ function contrastAt(place: ResponsePlace, cell: CauseCell, baseline: CauseCell):
   const comparison = compareTexts(cell.texts, baseline.texts);
   if (comparison.kind !== "differs") return undefined;
   const { textOfCause, textOfBaseline } = comparison;
-  const isMissingInSome = textOfCause === undefined || textOfBaseline === undefined;
-  return { place, isMissingInSome, cause: cell.cause, baseline: baseline.cause, textOfCause, textOfBaseline };
+  return { place, cause: cell.cause, baseline: baseline.cause, textOfCause, textOfBaseline };
 }

@@ -12,7 +12,7 @@ export interface ResponsePlace {
     | "body";
   /** As a difference shows it: `Server`, `WWW-Authenticate realm`, `$.error.code`. Two places of one kind have two names. */
   readonly name: string;
-  /** The place whose text has the name of this one: the mapping that a member is in, or the header of a parameter. */
+  /** The place that this one is a part of: the mapping of a member, or the header of a parameter. */
   readonly parent?: ResponsePlace;
 }
 

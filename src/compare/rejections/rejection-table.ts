@@ -1,6 +1,7 @@
 import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { type Attempt, type CompletedAttempt, reachedItsOutcome } from "../sending/attempt.js";
-import { compareTexts, type TextAtPlace } from "./compare-texts.js";
+import { baselineCauses, type CauseCell, chooseBaseline } from "./baselines.js";
+import type { TextAtPlace } from "./compare-texts.js";
 import type { DifferingPlace } from "./consequences.js";
 import { type PlacedText, placeId, type ResponsePlace } from "./places.js";
 import { splitResponse } from "./split-response.js";
@@ -19,21 +20,8 @@ export interface PlaceRow extends DifferingPlace {
   /** The cell that the others are compared with. */
   readonly baseline: CauseCell;
   /** The texts of all cells, in the order of their requests. */
-  readonly textsInOrder: readonly TextAtPlace[];
-}
-
-/** The texts of a cause at a place. */
-export interface CauseCell {
-  readonly cause: PromisedOutcomeId;
-  /** In the order of the requests of the cause. */
   readonly texts: readonly TextAtPlace[];
 }
-
-/**
- * The causes to compare with, the best one first. An unknown key is another one each time: a balancer that chooses the node by
- * the key gives unknown keys all nodes, and each other key only one.
- */
-const baselineCauses: readonly PromisedOutcomeId[] = ["401.unknown", "401.malformed", "401.missing"];
 
 /** A 401 with its texts by the ids of their places. */
 interface SplitRejection {
@@ -97,35 +85,19 @@ function rowAt(
   rejections: readonly SplitRejection[],
 ): PlaceRow | undefined {
   const id = placeId(place);
-  const textsInOrder: TextAtPlace[] = [];
+  const texts: TextAtPlace[] = [];
   const textsByCause = new Map<PromisedOutcomeId, TextAtPlace[]>(causes.map((cause) => [cause, []]));
   for (const { cause, textsById } of rejections) {
     const text = textsById.get(id)?.text;
-    textsInOrder.push(text);
+    texts.push(text);
     textsByCause.get(cause)?.push(text);
   }
-  const differentTexts = new Set(textsInOrder);
-  if (differentTexts.size === 1) return undefined;
+  if (new Set(texts).size === 1) return undefined;
 
-  const cells = [...textsByCause].map(([cause, texts]): CauseCell => ({ cause, texts }));
+  const cells = [...textsByCause].map(([cause, textsOfCause]): CauseCell => {
+    return { cause, texts: textsOfCause };
+  });
   const baseline = chooseBaseline(cells);
   if (baseline === undefined) return undefined;
-  return { place, isMissingInSome: differentTexts.has(undefined), cells, baseline, textsInOrder };
-}
-
-/**
- * Returns the first cell, or the second one if the first one is odd: of the texts `A`, `B` and `B`, the second. `undefined`
- * only without cells.
- */
-function chooseBaseline([first, second, ...later]: readonly CauseCell[]): CauseCell | undefined {
-  // Of two causes, nobody knows which is the odd one.
-  if (first === undefined || second === undefined || later.length === 0) return first;
-
-  const areOthersAlike = !later.some((cell) => isDifferent(cell, second));
-  const isFirstOdd = areOthersAlike && [second, ...later].every((cell) => isDifferent(cell, first));
-  return isFirstOdd ? second : first;
-}
-
-function isDifferent(left: CauseCell, right: CauseCell): boolean {
-  return compareTexts(left.texts, right.texts).kind === "differs";
+  return { place, cells, baseline, texts };
 }

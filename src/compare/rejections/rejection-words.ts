@@ -1,12 +1,15 @@
 import type { WhyByOutcome } from "../contract/promised-outcome.js";
 import type { ContractDifference } from "../differences/contract-difference.js";
 import { quoted, shownText } from "../response/describe.js";
-import { type TextAtPlace, wordsOfOpenReasons } from "./compare-texts.js";
-import { findConsequences } from "./consequences.js";
+import type { TextAtPlace } from "./compare-texts.js";
+import { type DifferingPlace, findConsequences } from "./consequences.js";
 import type { Contrast } from "./contrasts.js";
-import type { OpenPlace } from "./open-places.js";
+import type { OpenPlace } from "./judge-places.js";
 import { placeId, type ResponsePlace } from "./places.js";
 import { startOfBytes } from "./split-response.js";
+
+/** Why a place is open, after `because`. */
+export const whyPlaceIsOpen = "it varies in another way than ids and times";
 
 const unshownBytes = "bytes that are not UTF-8";
 
@@ -15,12 +18,16 @@ export function describeContrasts(contrasts: readonly Contrast[]): ContractDiffe
   const differences: ContractDifference[] = [];
   for (const cause of new Set(contrasts.map((contrast) => contrast.cause))) {
     const contrastsOfCause = contrasts.filter((contrast) => contrast.cause === cause);
-    const consequences = findConsequences(contrastsOfCause);
+    const consequences = findConsequences(contrastsOfCause.map(asDifferingPlace));
     for (const contrast of contrastsOfCause) {
       if (!consequences.has(placeId(contrast.place))) differences.push(describeContrast(contrast));
     }
   }
   return differences;
+}
+
+function asDifferingPlace({ place, textOfCause, textOfBaseline }: Contrast): DifferingPlace {
+  return { place, texts: [textOfCause, textOfBaseline] };
 }
 
 function describeContrast(contrast: Contrast): ContractDifference {
@@ -77,12 +84,10 @@ export function notesOnRejections({ openCauses, openPlaces, agreeingPlaces }: Re
     const causes = [...openCauses.keys()].filter((cause) => openCauses.get(cause) === why);
     notes.push(`Not compared with the other causes of 401 (R14): ${causes.join(", ")}, because ${why}.`);
   }
-  for (const reason of new Set(openPlaces.map((openPlace) => openPlace.reason))) {
-    const places = openPlaces.filter((openPlace) => openPlace.reason === reason).map(({ place }) => place);
-    const why = wordsOfOpenReasons[reason];
-    notes.push(`Not judged between the causes of 401, because ${why}: ${listPlaces(places)}.`);
+  if (openPlaces.length > 0) {
+    const places = openPlaces.map(({ place }) => place);
+    notes.push(`Not judged between the causes of 401, because ${whyPlaceIsOpen}: ${listPlaces(places)}.`);
   }
-
   if (agreeingPlaces.length > 0) {
     notes.push(
       `Compared between the causes of 401 without the words that are new in each response: ${listPlaces(agreeingPlaces)}.`,

@@ -1,5 +1,6 @@
 import { positionOfWord } from "../response/words.js";
-import { splitWords, type TextAtPlace } from "./compare-texts.js";
+import type { TextAtPlace } from "./compare-texts.js";
+import { splitWords } from "./split-words.js";
 
 /** A text with a time: `09:00:05`, or since 1970 in seconds or in milliseconds, `1772442000` and `1772442000123`. */
 const textWithTime = /\d:\d\d:\d\d|\b(?:\d{10}|\d{13})\b/;

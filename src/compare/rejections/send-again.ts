@@ -2,17 +2,17 @@ import { outcomeRow } from "../../rules/outcomes.js";
 import type { PromisedOutcomeId, WhyByOutcome } from "../contract/promised-outcome.js";
 import { type Attempt, describeAttempt } from "../sending/attempt.js";
 import { repeatAttempt } from "../sending/send-attempt.js";
-import type { SendResult, Session } from "../sending/session.js";
+import type { Session } from "../sending/session.js";
 import { type Contrast, findContrasts, findRemaining } from "./contrasts.js";
 import { tabulateRejections } from "./rejection-table.js";
 import { allTurns, countTurnRequests, planTurn } from "./turns.js";
 
 /** What came of sending the causes of 401 again. */
-export interface SentAgain {
+export interface RepeatedRejections {
   /** All attempts until then. Later ones, such as the controls of a limit, are not compared with each other. */
   readonly attempts: readonly Attempt[];
   /** Why causes have no two 401s, or no other cause to be compared with. */
-  readonly openAfterRounds: WhyByOutcome;
+  readonly whyNotInTable: WhyByOutcome;
   readonly turns: SentTurns;
 }
 
@@ -22,15 +22,15 @@ export type SentTurns =
   | { readonly kind: "broken_off"; readonly contrasts: readonly Contrast[]; readonly why: string };
 
 /** Sends each cause of 401 a second time, and then the suspects in turns. */
-export async function sendRejectionsAgain(session: Session): Promise<SentAgain> {
+export async function sendRejectionsAgain(session: Session): Promise<RepeatedRejections> {
   const firstRequests = firstRequestsOfCauses(session.attempts);
-  const openAfterRounds = await sendSecondRound(session, firstRequests);
+  const whyNotInTable = await sendSecondRound(session, firstRequests);
   const table = tabulateRejections(session.attempts);
   if (table.causes.length === 1) {
-    for (const cause of table.causes) openAfterRounds.set(cause, "no other cause has two 401s");
+    for (const cause of table.causes) whyNotInTable.set(cause, "no other cause has two 401s");
   }
   const turns = await sendTurns(session, firstRequests, findContrasts(table));
-  return { attempts: [...session.attempts], openAfterRounds, turns };
+  return { attempts: [...session.attempts], whyNotInTable, turns };
 }
 
 /** The first request of each cause. */
@@ -95,25 +95,26 @@ async function sendTurns(
       return { kind: "broken_off", contrasts, why: budget.describeLack(count) };
     }
 
-    const latest = await sendTurn(session, firstRequests, causes);
+    const sent = await sendTurn(session, firstRequests, causes);
     contrasts = findRemaining(contrasts, tabulateRejections(session.attempts));
-    if (latest?.kind === "not_sent") return { kind: "broken_off", contrasts, why: latest.why };
+    if (sent.kind === "broken_off") return { kind: "broken_off", contrasts, why: sent.why };
   }
   return { kind: "all_sent", contrasts };
 }
 
-/** Sends these causes until a request cannot be sent. Returns the latest result; `undefined` without causes. */
+type SentTurn = { readonly kind: "all_sent" } | { readonly kind: "broken_off"; readonly why: string };
+
+/** Sends these causes, until a request cannot be sent. */
 async function sendTurn(
   session: Session,
   firstRequests: FirstRequests,
   causes: readonly PromisedOutcomeId[],
-): Promise<SendResult | undefined> {
-  let result: SendResult | undefined;
+): Promise<SentTurn> {
   for (const cause of causes) {
     const first = firstRequests.get(cause);
     if (first === undefined) continue;
-    result = await repeatAttempt(session, first);
-    if (result.kind === "not_sent") return result;
+    const result = await repeatAttempt(session, first);
+    if (result.kind === "not_sent") return { kind: "broken_off", why: result.why };
   }
-  return result;
+  return { kind: "all_sent" };
 }

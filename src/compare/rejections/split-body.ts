@@ -1,18 +1,21 @@
 import { isMapping } from "../../schema/type-tag.js";
 import type { PlacedText, ResponsePlace } from "./places.js";
 
-// A body has a place for each member of its root, for each member of `$.error`, and for each one in `$.error.details`,
-// however deep. Any other mapping or list is one text.
+// A body has a place for its root, for each member of the root and of `$.error`, and for each one in `$.error.details`, however
+// deep. The text of a mapping with such members only shows that it is a mapping. Any other mapping or list is one text.
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-/** Returns the members of the body as JSON; nothing for a body that is not JSON. */
+/** Not the JSON of any value. */
+const textOfMapping = "a mapping";
+
+/** Returns the root of the body and its members as JSON. */
 export function splitBody(json: unknown): PlacedText[] {
-  if (json === undefined) return [];
   const root: ResponsePlace = { kind: "member", name: "$" };
+  if (json === undefined) return [{ place: root, text: "no JSON" }];
   if (!isMapping(json)) return [asOneText(root, json)];
 
-  const placedTexts: PlacedText[] = [];
+  const placedTexts: PlacedText[] = [{ place: root, text: textOfMapping }];
   for (const [name, value] of Object.entries(json)) {
     const place = memberOf(root, name);
     if (name === "error" && isMapping(value)) placedTexts.push(...splitError(place, value));
@@ -22,7 +25,7 @@ export function splitBody(json: unknown): PlacedText[] {
 }
 
 function splitError(errorPlace: ResponsePlace, error: Mapping): PlacedText[] {
-  const placedTexts: PlacedText[] = [];
+  const placedTexts: PlacedText[] = [{ place: errorPlace, text: textOfMapping }];
   for (const [name, value] of Object.entries(error)) {
     const place = memberOf(errorPlace, name);
     if (name === "details" && isMapping(value)) placedTexts.push(...splitDetails(place, value));
@@ -31,10 +34,9 @@ function splitError(errorPlace: ResponsePlace, error: Mapping): PlacedText[] {
   return placedTexts;
 }
 
-/** Splits the details, or a mapping in them. Which members there are, and in which order, is a place of its own. */
+/** Splits the details, or a mapping in them. */
 function splitDetails(detailsPlace: ResponsePlace, details: Mapping): PlacedText[] {
-  const names = Object.keys(details);
-  const placedTexts: PlacedText[] = [{ place: detailsPlace, text: `members ${names.join(", ")}` }];
+  const placedTexts: PlacedText[] = [{ place: detailsPlace, text: textOfMapping }];
   for (const [name, value] of Object.entries(details)) {
     const place = memberOf(detailsPlace, name);
     if (isMapping(value)) placedTexts.push(...splitDetails(place, value));

@@ -5,7 +5,7 @@ import { allTurns, planTurn } from "./turns.js";
 
 const contrastOf = (cause: PromisedOutcomeId, baseline: PromisedOutcomeId = "401.unknown"): Contrast => {
   const place = { kind: "header", name: "X-Reason" } as const;
-  return { place, isMissingInSome: false, cause, baseline, textOfCause: "a", textOfBaseline: "b" };
+  return { place, cause, baseline, textOfCause: "a", textOfBaseline: "b" };
 };
 
 const suspects: readonly PromisedOutcomeId[] = [

@@ -1,7 +1,7 @@
 import { isNoResponse, type NoResponse } from "../../node/clients/send-once.js";
 import { pluralize } from "../../report/plain-text.js";
 import { isMapping } from "../../schema/type-tag.js";
-import type { Variables } from "../contract/keys-of-outcomes.js";
+import type { Variables } from "../contract/key-variables.js";
 import { describeTarget, quoted } from "../response/describe.js";
 import { describeUnexpected } from "../response/describe-response.js";
 import { headerOf, isHtml } from "../response/headers.js";
@@ -22,6 +22,8 @@ const mayBeTheApi: Recognition = { kind: "may_be_the_api" };
 
 /** `Basic realm="proxy"`, also after another challenge and a comma. */
 const passwordScheme = /(?:^|,) *(?:basic|digest|negotiate|ntlm)\b/i;
+/** `"orders, basic plan"`, also with an escaped quotation mark. */
+const quotedText = /"(?:[^"\\]|\\.)*"/g;
 
 /** Recognizes the API in the response to the first request, which has no key. */
 export function recognizeApi(reply: RedactedResponse | NoResponse, url: string, env: Variables): Recognition {
@@ -61,7 +63,7 @@ function recognizeResponder(response: RedactedResponse, url: string): Recognitio
     );
   }
   const challenge = headerOf(response, "www-authenticate") ?? "";
-  if (json === undefined && passwordScheme.test(challenge)) {
+  if (json === undefined && passwordScheme.test(challenge.replaceAll(quotedText, ""))) {
     return notTheApi(
       url,
       `it asks for a password (${status}, WWW-Authenticate: ${quoted(challenge)})`,

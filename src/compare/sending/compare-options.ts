@@ -1,5 +1,5 @@
 import type { NoResponse, RawResponse } from "../../node/clients/send-once.js";
-import type { Variables } from "../contract/keys-of-outcomes.js";
+import type { Variables } from "../contract/key-variables.js";
 
 export interface CompareOptions {
   readonly url: string;

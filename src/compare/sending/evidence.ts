@@ -22,7 +22,7 @@ function weighSuccess({ outcome }: AttemptRequest, response: RedactedResponse): 
   if (outcome === "403.insufficient_scope") {
     return { kind: "key_in_doubt", why: "the endpoint needs no scope, or this key has it" };
   }
-  if (outcome === "429.per_minute") return { kind: "key_in_doubt", why: "the key is not at its limit" };
+  if (outcome === "429.per_minute") return { kind: "key_in_doubt", why: "the key was not at its limit" };
   if (outcome !== "429.per_day") return { kind: "judged" };
 
   const use = readDayUse(response);
@@ -34,5 +34,5 @@ function weighSuccess({ outcome }: AttemptRequest, response: RedactedResponse): 
   // A key above its limit should have got 429: the 200 is judged.
   if (use.today > use.perDay) return { kind: "judged" };
   const limit = numberText(response, perDayPath, use.perDay);
-  return { kind: "key_in_doubt", why: `the key is not at its limit of ${limit} in a day` };
+  return { kind: "key_in_doubt", why: `the key was not at its limit of ${limit} in a day` };
 }

@@ -1,5 +1,5 @@
 import { isLoopbackHost } from "../../node/host-names.js";
-import type { Variables } from "../contract/keys-of-outcomes.js";
+import type { Variables } from "../contract/key-variables.js";
 
 const defaultPorts: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
 

@@ -1,4 +1,4 @@
-import { keysInVariables } from "../contract/keys-of-outcomes.js";
+import { keysInVariables } from "../contract/key-variables.js";
 import { createRedactKeys, type RedactKeys } from "../response/redact-keys.js";
 import type { AttemptRequest } from "./attempt.js";
 import type { CompareOptions } from "./compare-options.js";

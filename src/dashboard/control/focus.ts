@@ -1,7 +1,7 @@
 const focusable = ":is(a[href], button, input, select, textarea, summary):not(:disabled, [hidden])";
 
 /** An element around the focused one. */
-interface Surrounding {
+interface Ancestor {
   readonly element: Element;
   /** The index of the focused one among those in the element that could have the focus. */
   readonly focusedIndex: number;
@@ -11,7 +11,7 @@ interface Surrounding {
 let focused: HTMLElement | undefined;
 
 /** From the parent of the focused element to the page. */
-let surroundings: Surrounding[] = [];
+let ancestors: Ancestor[] = [];
 
 /** Whenever the focused element leaves the page, gives the focus to what is now at its place. */
 export function keepFocus(): void {
@@ -23,25 +23,25 @@ export function keepFocus(): void {
 // Noted in advance: once the element has left the page, nobody knows where it was.
 function noteFocus(event: FocusEvent): void {
   focused = event.target as HTMLElement;
-  surroundings = [];
+  ancestors = [];
   for (let element = focused.parentElement; element !== null; element = element.parentElement) {
-    surroundings.push({ element, focusedIndex: focusableIn(element).indexOf(focused) });
+    ancestors.push({ element, focusedIndex: focusableIn(element).indexOf(focused) });
   }
 }
 
-/** Forgets an element that somebody has left by key or mouse: the focus is not lost, even if the element leaves later. */
+/**
+ * Forgets an element that somebody has left by key or mouse: the focus is not lost, even if the element leaves the page later.
+ *
+ * The browser reports `focusout` for each end of the focus, before the page shows which end it is: another element has the focus
+ * (`focusin` has noted it), the element has left the page (`restoreFocus` needs it), or the window has lost the focus (which comes
+ * back with the window). So this looks a moment later.
+ */
 function forgetFocus({ target }: FocusEvent): void {
-  // The browser reports each end of the focus. A moment later, the page shows which end this is.
   queueMicrotask(() => {
-    const isOnOtherElement = focused !== target;
-    if (isOnOtherElement) return;
-    // `restoreFocus` needs the element.
-    const hasLeftPage = focused?.isConnected === false;
-    if (hasLeftPage) return;
-    // The focus comes back with the window.
-    const isInOtherWindow = !document.hasFocus();
-    if (isInOtherWindow) return;
-    focused = undefined;
+    const isStillNoted = focused === target;
+    const isInPage = focused?.isConnected === true;
+    const hasWindowFocus = document.hasFocus();
+    if (isStillNoted && isInPage && hasWindowFocus) focused = undefined;
   });
 }
 
@@ -50,8 +50,8 @@ function restoreFocus(): void {
   const isFree = document.activeElement === document.body;
   if (!hasLeftPage || !isFree) return;
 
-  // The innermost surrounding that is left, and has something to focus.
-  for (const { element, focusedIndex } of surroundings) {
+  // The innermost ancestor that is left, and has something to focus.
+  for (const { element, focusedIndex } of ancestors) {
     const candidates = element.isConnected ? focusableIn(element) : [];
     const next = candidates[Math.min(focusedIndex, candidates.length - 1)];
     if (next === undefined) continue;

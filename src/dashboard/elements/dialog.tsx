@@ -30,7 +30,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     // Returns the focus while the dialog is still in the page.
     return () => element?.close();
   }, []);
-  // Removed while it is still open. A hidden dialog would keep its content, such as a secret, in the page.
+  // Escape does not hide the dialog: `onClose` removes it from the page, with any secret in it.
   const leave = (event: Event) => {
     event.preventDefault();
     const isFilled = [...(dialog.current?.querySelectorAll(fields) ?? [])].some(isChanged);

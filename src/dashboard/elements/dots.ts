@@ -9,7 +9,7 @@ interface Dot {
   readonly position: number;
   readonly outcome: string;
   count: number;
-  /** The number of other dots at the same position, with newer requests. */
+  /** How many dots have come since, too close to be told apart from this one. */
   newer: number;
 }
 

@@ -8,6 +8,7 @@ export function faultsInWords(
   now: number,
 ): string | undefined {
   let shareWithoutFault = 1;
+  let hitsSome = false;
   for (const fault of faults) {
     const { when = {}, requests_matched: matched = 0 } = fault;
     if (!matchesNextRequest(key, when, now)) continue;
@@ -15,10 +16,11 @@ export function faultsInWords(
     const { requests, every = 1, probability = 1 } = when;
     if (requests === undefined) shareWithoutFault *= 1 - probability / every;
     // The numbers of the requests that it hits, counted from its first match.
-    else if (requests.some((nth) => nth > matched)) return "some get a fault";
+    else if (requests.some((nth) => nth > matched)) hitsSome = true;
   }
-  if (shareWithoutFault === 1) return undefined;
   if (shareWithoutFault === 0) return "all get a fault";
+  if (hitsSome) return "some get a fault";
+  if (shareWithoutFault === 1) return undefined;
   return `${percentText(1 - shareWithoutFault)} get a fault`;
 }
 

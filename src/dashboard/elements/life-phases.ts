@@ -31,30 +31,31 @@ export function lifePhases(key: ListedKey, data: LifelineData): readonly Phase[]
   return phases;
 }
 
-/** The phases in their order; several can begin at once, of which the last one counts. */
+/** The phases in their order. Of several that begin at once, the last one counts: the others have no length. */
 function phaseStarts(key: ListedKey, data: LifelineData, last: number): readonly PhaseStart[] {
   const { now, axis } = data;
   // Nothing is known of how long a key of the scenario was there.
   const created = toInstant(key.created_at) ?? (axis.stations[0] as number);
-  const end = toInstant(keyEnd(key)) ?? last;
+  const endOrLast = toInstant(keyEnd(key)) ?? last;
   if (isOver[key.state]) {
     return [
       { from: created, kind: "past", words: "" },
-      { from: end, kind: "ended", words: "" },
+      { from: endOrLast, kind: "ended", words: "" },
       { from: now, kind: "ended", words: key.state },
     ];
   }
-  const changesAt = Math.min(nextChange(key, data.events) ?? end, end);
+  const nextChangeAt = nextChange(key, data.events) ?? endOrLast;
+  const knownUntil = Math.min(nextChangeAt, endOrLast);
   return [
     { from: created, kind: "past", words: "" },
-    ...nextPhases(key, data, changesAt),
-    { from: changesAt, kind: "unknown", words: "" },
-    { from: end, kind: "ended", words: "" },
+    ...nextPhases(key, data, knownUntil),
+    { from: knownUntil, kind: "unknown", words: "" },
+    { from: endOrLast, kind: "ended", words: "" },
   ];
 }
 
 /** What a key that is not over gets from now until something may change it. */
-function nextPhases(key: ListedKey, data: LifelineData, changesAt: number): readonly PhaseStart[] {
+function nextPhases(key: ListedKey, data: LifelineData, knownUntil: number): readonly PhaseStart[] {
   const from = data.now;
   const { state, next_request: next } = key;
   const words = resultWords(next);
@@ -71,10 +72,10 @@ function nextPhases(key: ListedKey, data: LifelineData, changesAt: number): read
     return [{ from, kind: working, words: workingWords }];
   }
   if (next.status === 429) {
-    const reset = Math.min(toInstant(next.until) ?? changesAt, changesAt);
+    const resetsAt = toInstant(next.until) ?? knownUntil;
     return [
       { from, kind: "limited", words },
-      { from: reset, kind: working, words: "" },
+      { from: Math.min(resetsAt, knownUntil), kind: working, words: "" },
     ];
   }
   return [{ from, kind: "rejected", words }];

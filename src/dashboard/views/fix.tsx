@@ -4,7 +4,7 @@ import { useData } from "../control/data.js";
 import type { IssuedKey, ListedKey, ShownRequestDetails, ShownSentRequest } from "../control/responses.js";
 import { linkTo } from "../control/route.js";
 import { Button } from "../elements/action.js";
-import { Secret, useIssued } from "./secret.js";
+import { Secret, useNewKey } from "./secret.js";
 
 /** A change by an administrator after which the request gets 200. */
 interface Fix {
@@ -15,13 +15,13 @@ interface Fix {
   readonly run: (key: ListedKey, request: ShownRequestDetails) => Promise<IssuedKey | undefined>;
 }
 
-const createsKey = { sideEffect: "Adds a key; the rejected one stays.", run: createKey };
+const sideEffect = "Adds a key; the rejected one stays.";
 
-const createSameKey: Fix = { ...createsKey, label: "Create a key like this one" };
+const createSameKey: Fix = { label: "Create a key like this one", sideEffect, run: createKey };
 
 const createKeyWithScope: Fix = {
-  ...createsKey,
   label: "Create a key with this scope",
+  sideEffect,
   run: (key, request) => createKey({ ...key, scopes: [...key.scopes, request.required_scope as string] }),
 };
 
@@ -103,7 +103,7 @@ interface FixProps {
 export function FixAndSend({ request, isQuiet = false }: FixProps) {
   const { id, key: ref, outcome } = request;
   const panel = useRef<HTMLDivElement>(null);
-  const [issued, setIssued] = useIssued();
+  const [issued, setIssued] = useNewKey();
   const details = useData(`/requests/${encodeURIComponent(id)}`).data;
   const key = useData(ref === null ? undefined : `/keys/${encodeURIComponent(ref)}`).data;
   const isRead = details !== undefined && (key !== undefined || ref === null);

@@ -7,7 +7,7 @@ import { Shared, useShared } from "../control/shared.js";
 import { Button, QuestionDialog } from "../elements/action.js";
 import { Dialog } from "../elements/dialog.js";
 import { Field, Form, RefField, Submit, textIn, timeForms, useFieldProblem } from "../elements/form.js";
-import { Secret, useIssued } from "./secret.js";
+import { Secret, useNewKey } from "./secret.js";
 
 /** What a dialog is for. */
 type DialogPurpose =
@@ -86,7 +86,7 @@ interface KeyFormProps {
 
 /** A form; then, in its place, the secret of the key that it created. */
 function KeyForm({ title, action, path, body, children }: KeyFormProps) {
-  const [issued, setIssued] = useIssued();
+  const [issued, setIssued] = useNewKey();
   const send = async (entered: FormData) => {
     const response = await call<Partial<IssuedKey>>(path, { method: "POST", body: body(entered) });
     if (response.secret === undefined) closeDialog();
@@ -123,7 +123,7 @@ function KeyForm({ title, action, path, body, children }: KeyFormProps) {
 function numberIn(entered: FormData, name: string): number | string | undefined {
   const text = textIn(entered, name);
   const number = Number(text);
-  return Number.isNaN(number) ? text : number;
+  return Number.isFinite(number) ? number : text;
 }
 
 function CreateForm({ organization }: Readonly<{ organization: string | undefined }>) {

@@ -152,6 +152,14 @@ function stationName(at: number, before: number | undefined, now: number): Stati
   return { name: time.slice(0, 5), dayBelow: isSameDay ? "" : day };
 }
 
+/** The width in pixels of a dot for so many requests: 8 for one, 12 for a hundred, at most 14. */
+function dotSize(count: number): number {
+  return 8 + Math.min(6, Math.round(2 * Math.log10(count)));
+}
+
+/** How far a dot is left of one that has come since, in pixels. */
+const dotShift = 9;
+
 /** The life of one key: a line behind, a bar ahead, and its requests; the same in words. */
 function Lifeline({ listed: key, data }: { readonly listed: ListedKey; readonly data: LifelineData }) {
   const { positionOf } = data.axis;
@@ -170,8 +178,9 @@ function Lifeline({ listed: key, data }: { readonly listed: ListedKey; readonly 
     );
   });
   const dots = groupIntoDots(requests, data.axis).map(({ position, outcome, count, newer }, index) => {
-    const size = `${8 + Math.min(6, Math.round(2 * Math.log10(count)))}px`;
-    const translate = `calc(-50% - ${9 * newer}px) -50%`;
+    const size = `${dotSize(count)}px`;
+    // Centered, and left of the dots that have come since.
+    const translate = `calc(-50% - ${dotShift * newer}px) -50%`;
     const style = { left: percent(position), width: size, height: size, translate };
     const title = `${counted(count, "request")}: ${outcome}`;
     return <span key={index} class={`dot tone-${toneOf(outcome)}`} title={title} style={style} />;

@@ -7,8 +7,8 @@ import { CopyButton } from "../elements/copy.js";
 /** The secrets of the keys that this page has created, by fingerprint. A reload discards them. */
 const secrets = new Map<string, string>();
 
-/** The state of a component for a key that it creates. Once the key is gone, after a reset or in another scenario, so is the state. */
-export function useIssued() {
+/** The state of a component for a key that it creates. It forgets the key once the sandbox has no such key, after a reset or in another scenario. */
+export function useNewKey() {
   const state = useState<IssuedKey>();
   const [issued, setIssued] = state;
   const { data, problem } = useData(issued && `/keys/${encodeURIComponent(issued.key.ref)}`);

@@ -54,7 +54,7 @@ export interface TableRow {
   readonly cells: readonly Cell[];
   /** The texts of the remaining columns, each of one line or several. */
   readonly details?: readonly (readonly string[])[];
-  /** What JUnit shows first of a test that failed or was skipped. Default: its other cells. */
+  /** What JUnit shows first of a test that failed or was skipped. Default: its other cells; if these are empty, its first line of details. */
   readonly message?: string | undefined;
 }
 

@@ -13,12 +13,16 @@ export function changeFaults(
   now: number,
 ): ChangeMade<undefined> {
   const { registry, seed } = sandbox;
+  const { keys, organizations } = registry;
   const problems = faultProblems(faults, {
-    refs: { key: registry.keys, organization: registry.organizations },
+    refs: {
+      key: { has: (ref) => keys.has(ref), all: () => keys.keys() },
+      organization: { has: (ref) => organizations.has(ref), all: () => organizations.keys() },
+    },
     successes: successesOf(sandbox.scenario),
     now,
     keys: {
-      keyOf: (ref) => registry.keys.get(ref)?.key,
+      keyOf: (ref) => keys.get(ref)?.key,
       legacyOwners: organizationsWithLegacyKey(registry),
     },
   });

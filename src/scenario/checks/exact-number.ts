@@ -9,7 +9,7 @@ export function isExactInJson(value: number, text: string): boolean {
   if (!Number.isFinite(value) || text.length >= longestSpelling) return false;
   const isHexOrOctal = /^0[xo]/.test(text);
   const decimal = isHexOrOctal ? String(BigInt(text)) : text;
-  return digitsAndExponent(decimal) === digitsAndExponent(String(value));
+  return inOneForm(decimal) === inOneForm(String(value));
 }
 
 /**
@@ -17,19 +17,19 @@ export function isExactInJson(value: number, text: string): boolean {
  *
  *   1.5, +1.50, 0.15e1     15e-1
  *   1200                   12e2
- *   0, and no number       ""
+ *   0, 0.00                0
  */
-function digitsAndExponent(text: string): string {
-  const parts = /^[+-]?(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text);
-  if (parts === null) return "";
-  const [, whole = "", fraction = "", writtenExponent = "0"] = parts;
+function inOneForm(text: string): string {
+  const [, whole = "", fraction = "", exponent = "0"] =
+    /^[+-]?(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text) ?? [];
 
-  // `1.50` is 150e-2. Without its last zero, it is 15e-1.
-  const allDigits = whole + fraction;
-  const exponentOfAll = Number(writtenExponent) - fraction.length;
-  const withoutLastZeros = allDigits.replace(/0+$/, "");
-  const exponent = exponentOfAll + (allDigits.length - withoutLastZeros.length);
+  // Without its point, `1.50` is 150e-2.
+  const digits = (whole + fraction).replace(/^0+/, "");
+  const power = Number(exponent) - fraction.length;
+  if (digits === "") return "0";
 
-  const digits = withoutLastZeros.replace(/^0+/, "");
-  return digits === "" ? "" : `${digits}e${exponent}`;
+  // Each zero at the end is one power of ten: 150e-2 is 15e-1.
+  const shortDigits = digits.replace(/0+$/, "");
+  const zeros = digits.length - shortDigits.length;
+  return `${shortDigits}e${power + zeros}`;
 }

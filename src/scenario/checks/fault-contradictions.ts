@@ -16,7 +16,7 @@ export interface FaultContradiction {
   readonly hint: string;
 }
 
-/** Why a fault ends before it starts. Its durations count from `now`, when it becomes active. */
+/** Why `until` is not after `after`. Durations count from `now`, when the fault becomes active. */
 export function whyEndsBeforeStart(fault: FaultFields, now: StartTime): FaultContradiction | undefined {
   const { after, until } = fault.when ?? {};
   if (after === undefined || until === undefined) return undefined;
@@ -68,6 +68,7 @@ export function whyEffectsDoNotCombine(fault: FaultFields): FaultContradiction |
   }
 
   const kinds = faultKindsOf(then);
+  // Each pair is asked about once: if one kind combines with another, the other combines with it.
   for (const [index, second] of kinds.entries()) {
     for (const first of kinds.slice(0, index)) {
       if (combines(first, second)) continue;
@@ -96,9 +97,12 @@ export function whyNoBodyBreaks(
   const [first] = kinds;
   if (first === undefined || outcome === undefined) return undefined;
   const onlyBreaksBodies = kinds.every((kind) => kind === "truncate" || kind === "malformed");
-  // Each error has a body, and `/me` has one. Only an endpoint of the scenario may have none.
+  if (!onlyBreaksBodies) return undefined;
+
+  // Each error has a body, and `/me` has one. Only a success of an endpoint of the scenario may have none.
   const success = successes.get(outcome);
-  if (!onlyBreaksBodies || success === undefined || success.hasBody) return undefined;
+  const hasBody = success === undefined || success.hasBody;
+  if (hasBody) return undefined;
   return {
     field: ["then", first],
     message: `a response with the outcome ${outcome} has no body`,
@@ -118,7 +122,10 @@ export function whyNumbersSelectNone({ when = {} }: FaultFields): FaultContradic
   };
 }
 
-/** Why a fault is over when it becomes active. A time in the past is fine: the faults that the control plane returns have times. */
+/**
+ * Why `until` is no later than the moment at which the fault becomes active, if it is a duration from it: `until: 0s`. A time in
+ * the past is fine: the faults that the control plane returns have times.
+ */
 export function whyEndsBeforeFirstRequest({ when = {} }: FaultFields): FaultContradiction | undefined {
   const { until } = when;
   if (until === undefined) return undefined;

@@ -23,6 +23,7 @@ export function whyNoKeySends(fault: FaultFields, keys: KeysForFaults): FaultCon
       hint: `remove ${condition}, or write another outcome`,
     };
   }
+  // Without a ref, any key may send the request. Only legacy keys may be missing: no key becomes one.
   if (ref === undefined) return whyNoLegacyKey(when, keys);
 
   const key = keys.keyOf(ref);
@@ -56,12 +57,15 @@ function whyNoLegacyKey(when: WhenFields, { legacyOwners }: KeysForFaults): Faul
   };
 }
 
-/** Why no request with a key has an outcome, when the sandbox starts or after any change; `undefined` if one can. */
+/**
+ * Why no request with a key has an outcome, when the sandbox starts or after any change; `undefined` if one can. The key may have
+ * ended from the start, be of another kind than the outcome, or have a limit of 0.
+ */
 function whyKeyNeverHas(outcome: OutcomeId, ref: string, key: KeyForFaults): FaultContradiction | undefined {
   // A 404 and a 405 are decided before the key.
   if (outcome.startsWith("404.") || outcome.startsWith("405.")) return undefined;
 
-  const { endedFromStart } = key;
+  const { endedFromStart, limits } = key;
   if (endedFromStart !== undefined) {
     const { rejection } = keyStateTable[endedFromStart];
     if (outcome === rejection) return undefined;
@@ -71,7 +75,7 @@ function whyKeyNeverHas(outcome: OutcomeId, ref: string, key: KeyForFaults): Fau
   if (!fitsKindOfKey(outcome, key)) return neverOfKey(outcome, ref, `it is ${keyInWords(key)}`);
 
   // A limit of 0 is never raised: each request that has passed the other checks gets a 429.
-  const hasLimitOfZero = key.limits.perMinute === 0 || key.limits.perDay === 0;
+  const hasLimitOfZero = limits.perMinute === 0 || limits.perDay === 0;
   if (hasLimitOfZero && isSuccess(outcome)) return neverOfKey(outcome, ref, "one of its limits is 0");
   return undefined;
 }

@@ -8,11 +8,11 @@ import type { Scenario } from "../scenario.generated.js";
 
 // Which refs exist, and the problem of a field whose ref does not.
 
-/** The refs of one kind. A running sandbox has a `Map` of its keys and one of its organizations, which fit. */
+/** The refs of one kind. */
 interface RefsOfKind {
   readonly has: (ref: string) => boolean;
   /** The refs in the order in which a hint lists them. */
-  readonly keys: () => Iterable<string>;
+  readonly all: () => Iterable<string>;
 }
 
 /** The refs of keys and organizations, including the population's. */
@@ -26,13 +26,13 @@ export function refsAtStart(scenario: Scenario, keyOf: (ref: string) => Scenario
   return {
     key: {
       has: (ref) => keyOf(ref) !== undefined,
-      *keys() {
+      *all() {
         for (const { ref } of allKeys(scenario)) yield ref;
       },
     },
     organization: {
       has: (ref) => hasOrganization(scenario, ref),
-      *keys() {
+      *all() {
         for (const [ref] of allOrganizations(scenario)) yield ref;
       },
     },
@@ -95,7 +95,7 @@ function hintForRef(ref: string, things: string, refs: RefsOfKind): string {
 
 function firstRefs(refs: RefsOfKind, count: number): string[] {
   const first: string[] = [];
-  for (const ref of refs.keys()) {
+  for (const ref of refs.all()) {
     if (first.length === count) break;
     first.push(ref);
   }

@@ -39,6 +39,7 @@ export function ruleInputOf(scenario: Scenario, spelling: ScenarioPlaces["spelli
   const refs = refsAtStart(scenario, keyOf);
 
   const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
+  // A scope that an endpoint requires is also one of the assumed `scopes`: those that a key may have.
   const endpoints = writtenEndpoints(scenario).map(([, endpoint]) => endpoint);
   return {
     scenario,

@@ -16,15 +16,14 @@ const clockIsWithinYears: ScenarioRule = ({ clockStart, problems }) => {
 /** No step of the timeline is earlier than a step before it, or than the clock's start. */
 const timelineIsInOrder: ScenarioRule = ({ scenario, clockStart, problems }) => {
   const { timeline = [] } = scenario;
-  // While the start of the clock is unknown, only two times have an order, or two durations.
-  const latest: Record<TimeOrDuration["kind"], TimeOrDuration | undefined> = {
-    duration: atStart,
-    time: undefined,
-  };
+  // A step can be at a duration from the clock's start, or at a time. While that start is unknown, a time and a duration have no
+  // order: of 10m, 2026-03-02T09:00:00Z and 5m, the last is compared with 10m. So the last step of each kind is kept.
+  let lastDuration = atStart;
+  let lastTime: TimeOrDuration | undefined;
   for (const [index, { at }] of timeline.entries()) {
-    const time = readTimeOrDuration(at);
-    for (const earlier of [latest.duration, latest.time]) {
-      if (earlier === undefined || compareTimes(clockStart, time, earlier) !== "before") continue;
+    const step = readTimeOrDuration(at);
+    for (const earlier of [lastDuration, lastTime]) {
+      if (earlier === undefined || compareTimes(clockStart, step, earlier) !== "before") continue;
       problems.add({
         code: "timeline_order",
         field: ["timeline", index, "at"],
@@ -33,7 +32,8 @@ const timelineIsInOrder: ScenarioRule = ({ scenario, clockStart, problems }) => 
       });
       return;
     }
-    latest[time.kind] = time;
+    if (step.kind === "duration") lastDuration = step;
+    else lastTime = step;
   }
 };
 

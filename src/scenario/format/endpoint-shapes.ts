@@ -1,6 +1,7 @@
-import { controlPath, mePath } from "../../rules/known-paths.js";
+import { mePath } from "../../rules/known-paths.js";
 import { isSuccess, outcomes, successStatuses } from "../../rules/outcomes.js";
 import * as s from "../../schema/shape.js";
+import { endpointPath } from "./endpoint-path.js";
 import { scope } from "./fields.js";
 
 // The endpoints of a scenario. `checks/endpoint-rules.ts` checks their fields against each other.
@@ -17,77 +18,6 @@ const operationId = s.text({
   hint(name) {
     if (namesOfMe.includes(name)) return `${name} belongs to ${mePath}: choose another name`;
     return "start with a letter, then write at most 63 letters, digits, _ and -";
-  },
-});
-
-// The path is one pattern, because editors read it from the JSON Schema. No client has to change such a path, and nothing else has it:
-//
-//   path       = "/", or segments with a "/" before each, and perhaps a last "/"; no path of the control plane, not `/me`
-//   segment    = parameter or fixed
-//   parameter  = {id}             not :id, {a}{b}
-//   fixed      = consents, %20    not %61, which is `a`; not "." and ".."
-
-/** `a`, `-`. What clients send as it is (RFC 3986), without `*`, `$`, `(` and `)`, which write parameters in other tools. */
-const plainCharacter = String.raw`[\w.~!&'+,;=@:-]`;
-
-/** `%61` for `a`. What needs no encoding (RFC 3986), encoded: a client would send `a`. */
-const needlesslyEncoded = `%(?:${[
-  "2[DdEe]", // - and .
-  String.raw`3\d`, // 0 to 9
-  "[46][1-9A-Fa-f]", // A to O, a to o
-  String.raw`[57][\dAa]`, // P to Z, p to z
-  "5[Ff]", // _
-  "7[Ee]", // ~
-].join("|")})`;
-
-/** `%20`, not `%61` and not `%2`. */
-const encodedCharacter = String.raw`(?!${needlesslyEncoded})%[\dA-Fa-f]{2}`;
-
-/** `.`, `..` and `:id`. Clients resolve the first two, and the last is a parameter in other tools. */
-const startOfRejectedSegment = String.raw`:|\.{1,2}(?:/|$)`;
-
-/** `consents`, `caf%C3%A9`. */
-const fixedSegment = `(?!${startOfRejectedSegment})(?:${plainCharacter}|${encodedCharacter})+`;
-
-/** `{id}`. */
-const pathParameter = String.raw`\{[\w-]+\}`;
-
-/** The paths of the control plane, and `/me`. */
-const takenPath = `(?:${controlPath}(?:/|$)|${mePath}$)`;
-
-/** Starts with `/`; `/` alone is a path. */
-const pathPattern = new RegExp(`^(?!${takenPath})(?=/)(?:/(?:${pathParameter}|${fixedSegment}))*/?$`);
-
-/** What is wrong with a path that does not fit the pattern, and what to write; the first that applies. */
-const pathMistakes: readonly (readonly [wrong: RegExp, hint: string])[] = [
-  [/^(?!\/)/, "start it with /, without the address of the service"],
-  [/[?#]/, "remove ? or # and what follows: an endpoint responds with any query"],
-  [/\/\//, "write each / once"],
-  [/\/(?:\.|%2e){1,2}(?:\/|$)/i, "write the path without . and .."],
-  [new RegExp(`^${controlPath}(?:/|$)`), `the control plane has ${controlPath}`],
-  [new RegExp(`^${mePath}$`), `${mePath} is built in and cannot be replaced`],
-  [/[{}*$()]|\/:/, "a parameter is a whole segment, such as /consents/{id}"],
-  [/.{1001}/, "write at most 1,000 characters"],
-];
-
-/** A segment that is a parameter in other tools: `:id`, `<int:id>`, `<id>`, `[id]` or `$id`. Its group is the name. */
-const foreignParameter = /(?<=\/)[:<[$](?:\w+:)?([\w-]+)[>\]]?(?=\/|$)/g;
-
-const endpointPath = s.text({
-  noun: "the path of an endpoint",
-  example: "/v1/relying-party/consents/{id}",
-  pattern: pathPattern,
-  max: 1000,
-  hint(path) {
-    const withBraces = path.replace(foreignParameter, "{$1}");
-    if (withBraces !== path && pathPattern.test(withBraces)) return `write "${withBraces}"`;
-    for (const [wrong, hint] of pathMistakes) {
-      if (wrong.test(path)) return hint;
-    }
-
-    const [encoded] = new RegExp(needlesslyEncoded).exec(path) ?? [];
-    if (encoded !== undefined) return `write ${decodeURIComponent(encoded)} in place of ${encoded}`;
-    return "encode a space as %20, a % as %25, and any other character too";
   },
 });
 

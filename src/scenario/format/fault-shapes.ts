@@ -11,7 +11,7 @@ import { timeOrDuration, wait } from "./times.js";
 
 const maxFaults = 100;
 
-const positive = () => s.integer({ min: 1 });
+const countFromOne = () => s.integer({ min: 1 });
 
 const conditionFields = {
   key: s.optional(refOf("key")),
@@ -19,8 +19,8 @@ const conditionFields = {
   outcome: s.optional(apiOutcomeShape()),
   after: s.optional(timeOrDuration()),
   until: s.optional(timeOrDuration()),
-  every: s.optional(positive()),
-  requests: s.optional(s.list(positive(), { min: 1, max: scenarioLimits.requestsOfFault })),
+  every: s.optional(countFromOne()),
+  requests: s.optional(s.list(countFromOne(), { min: 1, max: scenarioLimits.requestsOfFault })),
   probability: s.optional(s.number({ min: 0, max: 1 })),
 };
 
@@ -40,7 +40,7 @@ const failureStatus = () =>
   s.choice(failureStatuses, "bad_choice", (value) => causesOfStatus.get(Number(value)));
 
 /** The shape of the value of each effect: the row of a kind in `faultKindTable` names one of these as its `valueKind`. */
-const effectShapes = { flag: s.flag, delay, status: failureStatus, rate: positive };
+const effectShapes = { flag: s.flag, delay, status: failureStatus, rate: countFromOne };
 
 const effectFields: Record<string, s.Optional> = {};
 for (const kind of faultKinds) {
@@ -55,9 +55,9 @@ const statusFields = {
   retry_after: s.optional(s.either(wait(), s.mapping({ date: wait() }))),
 };
 
-const effects: s.Fields = { ...effectFields, ...statusFields };
-// The effects of a fault: at least one. `{ hang: false }` has none, like `{}`.
-const then = s.needingOneOn(faultKinds, s.mapping(effects));
+const thenFields: s.Fields = { ...effectFields, ...statusFields };
+/** The field `then`, what a fault does: it has one effect at least. `{ hang: false }` has none, like `{}`. */
+const then = s.needingOneThatIsOn(faultKinds, s.mapping(thenFields));
 
 const faultSchema: s.Shape = s.mapping({
   when: s.optional(s.mapping(conditionFields)),

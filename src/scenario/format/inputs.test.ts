@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { SandboxError } from "../../rules/errors.js";
 import { jsonNotation } from "../../schema/notation.js";
+import { checkInput } from "./check-input.js";
 import { controlBodies } from "./control-bodies.js";
-import { checkInput } from "./inputs.js";
 
 const key = "SVC_live_4eC39HqLyjWDarjtT1zdp7dc";
 

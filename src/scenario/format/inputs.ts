@@ -1,11 +1,7 @@
 import { profiles } from "../../rules/assumptions.js";
 import { organizationChange } from "../../rules/organization.js";
 import { outcomeShape } from "../../rules/outcomes.js";
-import { redact } from "../../rules/redact.js";
 import { requestSources } from "../../rules/request.js";
-import { checkedCopy, validationError } from "../../rules/validation.js";
-import type { FieldPath } from "../../schema/field-path.js";
-import type { Notation } from "../../schema/notation.js";
 import * as s from "../../schema/shape.js";
 import { actor, keyCreationFields, replacementRef } from "./action-shapes.js";
 import { faultsSchema } from "./fault-shapes.js";
@@ -59,45 +55,3 @@ export const expectationQuery = s.mapping({
     ),
   ),
 });
-
-interface LeakedKey {
-  readonly field: FieldPath;
-  readonly message: string;
-}
-
-/** Checks an input of an operation. An API key in it is also a mistake, because names and codes are shown (R46). */
-export function checkInput<Of extends s.Shape>(
-  shape: Of,
-  value: unknown,
-  attempt: string,
-  notation: Notation,
-): s.ValueOf<Of> {
-  const input = checkedCopy(shape, value, attempt, notation);
-  // In the checked copy: the caller's value may have getters, and change.
-  const leaks = leakedKeys(input, [], notation.nameOfWhole);
-  if (leaks.length > 0) throw validationError(attempt, leaks);
-  return input as s.ValueOf<Of>;
-}
-
-/** The fields of an input that contain an API key, as a value or as a name. `shownName` is the name of the value in messages. */
-function leakedKeys(value: unknown, field: FieldPath, shownName: string): LeakedKey[] {
-  if (typeof value === "string") {
-    if (redact(value) === value) return [];
-    return [{ field, message: `${shownName} must not contain an API key` }];
-  }
-  if (typeof value !== "object" || value === null) return [];
-
-  const leaks: LeakedKey[] = [];
-  for (const [name, member] of Object.entries(value)) {
-    // A scenario may pin its keys, and has its own checks.
-    if (field.length === 0 && name === "scenario") continue;
-    if (redact(name) !== name) {
-      leaks.push({ field, message: `a name in ${shownName} must not contain an API key` });
-      continue;
-    }
-    const isItem = Array.isArray(value);
-    const step = isItem ? Number(name) : name;
-    leaks.push(...leakedKeys(member, [...field, step], isItem ? `${shownName}[${name}]` : name));
-  }
-  return leaks;
-}

@@ -42,10 +42,12 @@ function refHint(name: string, prefix: string): string {
   if (redactPlainKeys(name) !== name) return "write the ref of the key";
 
   const how = isAscii(name) ? "in kebab-case" : "with the letters a to z, digits and hyphens";
-  const plain = removeAccents(name);
-  const inWords = plain.replace(/([a-z0-9])([A-Z])/g, "$1-$2");
-  // A proposal would lack the letters that are not in ASCII.
-  if (!isAscii(plain)) return `write it ${how}`;
+  const withoutAccents = removeAccents(name);
+  // Other letters than a to z are no part of a ref: a proposal would lack them.
+  if (!isAscii(withoutAccents)) return `write it ${how}`;
+
+  // `coreBanking` is `core-banking`.
+  const inWords = withoutAccents.replace(/([a-z0-9])([A-Z])/g, "$1-$2");
   return `write it ${how}: ${refOfName(inWords, prefix)}`;
 }
 

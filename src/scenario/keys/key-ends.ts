@@ -2,7 +2,6 @@ import { defaultOverlap, type KeyEnds, type KeyStateName, keyStateAt } from "../
 import type { Writable } from "../../rules/writable.js";
 import {
   atStart,
-  compareTimes,
   readTimeOrDuration,
   type StartTime,
   type TimeOrDuration,
@@ -10,7 +9,8 @@ import {
 } from "../format/when.js";
 import type { KeyFields } from "./scenario-keys.js";
 
-// What the state of a key says: whether the key was replaced, and when it ends if the scenario writes no time.
+// What the state of a key says: whether the key was replaced (`isReplaced`), and when it ends if the scenario writes no time
+// (`endsOf`). A key that was not replaced has no end of an overlap.
 //
 //   state       replaced           revoked    expires           overlap ends
 //   (none)      no                 -          -                 -
@@ -90,10 +90,13 @@ export function keyStateAtStart(fields: KeyFields, clockStart: StartTime): KeySt
   // A revoked key stays revoked, whenever that was.
   if (ends.revokedAt !== undefined) return "revoked";
 
+  if (clockStart !== "unknown") return keyStateAt(endsFrom(clockStart, ends), clockStart);
+
+  // While the start is unknown, nobody can say whether a time is before it. Durations count from it, so that the state is the same
+  // at any start, such as 0.
   for (const end of [ends.expiresAt, ends.overlapEndsAt]) {
-    if (end !== undefined && compareTimes(clockStart, end, atStart) === "unknown") return "unknown";
+    if (end?.kind === "time") return "unknown";
   }
-  // If the start is unknown, all ends are durations from it: the state is the same at any start, such as 0.
-  const start = clockStart === "unknown" ? 0 : clockStart;
-  return keyStateAt(endsFrom(start, ends), start);
+  const anyStart = 0;
+  return keyStateAt(endsFrom(anyStart, ends), anyStart);
 }

@@ -28,28 +28,31 @@ interface SharedInRotation {
 
 /** The rotations of the keys of a scenario, in the order of their oldest keys. */
 export function rotationsOf(keys: readonly ScenarioKey[]): Rotation[] {
-  const replacementRefs = new Set<string>();
-  for (const { fields } of keys) {
-    if (fields.replaced_by !== undefined) replacementRefs.add(fields.replaced_by);
-  }
-  const replacements = new Map<string, ScenarioKey>();
+  const keyByRef = new Map<string, ScenarioKey>();
+  const refsOfReplacements = new Set<string>();
   for (const key of keys) {
-    if (replacementRefs.has(key.ref)) replacements.set(key.ref, key);
+    keyByRef.set(key.ref, key);
+    const { replaced_by } = key.fields;
+    if (replaced_by !== undefined) refsOfReplacements.add(replaced_by);
   }
 
   const rotations: Rotation[] = [];
-  for (const oldest of keys) {
-    if (replacements.has(oldest.ref)) continue;
-    const rotation: [ScenarioKey, ...ScenarioKey[]] = [oldest];
-    let { replaced_by } = oldest.fields;
-    while (replaced_by !== undefined) {
-      const replacement = replacements.get(replaced_by) as ScenarioKey; // each replacement exists
-      rotation.push(replacement);
-      replaced_by = replacement.fields.replaced_by;
-    }
-    rotations.push(rotation);
+  for (const key of keys) {
+    const isOldest = !refsOfReplacements.has(key.ref);
+    if (isOldest) rotations.push(rotationFrom(key, keyByRef));
   }
   return rotations;
+}
+
+function rotationFrom(oldest: ScenarioKey, keyByRef: ReadonlyMap<string, ScenarioKey>): Rotation {
+  const rotation: [ScenarioKey, ...ScenarioKey[]] = [oldest];
+  let { replaced_by } = oldest.fields;
+  while (replaced_by !== undefined) {
+    const replacement = keyByRef.get(replaced_by) as ScenarioKey; // each replacement exists
+    rotation.push(replacement);
+    replaced_by = replacement.fields.replaced_by;
+  }
+  return rotation;
 }
 
 /** Where each key of a scenario is in its rotation, by ref. */
