@@ -145,7 +145,7 @@ function differenceRow({ first, outcomes, rules }: MergedDifference): TableRow {
   const request = outcomes.size > 1 ? "" : describeRequest(first);
   return {
     cells: [{ text: named, tone: "bad" }, at, [...rules].join(", "), { text: request, tone: "quiet" }],
-    // The last two columns.
+    // The last two columns. Each has a list of lines.
     details: [[expected], [found]],
   };
 }

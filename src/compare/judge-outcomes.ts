@@ -15,7 +15,7 @@ import type { Attempt } from "./sending/attempt.js";
 interface Findings {
   readonly attempts: readonly Attempt[];
   readonly differences: readonly ContractDifference[];
-  /** Read only for outcomes without a response that counts. */
+  /** Read only for outcomes without a response that is judged. */
   readonly whyNotTried: WhyByOutcome;
   /** Why nobody can tell whether the requests of a key are counted, by the outcome of the key. */
   readonly openCounts: WhyByOutcome;
@@ -36,8 +36,8 @@ function judgeOutcome(outcome: PromisedOutcomeId, findings: Findings): ComparedO
     return { ...common, result: "differs", reason: undefined };
   }
 
-  const isTried = attempts.some(({ evidence }) => evidence.kind === "judged");
-  if (!isTried) {
+  const isAnyJudged = attempts.some(({ evidence }) => evidence.kind === "judged");
+  if (!isAnyJudged) {
     const reason = findings.whyNotTried.get(outcome) ?? reasonOfLatest(attempts);
     return { ...common, result: "not_tried", reason };
   }
@@ -47,10 +47,12 @@ function judgeOutcome(outcome: PromisedOutcomeId, findings: Findings): ComparedO
   return { ...common, result: reason === undefined ? "agrees" : "agrees_in_part", reason };
 }
 
-/** Returns why the latest request for an outcome shows nothing; `undefined` if there is none, or if it counts. */
+/** Returns why the latest request for an outcome shows nothing; `undefined` if there is none, or if it is judged. */
 function reasonOfLatest(attempts: readonly Attempt[]): string | undefined {
-  // A request that met a limit, and its control, tell nothing once the limit was waited for: another request tells.
-  const latest = attempts.findLast(({ evidence }) => evidence.kind !== "waited_for") ?? attempts.at(-1);
+  // A request that met a limit, and its control, tell nothing once the limit was waited for: another request tells, unless a
+  // signal has ended the wait.
+  const notWaitedFor = attempts.filter(({ evidence }) => evidence.kind !== "waited_for");
+  const latest = notWaitedFor.at(-1) ?? attempts.at(-1);
   if (latest === undefined || latest.evidence.kind === "judged") return undefined;
   return latest.evidence.why;
 }

@@ -6,7 +6,7 @@ import * as exact from "./exact-math.js";
 import { drawFieldRings, measureRing, positionAt } from "./field-geometry.js";
 import { type Country, type CropName, crops, type Growing, type Region } from "./tables.js";
 
-/** What decides about a farmer and the farm, before anything of them is drawn. */
+/** What decides about a farm, and is known before its fields are drawn. */
 export interface FarmContext {
   /** The start of the scenario's clock, in milliseconds since 1970. */
   readonly start: number;
@@ -25,8 +25,8 @@ interface Farming {
   readonly grows: readonly Growing[];
   /** The crop of the largest field, and of half of the others. */
   readonly main: Growing;
-  /** From 0 to 1, the place of the farm among those with a crop. If 30% of the crop's fields have irrigation, those below 0.3 do. */
-  readonly irrigationRank: number;
+  /** A random number from 0 to 1. If 30% of a crop's fields have irrigation, the farm's fields with the crop have it for a number below 0.3. */
+  readonly irrigationDraw: number;
 }
 
 const squareMetersPerHectare = 10_000;
@@ -52,8 +52,8 @@ export function drawParcels(farm: FarmContext): readonly Parcel[] {
 
   const grows = region.grows.filter(({ crop }) => canHaveGrown(farm, crop));
   const main = pickWeighted(streamFor("crop"), grows);
-  const irrigationRank = exact.fraction(streamFor("irrigation"));
-  return rings.map((ring, index) => drawParcel(farm, { grows, main, irrigationRank }, ring, index));
+  const irrigationDraw = exact.fraction(streamFor("irrigation"));
+  return rings.map((ring, index) => drawParcel(farm, { grows, main, irrigationDraw }, ring, index));
 }
 
 /** Draws the middle of a farm, somewhere in the circle of its region. */
@@ -107,11 +107,11 @@ function drawParcel(farm: FarmContext, farming: Farming, ring: Position[], index
   const { crop, shareIrrigated } = hasMainCrop ? farming.main : pickWeighted(draw, farming.grows);
   // A farmer with irrigation has it on most fields.
   const isLikeOthers = exact.happens(draw, 0.85);
-  const irrigationRank = isLikeOthers ? farming.irrigationRank : exact.fraction(draw);
+  const irrigationDraw = isLikeOthers ? farming.irrigationDraw : exact.fraction(draw);
   const method = pick(draw, surveyMethods);
   const surveyedAt = farm.start - exact.wholeBetween(draw, 60, 1_500) * day;
   const { tenure } = pickWeighted(draw, tenureWeights);
-  const isIrrigated = irrigationRank < shareIrrigated;
+  const isIrrigated = irrigationDraw < shareIrrigated;
   const irrigation = isIrrigated ? irrigationFor(crop, exact.fraction(draw)) : "none";
 
   const { code, name, bearsAfter } = crops[crop];

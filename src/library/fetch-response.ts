@@ -1,33 +1,37 @@
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { respondToWebRequest } from "./web-request.js";
 
-/**
- * Keeps the requests of late responses from the garbage collector. Awaiting a response does not reference its request, and a
- * collected request no longer gets the signal of the client, so that the client could not abort it.
- */
-const referencedRequests = new Set<object>();
-
 /** Responds as `fetch` does, which a client calls with these arguments. */
 export async function fetchResponse(
-  state: () => SandboxState,
+  currentSandbox: () => SandboxState,
   input: Request | URL | string,
   init: RequestInit | undefined,
 ): Promise<Response> {
   const request = requestOf(input, init);
   request.signal.throwIfAborted();
-  const result = respondToWebRequest(state, request);
+  const result = respondToWebRequest(currentSandbox, request);
   if (result instanceof Response) return withUrl(result, request);
 
   // A fault delays or breaks the response.
-  const referenced = { input, request };
   const canBeAborted = init?.signal !== undefined || input instanceof Request;
-  if (canBeAborted) referencedRequests.add(referenced);
+  const response = canBeAborted ? await whileKept({ input, request }, result) : await result;
+  if (response.type === "error") throw new TypeError("fetch failed", { cause: connectionReset() });
+  return withUrl(response, request);
+}
+
+/** What the garbage collector must not collect: awaiting a response does not reference its request. */
+const kept = new Set<object>();
+
+/**
+ * Awaits a response, and until then keeps its request and what the client made it of: the client's signal does not reach a request
+ * that is collected, so that the client could not abort the response.
+ */
+async function whileKept(requests: object, result: Promise<Response>): Promise<Response> {
+  kept.add(requests);
   try {
-    const response = await result;
-    if (response.type === "error") throw new TypeError("fetch failed", { cause: connectionReset() });
-    return withUrl(response, request);
+    return await result;
   } finally {
-    referencedRequests.delete(referenced);
+    kept.delete(requests);
   }
 }
 

@@ -3,10 +3,8 @@ import type { Platform } from "../sandbox/platform.js";
 // The functions of this runtime, saved when this module loads: a test runner's fake timers should move a sandbox's clock, but not
 // delay anything. What the steady time follows:
 //
-//     when this module loads   now                steady time
-//     Date is real             Date is the same   the real time, only forward
-//     Date is real             Date is fake       the fake time, in both directions
-//     Date is fake             any                the fake time, in both directions
+//     Date is real, and has been since this module loaded    the real time, only forward
+//     Date is fake, or was when this module loaded           the time of `Date`, in both directions
 
 const { performance } = globalThis;
 
@@ -15,7 +13,12 @@ export const { clearTimeout: endTimeout, setTimeout: startTimeout } = globalThis
 const stopwatch: () => number = performance.now.bind(performance);
 
 const { now: dateNowAtLoad } = Date;
+// The text of a built-in function is `function now() { [native code] }`.
 const wasDateReal = /\[native code\]/.test(Function.prototype.toString.call(dateNowAtLoad));
+
+function isDateReal(): boolean {
+  return wasDateReal && Date.now === dateNowAtLoad;
+}
 
 /**
  * A clock that follows the wall clock forward, such as after a machine has slept, which stops some stopwatches. It does not
@@ -36,9 +39,6 @@ const forwardTime = forwardClock(() => dateNowAtLoad(), stopwatch);
 
 export const realTime: Pick<Platform, "time" | "steadyTime" | "stopwatch"> = {
   time: () => Date.now(),
-  steadyTime() {
-    const isDateReal = wasDateReal && Date.now === dateNowAtLoad;
-    return isDateReal ? forwardTime() : Date.now();
-  },
+  steadyTime: () => (isDateReal() ? forwardTime() : Date.now()),
   stopwatch,
 };

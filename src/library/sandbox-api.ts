@@ -1,9 +1,6 @@
 import { clientReport } from "../report/report.js";
 import { SandboxError } from "../rules/errors.js";
-import { type Instant, isoTime } from "../rules/time.js";
-import { checkedCopy, requireKnownOptions, throwIfProblems } from "../rules/validation.js";
 import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
-import { defaultFarmerPage } from "../sandbox/farmer-records/farmer-list.js";
 import { operations } from "../sandbox/operations/operations.js";
 import { runDue } from "../sandbox/operations/run-due.js";
 import { expectRequests, listRequests } from "../sandbox/request-queries.js";
@@ -21,194 +18,164 @@ import {
   viewOrganizations,
 } from "../sandbox/views.js";
 import { checkInput } from "../scenario/format/check-input.js";
-import { actorQuery, expectationQuery, inputShapes, requestQuery } from "../scenario/format/inputs.js";
-import { libraryNotation, valueNotation } from "../scenario/format/notations.js";
-import type { Shape, ValueOf } from "../schema/shape.js";
+import { expectationQuery, inputShapes, requestQuery } from "../scenario/format/inputs.js";
+import { valueNotation } from "../scenario/format/notations.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
 import { quote } from "../schema/words.js";
+import {
+  checkedActor,
+  checkedArgument,
+  checkedPage,
+  checkedQuery,
+  rejectingArguments,
+  withExpiryAsText,
+} from "./checked-arguments.js";
 import { fetchResponse } from "./fetch-response.js";
-import type { ActingAs, Sandbox } from "./sandbox.js";
+import type { Sandbox } from "./sandbox.js";
 
 /** The member of a sandbox with its state. Registered globally, so that the ES module build and the CommonJS build accept each other's sandboxes. */
 const stateKey = Symbol.for("svc-sandbox.state");
 
 /**
- * The members that users call. `state` returns the state of the sandbox; the first call may start it. All members but the report and
- * a reset run what is due first.
+ * The members that users call. `getOrStart` returns the state of the sandbox; the first call may start it. All members but the report
+ * and a reset run what is due first.
  */
-export function sandboxApi(state: () => SandboxState): Sandbox {
-  const upToDate = () => {
-    const sandbox = state();
+export function sandboxApi(getOrStart: () => SandboxState): Sandbox {
+  const currentSandbox = () => {
+    const sandbox = getOrStart();
     runDue(sandbox);
     return sandbox;
   };
 
   const sandbox: Sandbox = {
     get name() {
-      return upToDate().name;
+      return currentSandbox().name;
     },
     get seed() {
-      return upToDate().seed;
+      return currentSandbox().seed;
     },
     get profile() {
-      return upToDate().profile;
+      return currentSandbox().profile;
     },
     get assumptions() {
-      const { profile: _, ...assumptions } = viewAssumptions(upToDate());
+      const { profile: _, ...assumptions } = viewAssumptions(currentSandbox());
       return { ...assumptions, scopes: [...assumptions.scopes] };
     },
-    secret: (ref) => secretToSend(upToDate(), ref),
-    fetch: (input, init) => fetchResponse(upToDate, input, init),
-    clock: clockApi(upToDate),
-    keys: keysApi(upToDate),
-    organizations: organizationsApi(upToDate),
-    farmers: farmersApi(upToDate),
-    faults: faultsApi(upToDate),
-    requests: requestsApi(upToDate),
+    secret: (ref) => secretToSend(currentSandbox(), ref),
+    fetch: (input, init) => fetchResponse(currentSandbox, input, init),
+    clock: clockApi(currentSandbox),
+    keys: keysApi(currentSandbox),
+    organizations: organizationsApi(currentSandbox),
+    farmers: farmersApi(currentSandbox),
+    faults: faultsApi(currentSandbox),
+    requests: requestsApi(currentSandbox),
     expect(expectation = {}) {
       const names = ["outcome", "key", "count", "faults"];
-      const query = checkQuery(expectationQuery, expectation, names, "expect requests");
-      return expectRequests(upToDate(), query);
+      const query = checkedQuery(expectationQuery, expectation, names, "expect requests");
+      return expectRequests(currentSandbox(), query);
     },
-    report: rejectingArguments("report", () => clientReport(state())),
-    snapshot: rejectingArguments("snapshot", () => snapshotSandbox(upToDate())),
-    reset: rejectingArguments("reset", () => restartSandbox(state())),
+    report: rejectingArguments("report", () => clientReport(getOrStart())),
+    snapshot: rejectingArguments("snapshot", () => snapshotSandbox(currentSandbox())),
+    reset: rejectingArguments("reset", () => restartSandbox(getOrStart())),
   };
-  return Object.defineProperty(sandbox, stateKey, { get: state });
+  return Object.defineProperty(sandbox, stateKey, { get: getOrStart });
 }
 
-function clockApi(upToDate: () => SandboxState): Sandbox["clock"] {
+function clockApi(currentSandbox: () => SandboxState): Sandbox["clock"] {
   return {
-    now: rejectingArguments("clock.now", () => viewClock(upToDate().clock).now),
-    isFrozen: rejectingArguments("clock.isFrozen", () => upToDate().clock.isFrozen()),
-    advance: (by) => operations.advance(upToDate(), { by }).now,
-    set: (to) => operations.clock(upToDate(), { now: requireInstant(to) }).now,
-    freeze: rejectingArguments("clock.freeze", () => void operations.clock(upToDate(), { frozen: true })),
-    resume: rejectingArguments("clock.resume", () => void operations.clock(upToDate(), { frozen: false })),
+    now: rejectingArguments("clock.now", () => viewClock(currentSandbox().clock).now),
+    isFrozen: rejectingArguments("clock.isFrozen", () => currentSandbox().clock.isFrozen()),
+    advance: (by) => operations.advance(currentSandbox(), { by }).now,
+    set: (to) => operations.clock(currentSandbox(), { now: requireInstant(to) }).now,
+    freeze: rejectingArguments(
+      "clock.freeze",
+      () => void operations.clock(currentSandbox(), { frozen: true }),
+    ),
+    resume: rejectingArguments(
+      "clock.resume",
+      () => void operations.clock(currentSandbox(), { frozen: false }),
+    ),
   };
 }
 
-function keysApi(upToDate: () => SandboxState): Sandbox["keys"] {
+function keysApi(currentSandbox: () => SandboxState): Sandbox["keys"] {
   return {
-    list: rejectingArguments("keys.list", () => viewKeys(upToDate())),
-    get: (ref) => viewKey(upToDate().registry.key(ref), upToDate()),
+    list: rejectingArguments("keys.list", () => viewKeys(currentSandbox())),
+    get: (ref) => viewKey(currentSandbox().registry.key(ref), currentSandbox()),
     create(creation, by) {
       const body = membersToSnakeCase(withExpiryAsText(creation));
-      const input = checkArgument(inputShapes.key_creation, body, "create a key");
-      return operations.create_key(upToDate(), input, checkedActor(by));
+      const input = checkedArgument(inputShapes.key_creation, body, "create a key");
+      return operations.create_key(currentSandbox(), input, checkedActor(by));
     },
     rotate(key, rotation = {}, by) {
-      const input = checkArgument(inputShapes.key_rotation, rotation, "rotate the key");
-      const { replacement, secret } = operations.rotate(upToDate(), { ...input, key }, checkedActor(by));
+      const input = checkedArgument(inputShapes.key_rotation, rotation, "rotate the key");
+      const { replacement, secret } = operations.rotate(
+        currentSandbox(),
+        { ...input, key },
+        checkedActor(by),
+      );
       return { key: replacement, secret };
     },
-    revoke: (key, by) => operations.revoke(upToDate(), { key }, checkedActor(by)).key,
+    revoke: (key, by) => operations.revoke(currentSandbox(), { key }, checkedActor(by)).key,
     expire(key, end, by) {
       const body = withExpiryAsText(end);
-      const input = checkArgument(inputShapes.key_expiry, body, "set the end of the key");
-      return operations.expire(upToDate(), { key, ...input }, checkedActor(by)).key;
+      const input = checkedArgument(inputShapes.key_expiry, body, "set the end of the key");
+      return operations.expire(currentSandbox(), { key, ...input }, checkedActor(by)).key;
     },
   };
 }
 
-function organizationsApi(upToDate: () => SandboxState): Sandbox["organizations"] {
+function organizationsApi(currentSandbox: () => SandboxState): Sandbox["organizations"] {
   return {
-    list: rejectingArguments("organizations.list", () => viewOrganizations(upToDate())),
-    get: (ref) => viewOrganization(upToDate().registry.organization(ref).organization, upToDate()),
+    list: rejectingArguments("organizations.list", () => viewOrganizations(currentSandbox())),
+    get: (ref) =>
+      viewOrganization(currentSandbox().registry.organization(ref).organization, currentSandbox()),
     update(ref, change, by) {
       const body = membersToSnakeCase(change);
-      const input = checkArgument(inputShapes.organization_update, body, "change the organization");
-      return operations.organization(upToDate(), { ...input, ref }, checkedActor(by)).organization;
+      const input = checkedArgument(inputShapes.organization_update, body, "change the organization");
+      return operations.organization(currentSandbox(), { ...input, ref }, checkedActor(by)).organization;
     },
   };
 }
 
-function farmersApi(upToDate: () => SandboxState): Sandbox["farmers"] {
+function farmersApi(currentSandbox: () => SandboxState): Sandbox["farmers"] {
   return {
     get count() {
-      return upToDate().farmers.count;
+      return currentSandbox().farmers.count;
     },
-    at: (index) => upToDate().farmers.at(index),
-    get: (id) => upToDate().farmers.get(id),
+    at: (index) => currentSandbox().farmers.at(index),
+    get: (id) => currentSandbox().farmers.get(id),
     list(page = {}) {
-      requireKnownOptions("list farmers", page, ["offset", "limit"]);
-      const { offset = 0, limit = defaultFarmerPage } = page;
-      throwIfProblems("list farmers", { offset: countProblem(offset), limit: countProblem(limit) });
-      return upToDate().farmers.list({ offset, limit });
+      const checked = checkedPage(page);
+      return currentSandbox().farmers.list(checked);
     },
   };
 }
 
-function faultsApi(upToDate: () => SandboxState): Sandbox["faults"] {
-  const list = rejectingArguments("faults.list", () => writtenFaults(upToDate().faults));
+function faultsApi(currentSandbox: () => SandboxState): Sandbox["faults"] {
+  const list = rejectingArguments("faults.list", () => writtenFaults(currentSandbox().faults));
   return {
     list,
     set(faults) {
       // Faults are written as in scenarios, so that errors have those names.
       const change = { faults: faults ?? null };
       const input = checkInput(inputShapes.faults_change, change, "change the faults", valueNotation);
-      operations.faults(upToDate(), input.faults as Fault[]);
+      operations.faults(currentSandbox(), input.faults as Fault[]);
       return list();
     },
   };
 }
 
-function requestsApi(upToDate: () => SandboxState): Sandbox["requests"] {
+function requestsApi(currentSandbox: () => SandboxState): Sandbox["requests"] {
   return {
     list(options = {}) {
       const names = ["limit", "outcome", "key", "probes", "faults"];
-      const query = checkQuery(requestQuery, options, names, "list the requests");
-      return listRequests(upToDate(), query);
+      const query = checkedQuery(requestQuery, options, names, "list the requests");
+      return listRequests(currentSandbox(), query);
     },
-    total: rejectingArguments("requests.total", () => upToDate().journal.total()),
-    clear: rejectingArguments("requests.clear", () => operations.clear_requests(upToDate())),
+    total: rejectingArguments("requests.total", () => currentSandbox().journal.total()),
+    clear: rejectingArguments("requests.clear", () => operations.clear_requests(currentSandbox())),
   };
-}
-
-/** A function that rejects any value, because the value would do nothing. */
-function rejectingArguments<Result>(
-  name: string,
-  run: () => Result,
-): (...values: readonly unknown[]) => Result {
-  return (...values) => {
-    if (values.every((value) => value === undefined)) return run();
-    throw new SandboxError("validation_failed", `${name} has no options. Call it without a value.`);
-  };
-}
-
-/** A copy of an argument, whose members have the names of the shape already. Throws `validation_failed` with the names of the library. */
-function checkArgument<Of extends Shape>(shape: Of, argument: unknown, attempt: string): ValueOf<Of> {
-  return checkInput(shape, argument, attempt, libraryNotation);
-}
-
-/** A copy of options as a query of the journal, whose members have these names. Throws `validation_failed`. */
-function checkQuery<Of extends Shape>(
-  shape: Of,
-  options: object,
-  names: readonly string[],
-  attempt: string,
-): ValueOf<Of> {
-  requireKnownOptions(attempt, options, names);
-  return checkedCopy(shape, membersToSnakeCase(options), attempt, libraryNotation);
-}
-
-/** Who acts, checked. Default: an administrator. */
-function checkedActor(by: ActingAs = {}) {
-  return checkArgument(actorQuery, by, "act");
-}
-
-/** The fields of a key, whose end may be a `Date` or a number, with a text as in scenarios. Any other text, such as a duration, stays. */
-function withExpiryAsText(fields: { readonly expires?: string | Instant }): unknown {
-  // They are checked later, and may be anything.
-  const { expires } = Object(fields) as typeof fields;
-  if (expires === undefined || typeof expires === "string") return fields;
-  return { ...fields, expires: isoTime(requireInstant(expires)) };
-}
-
-/** What is wrong with a number of farmers to skip or to list, if anything. */
-function countProblem(value: unknown): string | undefined {
-  const isCount = Number.isSafeInteger(value) && (value as number) >= 0;
-  return isCount ? undefined : "must be a whole number from 0";
 }
 
 /** The state of a sandbox; starts one that starts with its first use. Throws `usage` for anything else. */

@@ -69,20 +69,21 @@ function pauseUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
 function slowOrCutResponse(delivery: Delivery, response: ApiResponse, request: Request): Response {
   const { method } = request;
   const isCut = delivery.cutAfter !== undefined;
-  const isWhole = !isCut && delivery.bytesPerSecond === undefined;
-  if (isWhole || method === "HEAD") return toResponse(response, method);
+  const isSlow = delivery.bytesPerSecond !== undefined;
+  const hasUsualBody = (!isCut && !isSlow) || method === "HEAD";
+  if (hasUsualBody) return toResponse(response, method);
   if (!isCut) return toResponse(response, method, bodyStream(response.body, delivery, request, "complete"));
-  if (clientOf(request) !== "middleware") {
-    return toResponse(response, method, bodyStream(response.body, delivery, request, "broken"));
-  }
 
   // An error would end the middleware's server: the connection ends before the announced length instead.
-  const headers = [...response.headers, "Connection", "close"];
-  const body = bodyStream(response.body, delivery, request, "complete");
-  return toResponse({ ...response, headers }, method, body);
+  if (clientOf(request) === "middleware") {
+    const headers = [...response.headers, "Connection", "close"];
+    const body = bodyStream(response.body, delivery, request, "complete");
+    return toResponse({ ...response, headers }, method, body);
+  }
+  return toResponse(response, method, bodyStream(response.body, delivery, request, "broken"));
 }
 
-/** A body in parts with pauses before them. `end`: `broken` as a connection that breaks off. */
+/** A body in parts with a pause before each. `end`: after the last part, or `broken` after one more pause, as by a connection that breaks off. */
 function bodyStream(
   body: string,
   delivery: Delivery,
@@ -98,10 +99,16 @@ function bodyStream(
         // References the request, because only then its signal follows the client's.
         if (pauseMs > 0) await pauseUnlessAborted(pauseMs, request.signal);
         const part = parts[next];
-        if (part !== undefined) controller.enqueue(part);
-        else if (end === "broken") controller.error(new TypeError("terminated"));
         next += 1;
-        if (end === "complete" && next >= parts.length) controller.close();
+        if (end === "broken" && part === undefined) {
+          controller.error(new TypeError("terminated"));
+          return;
+        }
+
+        // A body without bytes has no part.
+        if (part !== undefined) controller.enqueue(part);
+        const wasLast = next >= parts.length;
+        if (end === "complete" && wasLast) controller.close();
       },
     },
     // Starts only when read, so that an unread body leaves no timer.

@@ -10,7 +10,7 @@ import { toResponse } from "./web-response.js";
 
 /** Responds to a web `Request`: synchronously, unless the response is late, broken or left out. `base`: the path of the base URL, without a slash at its end. */
 export function respondToWebRequest(
-  state: () => SandboxState,
+  getOrStart: () => SandboxState,
   request: Request,
   base = "",
 ): Response | Promise<Response> {
@@ -19,7 +19,7 @@ export function respondToWebRequest(
   const path = pathname.startsWith(base) ? pathname.slice(base.length) || "/" : pathname;
   const apiRequest = readApiRequest(receivedWeb(request, path, search));
 
-  const exchange = handle(state(), apiRequest);
+  const exchange = handle(getOrStart(), apiRequest);
   const response = withDate(exchange.response, exchange.date ?? exchange.at);
   if (exchange.delivery === undefined) return toResponse(response, request.method);
   return deliverOverWeb(exchange.delivery, response, request);

@@ -1,4 +1,4 @@
-import { fieldDifferences } from "../api/story/expectation.js";
+import { fieldDifferences } from "../api/story/field-differences.js";
 import { runStory } from "../api/story/run-story.js";
 import { advanceClock } from "../sandbox/operations/clock-operations.js";
 import { runDue } from "../sandbox/operations/run-due.js";

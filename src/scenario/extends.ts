@@ -5,6 +5,10 @@ import type { FieldProblem } from "./problems.js";
 import { ScenarioError } from "./scenario-error.js";
 import type { PlacedScenario, WrittenScenario } from "./written-scenario.js";
 
+// A scenario is merged with its parent, which is the scenario that it extends, the parent with its own, and so on: they are a chain.
+// A name may lead to any file of this machine. A file that is no scenario is not shown, neither its lines nor its problems: only a
+// number as its version.
+
 /** Where the scenario that another one extends, its parent, is looked for. */
 export interface ParentLookup {
   /** Finds the scenario that `extends` names in the file `from`; `undefined` if none exists. */
@@ -12,7 +16,7 @@ export interface ParentLookup {
   readonly knownNames: readonly string[];
 }
 
-/** A scenario merged with the ones that it extends. `problems` has none of its own, but those of each extended one, or why one cannot be extended. */
+/** A scenario merged with the ones that it extends. `problems` are those of the extended ones, or why one cannot be extended. */
 type MergeResult =
   | { readonly kind: "merged"; readonly scenario: PlacedScenario; readonly problems: readonly FieldProblem[] }
   | { readonly kind: "not_merged"; readonly problems: readonly FieldProblem[] };
@@ -25,7 +29,7 @@ type ParentSearch =
   | { readonly kind: "found"; readonly written: WrittenScenario; readonly link: ChainLink }
   | { readonly kind: "not_extendable"; readonly problem: ExtendsProblem };
 
-/** A scenario in a chain, from a child to its parent, the parent of that and so on. By its kind, a file `onboarding` can extend the bundled `onboarding`. */
+/** A scenario in a chain. Its kind tells the file `onboarding` from the bundled `onboarding`, which the file can extend. */
 interface ChainLink {
   readonly kind: "file" | "value";
   /** The name of the file; of a value, the name that found it. */
@@ -81,7 +85,7 @@ function searchParent(
   try {
     written = parents.findParent(name, from);
   } catch (error) {
-    // A `load` that checks what it reads: the problems have their places already.
+    // The caller's function has checked the scenario that it found: the problems have their places already.
     if (error instanceof ScenarioError) throw error;
     return notExtendable({ code: "extends_failed", message: whyNotLoaded(name, error), hint: nameHint });
   }
@@ -89,14 +93,7 @@ function searchParent(
 
   const link = linkOf(written, name);
   const loopStart = chain.findIndex((earlier) => earlier.kind === link.kind && earlier.name === link.name);
-  if (loopStart !== -1) {
-    const loop = [...chain.slice(loopStart), link].map((scenario) => scenario.name).join(" → ");
-    return notExtendable({
-      code: "extends_loop",
-      message: `the scenarios extend each other: ${loop}`,
-      hint: "remove one of these extends",
-    });
-  }
+  if (loopStart !== -1) return notExtendable(loopProblem([...chain.slice(loopStart), link]));
   if (!isScenario(written)) return notExtendable(noScenarioProblem(name, written));
   return { kind: "found", written, link };
 }
@@ -124,13 +121,21 @@ function notFoundProblem(name: string, knownNames: readonly string[]): ExtendsPr
   return { code: "extends_not_found", message: `there is no scenario ${quote(name)}`, hint };
 }
 
-/** Whether a file is meant as a scenario. Else its problems are not shown: they would show the lines of any file of this machine. */
+function loopProblem(loop: readonly ChainLink[]): ExtendsProblem {
+  const names = loop.map((link) => link.name).join(" → ");
+  return {
+    code: "extends_loop",
+    message: `the scenarios extend each other: ${names}`,
+    hint: "remove one of these extends",
+  };
+}
+
+/** Whether a file is meant as a scenario. */
 function isScenario({ scenario, startsLikeScenario }: WrittenScenario): boolean {
   if (scenario === undefined) return startsLikeScenario;
   return scenario.fields.version === 1;
 }
 
-/** Shows nothing of the other file but a number as its version. */
 function noScenarioProblem(name: string, written: WrittenScenario): ExtendsProblem {
   const hint = "each file starts with version: 1";
   const version = written.scenario?.fields.version;

@@ -15,7 +15,7 @@ export function mergeWithParent(
   // Each file has its own version, and a story tests only its own scenario.
   const { version: _version, story: _story, ...inherited } = parent.fields;
   const merged = mergeByName(inherited, ownFields);
-  // The body of an endpoint is not merged: it is replaced as a whole.
+  // Endpoints have a merge of their own: a body is replaced as a whole, and `null` removes.
   if (isMapping(inherited.endpoints) && isMapping(ownFields.endpoints)) {
     merged.endpoints = mergeEndpointFields(inherited.endpoints, ownFields.endpoints);
   }
@@ -24,10 +24,11 @@ export function mergeWithParent(
     fields: merged,
     texts: [...child.texts, ...parent.texts],
     locate(field, pointAt) {
-      const isInherited = ownerOf(field, ownFields, inherited) === "parent";
       // A bundled parent has no text: what the child writes around the field is shown.
-      const hasText = parent.texts.length > 0;
-      return isInherited && hasText ? parent.locate(field, pointAt) : child.locate(field, pointAt);
+      const parentHasText = parent.texts.length > 0;
+      const owner = ownerOf(field, ownFields, inherited);
+      if (owner === "parent" && parentHasText) return parent.locate(field, pointAt);
+      return child.locate(field, pointAt);
     },
   };
 }
@@ -71,8 +72,8 @@ function mergeEndpointFields(inherited: Members, own: Members): Members {
   const endpoints: Record<string, unknown> = { ...inherited };
   for (const [name, fields] of Object.entries(own)) {
     const inheritedFields = Object.hasOwn(inherited, name) ? inherited[name] : undefined;
-    const removes = fields === null && inheritedFields !== undefined && inheritedFields !== null;
-    if (removes) {
+    const removesInherited = fields === null && inheritedFields !== undefined && inheritedFields !== null;
+    if (removesInherited) {
       delete endpoints[name];
     } else if (isMapping(inheritedFields) && isMapping(fields)) {
       const merged: Record<string, unknown> = { ...inheritedFields, ...fields };

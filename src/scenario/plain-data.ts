@@ -20,7 +20,7 @@ export function readValue(value: unknown, maxParts = maxPartsOfSnapshot): Writte
 
 /** A value has no text with places. */
 function locateInValue(): FieldLocation {
-  return { found: "nothing", place: undefined };
+  return { match: "none", place: undefined };
 }
 
 /** A copy of plain data, or why the data cannot be copied. */

@@ -34,7 +34,16 @@ function firstOfEachField(
     const location = scenario?.locate(field, pointAt);
     const place = problem.place ?? location?.place;
 
-    const id = location?.found === "field" ? idInText(field, place) : idOfMissingField(field, place);
+    // A field in the text is known by its name and its place: aliases give it several paths. Here, `status` is also the field
+    // `faults[1].then.status`:
+    //
+    //   faults:
+    //     - then: &down { status: 900 }
+    //     - then: *down
+    //
+    // Fields that are not in the text can share the place of the mapping around them: each is known by its path.
+    const isInText = location?.match === "exact";
+    const id = idOfField(isInText ? field.slice(-1) : field, place);
     if (seenIds.has(id)) continue;
     seenIds.add(id);
     placed.push({ problem, place });
@@ -42,17 +51,9 @@ function firstOfEachField(
   return placed;
 }
 
-/**
- * Tells the fields of a text apart. Aliases repeat a mapping, so that one field of the text has several paths, such as
- * `faults[0].then.status` and `faults[1].then.status`: its name and its place are those of one field.
- */
-function idInText(field: FieldPath, place: SourcePlace | undefined): string {
-  return JSON.stringify(["in_text", field.at(-1), place?.offset, place?.source.file]);
-}
-
-/** Tells fields apart that are not in the text: several can have the place of the mapping around them, but each has its own path. */
-function idOfMissingField(field: FieldPath, place: SourcePlace | undefined): string {
-  return JSON.stringify(["missing", field, place?.offset, place?.source.file]);
+/** Tells apart the fields that have problems. */
+function idOfField(field: FieldPath, place: SourcePlace | undefined): string {
+  return JSON.stringify([field, place?.offset, place?.source.file]);
 }
 
 /** The texts of the scenario, and those that have problems and could not be merged with it. */

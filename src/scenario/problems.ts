@@ -67,6 +67,7 @@ export const problemCodes = [
   "timeline_order",
   // Found by running it
   "step_fails",
+  // Valid, and usually a mistake
   ...warningCodes,
 ] as const;
 

@@ -26,7 +26,8 @@ export class ScenarioError extends SandboxError {
     this.problems = safe;
   }
 
-  // The builds for ES modules and for CommonJS each have this class: an error of either is an instance of both.
+  // The builds for ES modules and for CommonJS each have this class: an error of either is an instance of both. `SandboxError` knows
+  // the errors of both builds by a mark, and of these only a `ScenarioError` has `problems`.
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: a user's class that extends this one inherits the method
     if (this === ScenarioError) return value instanceof SandboxError && "problems" in value;

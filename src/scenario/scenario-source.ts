@@ -24,11 +24,14 @@ export interface LoadedScenario extends NamedScenario {
   readonly piped?: string;
 }
 
-/** A bundled scenario, or a checked value or loaded one; throws `scenario_not_found` or a `ScenarioError`. */
+/**
+ * A bundled scenario by its name, a value, or a loaded scenario. The last two are checked here, because JavaScript can change them.
+ * Throws `scenario_not_found` or a `ScenarioError`.
+ */
 export function resolveSource(source: ScenarioName | Scenario | LoadedScenario): NamedScenario {
   if (typeof source === "string") return bundledScenario(source);
   if (isLoaded(source)) return { ...source, scenario: checkedValue(source.scenario) };
-  if (typeTag(source) === "URL") throw notBundled(String(source), "url");
+  if (typeTag(source) === "URL") throw notLoaded(String(source), "url");
   const scenario = checkedValue(source);
   return { scenario, name: scenario.name ?? "unnamed" };
 }
@@ -36,14 +39,17 @@ export function resolveSource(source: ScenarioName | Scenario | LoadedScenario):
 function bundledScenario(name: string): NamedScenario {
   if (isScenarioName(name)) return { scenario: bundledScenarios[name], name };
   const isFileName = /[\\/]|\.ya?ml$/i.test(name); // `mine.yaml`, `scenarios/mine`
-  throw notBundled(name, isFileName ? "file" : "name");
+  if (isFileName) throw notLoaded(name, "file");
+  throw scenarioNotFound(name, whyUnknown, listsScenarios);
 }
 
-/** The error for a name, or for a file or a URL, which only `loadScenario` reads. */
-function notBundled(text: string, kind: "name" | "file" | "url"): SandboxError {
-  let why = "it is not a bundled one";
-  if (kind !== "name") why += `. Pass \`await loadScenario(${kind})\`, with loadScenario of svc-sandbox/node`;
-  return scenarioNotFound(text, why, { list: "`scenarioNames`" });
+const whyUnknown = "it is not a bundled one";
+const listsScenarios = { list: "`scenarioNames`" };
+
+/** The error for a file or a URL, which only `loadScenario` reads: `argument` stands for it in the example. */
+function notLoaded(fileOrUrl: string, argument: "file" | "url"): SandboxError {
+  const fix = `Pass \`await loadScenario(${argument})\`, with loadScenario of svc-sandbox/node`;
+  return scenarioNotFound(fileOrUrl, `${whyUnknown}. ${fix}`, listsScenarios);
 }
 
 /** A scenario as a value has no valid fields `scenario` and `files`. With a mapping and a list there, it is a loaded one. */

@@ -29,20 +29,20 @@ export interface PlacedScenario {
   readonly locate: (field: FieldPath, pointAt: "name" | "value") => FieldLocation;
 }
 
-/** Where a field is: at its place in the text, or at the place of the nearest field around it that the text has. */
+/** Where a field is in a text. */
 export interface FieldLocation {
-  /** Whether the text has the field itself, only a field around it, or no name of its path. */
-  readonly found: "field" | "around" | "nothing";
-  /** `undefined` for a scenario without a text. */
+  /** What the text has: the field itself, only a field around it, or no name of its path. */
+  readonly match: "exact" | "around" | "none";
+  /** The place of the field, or of the nearest one around it, or of the whole scenario; `undefined` for a scenario without a text. */
   readonly place: SourcePlace | undefined;
-  /** How the text spells the value of the place, if the value is no mapping and no list: `007`. */
+  /** How the text spells the value of the field: `007`. `undefined` without an exact match, and for a mapping or a list. */
   readonly spelling?: string | undefined;
 }
 
 /** The place of a field for people; `undefined` if no text has any part of its path. */
 export function placeOfField(scenario: PlacedScenario, field: FieldPath): Place | undefined {
-  const { found, place } = scenario.locate(field, "value");
-  return found === "nothing" ? undefined : place?.describe();
+  const { match, place } = scenario.locate(field, "value");
+  return match === "none" ? undefined : place?.describe();
 }
 
 /** Of a longer value, messages show only the start. */
@@ -50,6 +50,6 @@ export const longestSpelling = 100;
 
 /** How the texts have the value of a field, if it is no mapping and no list: `007`. */
 export function spellingOfField(scenario: PlacedScenario, field: FieldPath): string | undefined {
-  const { found, spelling } = scenario.locate(field, "value");
-  return found === "field" ? spelling?.slice(0, longestSpelling) : undefined;
+  const { spelling } = scenario.locate(field, "value");
+  return spelling?.slice(0, longestSpelling);
 }

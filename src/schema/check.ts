@@ -1,9 +1,10 @@
-import type { FieldPath } from "./field-path.js";
+import { type FieldPath, pathText } from "./field-path.js";
 import { findMistakes, type IsExtension } from "./find-mistakes.js";
 import { describeMistake } from "./messages.js";
 import { jsonNotation, type Notation } from "./notation.js";
-import type { ShapeProblem } from "./problem.js";
+import type { Mistake, ShapeProblem } from "./problem.js";
 import type { Shape } from "./shape-kinds.js";
+import { meantField } from "./unknown-field.js";
 
 interface ShapeResult {
   /** What is wrong, in the words of the caller. */
@@ -20,6 +21,21 @@ export function checkShape(
   isExtension?: IsExtension,
 ): ShapeResult {
   const { mistakes, extensionFields } = findMistakes(shape, value, isExtension);
-  const problems = mistakes.map((mistake) => describeMistake(mistake, notation));
+  const problems: ShapeProblem[] = [];
+  for (const mistake of mistakes) {
+    // The hint of the misspelled field names it already.
+    if (mistake.kind === "missing" && isMisspelled(mistake.path, mistakes)) continue;
+    problems.push(describeMistake(mistake, notation));
+  }
   return { problems, extensionFields };
+}
+
+/** Whether an unknown field of the same mapping means a missing one. */
+function isMisspelled(missing: FieldPath, mistakes: readonly Mistake[]): boolean {
+  const field = pathText(missing);
+  return mistakes.some((mistake) => {
+    if (mistake.kind !== "unknown") return false;
+    const meant = meantField(mistake);
+    return meant !== undefined && pathText([...mistake.path.slice(0, -1), meant]) === field;
+  });
 }

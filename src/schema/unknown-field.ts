@@ -6,15 +6,20 @@ import type { Shape } from "./shape-kinds.js";
 import { listed, nearest, quote } from "./words.js";
 
 /** Says what the field is called, or which fields there are. */
-export function unknownField({ path, shape, members }: UnknownField, notation: Notation): ShapeProblem {
-  const name = String(path.at(-1));
+export function unknownField(mistake: UnknownField, notation: Notation): ShapeProblem {
+  const { path, shape } = mistake;
+  const meant = meantField(mistake);
   let hint = `known fields here: ${knownFields(shape, notation)}`;
-  const meant = nearest(name, settableNames(shape));
-  const hasMeant = meant !== undefined && Object.hasOwn(members, meant);
-  if (meant !== undefined && !hasMeant) hint = `did you mean ${quote(notation.spell(meant))}?`;
+  if (meant !== undefined) hint = `did you mean ${quote(notation.spell(meant))}?`;
 
-  const message = `unknown field ${quote(name)} ${placeText(path.slice(0, -1), notation)}`;
+  const message = `unknown field ${quote(String(path.at(-1)))} ${placeText(path.slice(0, -1), notation)}`;
   return { code: "unknown_field", field: path, message, hint, pointAt: "name" };
+}
+
+/** The field that the name probably is, if the mapping does not have it already. */
+export function meantField({ path, shape, members }: UnknownField): string | undefined {
+  const meant = nearest(String(path.at(-1)), settableNames(shape));
+  return meant === undefined || Object.hasOwn(members, meant) ? undefined : meant;
 }
 
 function placeText(mapping: FieldPath, notation: Notation): string {

@@ -122,28 +122,12 @@ export class StateFile {
     this.#options = options;
   }
 
-  /**
-   * Starts to save. Throws `state_unwritable` if a new file cannot be written. That is not reported, as the server does not start,
-   * and `close` does not try it again.
-   */
+  /** Starts to save. Throws `state_unwritable` if a new file cannot be written; `close` saves nothing then. */
   startSaving(): void {
     const isNew = this.savedAt === undefined;
-    if (isNew) {
-      try {
-        this.#file.makeFolder();
-        this.#write();
-      } catch (error) {
-        throw unwritableState(this.#name, error);
-      }
-    }
+    if (isNew) this.#createFile();
     this.#phase = "saving";
-
-    this.#timer = timers.setInterval(() => {
-      const hasUnsaved = this.#progress() !== this.#savedProgress;
-      const isDue = nodePlatform.stopwatch() >= this.#nextTimedSaveAt;
-      if (hasUnsaved && isDue) this.#saveInBackground();
-    }, saveIntervalMs);
-    this.#timer.unref();
+    this.#startTimer();
 
     // A new series of request ids begins with each start of a scenario, and has begun with this start.
     this.sandbox.journal.subscribe((event) => {
@@ -152,19 +136,43 @@ export class StateFile {
     if (!isNew) this.#saveInBackground();
   }
 
-  /** Saves everything. Throws `state_unwritable`, and reports it if the last save did not fail. */
+  /** Writes the file for the first time. A failure is not reported, because the caller gets it, and starts no server. */
+  #createFile(): void {
+    try {
+      this.#file.makeFolder();
+      this.#write();
+    } catch (error) {
+      throw unwritableState(this.#name, error);
+    }
+  }
+
+  #startTimer(): void {
+    this.#timer = timers.setInterval(() => {
+      const hasUnsaved = this.#progress() !== this.#savedProgress;
+      const isDue = nodePlatform.stopwatch() >= this.#nextTimedSaveAt;
+      if (hasUnsaved && isDue) this.#saveInBackground();
+    }, saveIntervalMs);
+    this.#timer.unref();
+  }
+
+  /** Saves everything, once saving has started. Throws `state_unwritable`, and reports it if the last save did not fail. */
   save(): void {
     if (this.#phase !== "saving") return;
-    const hadFailed = this.#hasFailed;
     try {
       this.#write();
-      this.#hasFailed = false;
     } catch (cause) {
-      this.#hasFailed = true;
       const error = unwritableState(this.#name, cause, "The file keeps its last saved state. ");
-      if (!hadFailed) this.#options.onProblem(error);
+      this.#reportFirst(error);
       throw error;
     }
+    this.#hasFailed = false;
+  }
+
+  /** Reports a failure, unless the save before it failed, too. */
+  #reportFirst(error: SandboxError): void {
+    const isFirst = !this.#hasFailed;
+    this.#hasFailed = true;
+    if (isFirst) this.#options.onProblem(error);
   }
 
   /** Whether the last save failed. */

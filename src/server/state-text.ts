@@ -92,23 +92,15 @@ export function parseState(text: string, startedWith: NamedScenario, file: strin
   const saved = rest as unknown as SavedState; // svc-sandbox wrote what has its checksum
   requireSameScenario(saved.started_with, scenarioIdentity(startedWith), file);
 
+  // The file of this scenario may have been moved since. Another scenario may have been loaded, and has a name of its own.
   const { sandbox } = saved;
+  const runsThisScenario = sandbox.name === saved.started_with.name;
   return {
     ...sandbox,
-    name: currentName(sandbox.name, saved.started_with.name, startedWith.name),
+    name: runsThisScenario ? startedWith.name : sandbox.name,
     scenario: checkedScenario(sandbox.scenario, file),
     snapshot: checkedScenario(sandbox.snapshot, file),
   };
-}
-
-/**
- * The name of a sandbox that continues. `nameAtStart` and `nameNow`: the names of the scenario that it was started with, when it was
- * saved and now. They differ if its file was moved in the meantime.
- */
-function currentName(savedName: string, nameAtStart: string, nameNow: string): string {
-  if (savedName === nameAtStart) return nameNow;
-  // Another scenario was loaded after the start, and has a name of its own.
-  return savedName;
 }
 
 /** Checks a scenario of a state. Throws `state_unreadable`. */

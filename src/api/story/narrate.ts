@@ -1,15 +1,14 @@
 import { defaultOverlap } from "../../rules/key-state.js";
 import { minute, type Overlap } from "../../rules/time.js";
 import type { ActionResult } from "../../sandbox/step-results.js";
-import type { StepAction } from "../../sandbox/steps.js";
-import { actionName } from "../../scenario/actions.js";
+import type { Actor, StepAction } from "../../sandbox/steps.js";
 import { accessInWords } from "../access-words.js";
 import { effectList } from "./summarize.js";
 
 /** The words of an action in a sentence. */
 interface ActionWords {
-  /** Default: the user who acts, an administrator or a member. */
-  readonly subject?: string;
+  /** Who acts. */
+  readonly subject: string;
   readonly verb: string;
   readonly object: string;
   /** What follows, if it was not rejected. */
@@ -34,20 +33,19 @@ export function narrateAdvance(duration: string, now: string): string {
 
 /** Narrates an action: who did what, and its result or error. */
 export function narrateAction(action: StepAction, performed: ActionResult): string {
-  const name = actionName(action) ?? "faults";
   // Faults are never rejected.
-  if (name === "faults") {
-    const effects = effectList(action.faults ?? []);
-    if (effects === "") return "The network works again: no more faults.";
-    return `Requests can now hit faults: ${effects}.`;
-  }
+  if (action.faults !== undefined) return narrateFaults(action.faults);
 
-  const { actor } = action[name] as { readonly actor?: string }; // only the actions on keys have one
-  const user = actor === "member" ? "A member of the organization" : "An administrator";
-  const { subject = user, verb, object, after = "" } = wordsOfAction(action, performed);
+  const { subject, verb, object, after = "" } = wordsOfAction(action, performed);
   const { error } = performed;
   if (error !== null) return `${subject} tries to ${verb} ${object}. It is rejected: ${error.code}.`;
   return `${subject} ${verb}s ${object}.${after}`;
+}
+
+function narrateFaults(faults: NonNullable<StepAction["faults"]>): string {
+  const effects = effectList(faults);
+  if (effects === "") return "The network works again: no more faults.";
+  return `Requests can now hit faults: ${effects}.`;
 }
 
 /** The words of an action other than faults. */
@@ -58,27 +56,35 @@ function wordsOfAction(action: StepAction, performed: ActionResult): ActionWords
     const key = createdRef === undefined ? "key" : `key ${createdRef}`;
     const name = JSON.stringify(creation.name);
     const object = `the ${creation.environment} ${key} for ${creation.organization} (${name})`;
-    return { verb: "create", object };
+    return { subject: userInWords(creation.actor), verb: "create", object };
   }
   if (rotate !== undefined) {
-    const { key, as = "another one", overlap } = rotate;
+    const { key, as = "another one", overlap, actor } = rotate;
     const after = ` The new key is ${performed.replacement?.ref ?? as}; ${oldKeyInWords(overlap)}.`;
-    return { verb: "rotate", object: `the key ${key}`, after };
+    return { subject: userInWords(actor), verb: "rotate", object: `the key ${key}`, after };
   }
   if (revoke !== undefined) {
-    return { verb: "revoke", object: `the key ${revoke.key}` };
+    return { subject: userInWords(revoke.actor), verb: "revoke", object: `the key ${revoke.key}` };
   }
   if (expire !== undefined) {
-    return { verb: "set", object: `the end of the key ${expire.key}: ${expire.expires}` };
+    const object = `the end of the key ${expire.key}: ${expire.expires}`;
+    return { subject: userInWords(expire.actor), verb: "set", object };
   }
   if (organization !== undefined) {
     const { ref, ...changes } = organization;
     const what = Object.entries(changes).map(([name, value]) => changeInWords(name, value));
-    return { verb: "set", object: `${what.join(" and ")} for ${ref}` };
+    // This action has no `actor`.
+    return { subject: "An administrator", verb: "set", object: `${what.join(" and ")} for ${ref}` };
   }
+
+  // The only action that is left: assumptions.
   const changes = Object.entries(assumptions ?? {}).map(([name, value]) => `${name} ${value}`);
   const what = changes.join(", ") || "none";
   return { subject: "The service", verb: "change", object: `its responses: ${what}` };
+}
+
+function userInWords(actor: Actor | undefined): string {
+  return actor === "member" ? "A member of the organization" : "An administrator";
 }
 
 /** How long a replaced key still works. */
@@ -99,9 +105,9 @@ function changeInWords(name: string, value: unknown): string {
   return `the ${accessInWords(name)} to ${words}`;
 }
 
-/** `61 minutes`, of `61m`. */
+/** `61 minutes`, of `61m`; `1 minute`, of `1m` and `01m`. */
 function durationInWords(duration: string): string {
-  const [, count, unit = ""] = /^\+?(\d+)([a-z]+)$/.exec(duration) ?? [];
+  const [, count, unit = ""] = /^0*(\d+)([a-z]+)$/.exec(duration) ?? [];
   const word = unitWords[unit];
   if (word === undefined) return duration;
   return count === "1" ? `1 ${word}` : `${count} ${word}s`;

@@ -13,8 +13,8 @@ import {
 import type { StoryStep } from "../../sandbox/steps.js";
 import { viewClock } from "../../sandbox/views.js";
 import { stepKind } from "../../scenario/actions.js";
-import { responseDifferences } from "./expectation.js";
-import { sendRequest, storyRequest } from "./send.js";
+import { responseDifferences } from "./compare-response.js";
+import { sendFromSandbox, storyRequest } from "./send.js";
 
 /** The part of a result that the kind of its step decides. */
 type StepResult = Pick<PlayedStep, "request" | "response" | "performed" | "failure" | "differences">;
@@ -122,8 +122,8 @@ function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
   if (step.request !== undefined) {
     const { received, shown } = storyRequest(sandbox, step.request);
     // Of several, the last response counts.
-    let response = sendRequest(sandbox, received);
-    for (let count = 1; count < shown.times; count += 1) response = sendRequest(sandbox, received);
+    let response = sendFromSandbox(sandbox, received);
+    for (let count = 1; count < shown.times; count += 1) response = sendFromSandbox(sandbox, received);
     let differences: StepDifference[] = [];
     if (step.expect !== undefined) differences = responseDifferences(step.expect, response);
     return { ...emptyResult, request: shown, response, differences };

@@ -14,79 +14,60 @@ import { type FlatHeaders, headerPairs } from "../http-messages.js";
 /** A request of a story, or of the control plane. */
 type StepRequest = Partial<ControlBody<"sending">> & { readonly repeat?: number };
 
-/** A step's request as it is sent, and as it is shown, without a key. Throws `unknown_ref` or `secret_not_kept`. */
+/** A step's request as it is sent, and as results show it: without its key. Throws `unknown_ref` or `secret_not_kept`. */
 export function storyRequest(
   sandbox: SandboxState,
   request: StepRequest,
 ): { readonly received: Received; readonly shown: SentRequest } {
+  const { method = "GET", path: pathAndQuery = mePath, repeat: times = 1 } = request;
   const key = request.key ?? defaultKeyRef(sandbox.scenario) ?? "none";
   const secret = key === "none" ? undefined : secretToSend(sandbox, key);
-  const keyless = keylessRequest(request);
-  return {
-    received: receivedRequest(keyless, secret),
-    shown: shownRequest(keyless, key, request.repeat ?? 1),
-  };
-}
+  const content = contentOf(request.body);
+  const headers = headersOf(request, content);
 
-/** A step's request without its key. */
-interface KeylessRequest {
-  readonly method: string;
-  /** The path and its query. */
-  readonly target: string;
-  /** By their names in lowercase. */
-  readonly headers: ReadonlyMap<string, string>;
-  readonly body: string | undefined;
-}
-
-function keylessRequest(request: StepRequest): KeylessRequest {
-  const { method = "GET", path: target = mePath } = request;
-
-  // The body with its type: a text is sent as text, no matter its content.
-  const headers = new Map<string, string>();
-  let body: string | undefined;
-  if (typeof request.body === "string") {
-    body = request.body;
-    headers.set("content-type", "text/plain");
-  } else if (request.body !== undefined) {
-    body = JSON.stringify(request.body);
-    headers.set("content-type", "application/json");
-  }
-
-  // The headers of the step, which may set another type.
-  for (const [name, value] of Object.entries(request.headers ?? {})) {
-    headers.set(name.toLowerCase(), value);
-  }
-  return { method, target, headers, body };
-}
-
-/** A request as the API receives it, with its key in `x-api-key`. */
-function receivedRequest(keyless: KeylessRequest, secret: string | undefined): Received {
-  const { method, target, headers, body } = keyless;
-  // The text before the first question mark. The rest is the query with its mark, or nothing.
-  const path = target.replace(/\?.*/s, "");
-  const query = target.slice(path.length);
-
-  // No step sets `x-api-key` itself.
+  // As the API receives it, with its key in `x-api-key`, which no step sets itself. The path is the text before the first question
+  // mark, the query is the rest with its mark.
+  const path = pathAndQuery.replace(/\?.*/s, "");
+  const query = pathAndQuery.slice(path.length);
   const sentHeaders = [...headers].flat();
   if (secret !== undefined) sentHeaders.push("x-api-key", secret);
-  return { method, path, query, headers: sentHeaders, traits: body ? ["body"] : [] };
-}
+  const hasBody = content !== undefined && content.text !== "";
+  const received: Received = { method, path, query, headers: sentHeaders, traits: hasBody ? ["body"] : [] };
 
-/** A request as results show it: with the ref of its key, and without keys in any text. */
-function shownRequest(
-  { method, target, headers, body }: KeylessRequest,
-  key: string,
-  times: number,
-): SentRequest {
+  // As results show it: with the ref of its key, and without keys in any text.
   const shownHeaders = [...headers].map(([name, value]) => [redact(name), redact(value)] as const);
-  return {
+  const shown: SentRequest = {
     method,
-    path: redact(target),
-    body: body === undefined ? null : redact(body),
+    path: redact(pathAndQuery),
+    body: content === undefined ? null : redact(content.text),
     key,
     headers: Object.fromEntries(shownHeaders),
     times,
   };
+  return { received, shown };
+}
+
+/** The body of a request, and its media type. */
+interface Content {
+  readonly text: string;
+  readonly type: string;
+}
+
+/** The body of a step's request: a text is sent as text, no matter its content, any other value as JSON. `undefined` without one. */
+function contentOf(body: StepRequest["body"]): Content | undefined {
+  if (body === undefined) return undefined;
+  if (typeof body === "string") return { text: body, type: "text/plain" };
+  return { text: JSON.stringify(body), type: "application/json" };
+}
+
+/** The headers of a step's request by their names in lowercase: the type of its body, and its own, which may set another type. */
+function headersOf(request: StepRequest, content: Content | undefined): ReadonlyMap<string, string> {
+  const headers = new Map<string, string>();
+  if (content !== undefined) headers.set("content-type", content.type);
+  for (const [name, value] of Object.entries(request.headers ?? {})) {
+    headers.set(name.toLowerCase(), value);
+  }
+  return headers;
 }
 
 /** Sends a request that is no step, with the key of any ref, also of one of which the sandbox has only the hash. Throws `unknown_ref`. */
@@ -94,15 +75,19 @@ export function sendByRef(sandbox: SandboxState, sending: ControlBody<"sending">
   const { key: ref } = sending;
   // Only of a key that was created at run time, the sandbox does not have the text.
   const canBeSent = ref === "none" || keptSecret(sandbox, ref) !== undefined;
-  if (canBeSent) return sendRequest(sandbox, storyRequest(sandbox, sending).received);
+  if (canBeSent) return sendFromSandbox(sandbox, storyRequest(sandbox, sending).received);
 
-  // The API compares only hashes, so the key's hash goes with a request that has another key.
+  // The API compares only the hashes of keys. So another key stands in `x-api-key`, with the hash of the key that is meant.
   const { received } = storyRequest(sandbox, { ...sending, key: "unknown" });
-  return sendRequest(sandbox, received, sandbox.registry.key(ref).key.sha256);
+  const meantHash = sandbox.registry.key(ref).key.sha256;
+  return sendFromSandbox(sandbox, received, meantHash);
 }
 
-/** Sends a request of a story to the sandbox's API: in the journal, but not in the report, because no client sent it. */
-export function sendRequest(sandbox: SandboxState, received: Received, keyHash?: string): StoryResponse {
+/**
+ * Sends a request that no client sent to the sandbox's API: one of a story, or of the control plane. It is in the journal, but not
+ * in the report. `keyHash`: the hash of its key, if it is not that of the text in `x-api-key`.
+ */
+export function sendFromSandbox(sandbox: SandboxState, received: Received, keyHash?: string): StoryResponse {
   const request = { ...readApiRequest(received), keyHash, fromStory: true };
   const { response, outcome, fault, delivery } = handle(sandbox, request);
   return { ...sentResponse(response, delivery), outcome, fault };

@@ -5,7 +5,7 @@ import {
   type ShownDifference,
   type StoryResponse,
 } from "../../sandbox/step-results.js";
-import { errorCodeOf } from "./expectation.js";
+import { errorCodeOf } from "./compare-response.js";
 import { narrateAction, narrateAdvance } from "./narrate.js";
 
 /** The error of an action that was rejected; `null` without one. */

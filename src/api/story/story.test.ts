@@ -3,8 +3,9 @@ import { startFrozen } from "../../../test/support/doors.js";
 import { restartSandbox } from "../../sandbox/start-sandbox.js";
 import { type ActionResult, type StoryResponse, shownDifferences } from "../../sandbox/step-results.js";
 import type { StepAction } from "../../sandbox/steps.js";
-import { fieldDifferences, responseDifferences } from "./expectation.js";
-import { narrateAction } from "./narrate.js";
+import { responseDifferences } from "./compare-response.js";
+import { fieldDifferences } from "./field-differences.js";
+import { narrateAction, narrateAdvance } from "./narrate.js";
 import { runNextStep } from "./run-story.js";
 import { storyRequest } from "./send.js";
 import { summarizeAction, summarizeStep } from "./summarize.js";
@@ -157,6 +158,15 @@ test.each<[StepAction, string, string, ActionResult?]>([
   ],
 ])("%j is told in sentences and in a line", (action, sentences, line, how = performed) => {
   expect([narrateAction(action, how), summarizeAction(action, how)]).toEqual([sentences, line]);
+});
+
+test.each([
+  ["1m", "1 minute passes: it is 09:01 on 1 March 2026."],
+  ["01m", "1 minute passes: it is 09:01 on 1 March 2026."],
+  ["0m", "0 minutes pass: it is 09:01 on 1 March 2026."],
+  ["030m", "30 minutes pass: it is 09:01 on 1 March 2026."],
+])("%s in words has no zeros before its number", (duration, sentence) => {
+  expect(narrateAdvance(duration, "2026-03-01T09:01:00Z")).toBe(sentence);
 });
 
 test("a request is summarized with its key, also with a key whose ref is a word of JavaScript", () => {

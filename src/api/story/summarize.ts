@@ -1,18 +1,19 @@
 import { faultKinds } from "../../rules/fault-effects.js";
 import { type ActionResult, keyRefsOf, type SentRequest } from "../../sandbox/step-results.js";
 import type { StepAction, StoryStep } from "../../sandbox/steps.js";
-import { actionName, actionRow } from "../../scenario/actions.js";
+import { type ActionName, actionName, actionRow } from "../../scenario/actions.js";
 
 /** Summarizes a step, whether or not it has sent its request: `request with retiring`, `advance 30m`. */
 export function summarizeStep(step: StoryStep, sent: SentRequest | null = null): string {
   const { request, advance } = step;
   if (advance !== undefined) return `advance ${advance}`;
   if (request === undefined) return summarizeAction(step);
+  if (sent !== null) return summarizeRequest(sent);
   const { method = "", path = "", key, repeat: times = 1 } = request;
-  return summarizeRequest(sent ?? { method, path, key, times });
+  return summarizeRequest({ method, path, key, times });
 }
 
-/** A request as a step writes it, or as it was sent. */
+/** What a summary tells of a request: as its step writes it, or as it was sent. */
 interface SummarizedRequest {
   /** Empty if the step writes none. */
   readonly method: string;
@@ -37,8 +38,8 @@ function summarizeKey(ref: string): string {
 
 /** Summarizes an action, with the key that it created if it was performed: `rotate active, overlap 30m → active-2`. */
 export function summarizeAction(action: StepAction, performed: ActionResult | null = null): string {
-  const name = actionName(action) ?? "faults";
-  if (name === "faults") return `faults: ${effectList(action.faults ?? []) || "none"}`;
+  if (action.faults !== undefined) return `faults: ${effectList(action.faults) || "none"}`;
+  const name = actionName(action) as ActionName; // an action has one of these members
 
   const { newKeyField } = actionRow(name);
   const words: string[] = [];
@@ -50,7 +51,8 @@ export function summarizeAction(action: StepAction, performed: ActionResult | nu
   }
   const summary = `${name} ${words.join(", ")}`;
 
-  const { key, replacement } = keyRefsOf(action, performed ?? {});
+  // The new key of `create_key` is the key of the action; that of `rotate` replaces the key of the action.
+  const { key, replacement } = performed === null ? keyRefsOf(action) : keyRefsOf(action, performed);
   const newRef = name === "create_key" ? key : replacement;
   return newRef === null ? summary : `${summary} → ${newRef}`;
 }

@@ -1,4 +1,4 @@
-import { errorCodeOf } from "../../api/story/expectation.js";
+import { errorCodeOf } from "../../api/story/compare-response.js";
 import { summarizeAction, summarizeStep } from "../../api/story/summarize.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { shortTime } from "../../rules/time.js";

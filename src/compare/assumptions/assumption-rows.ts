@@ -28,14 +28,12 @@ export interface ReadContext {
 
 /** How responses show an assumption. */
 export interface AssumptionRow {
-  /** The responses that can show it. */
+  /** The responses that can show it. The last of these is named to a reader who has seen none. */
   readonly statuses: readonly number[];
   /** Returns `undefined` if the response does not show it. */
   readonly read: (context: ReadContext) => ShownAssumption | undefined;
   /** The statuses that must all have shown this value before it is learned. Default: none, so any response is enough. */
-  readonly required?: (value: LearnedValue) => readonly number[];
-  /** The status that would show it, for a reader who has not seen it. */
-  readonly needs: number;
+  readonly learnedOnlyWith?: (value: LearnedValue) => readonly number[];
 }
 
 /** The assumptions that show in single responses. */
@@ -44,19 +42,17 @@ export const assumptionRows: Readonly<Partial<Record<keyof Assumptions, Assumpti
   request_id_on_errors: {
     statuses: [401, 403, 429],
     read: readRequestId,
-    required: () => [401, 429],
-    needs: 429,
+    learnedOnlyWith: () => [401, 429],
   },
-  www_authenticate: { statuses: [401], read: readApiKeyChallenge, needs: 401 },
-  error_details: { statuses: [403, 429], read: readDetails, required: () => [429], needs: 429 },
-  rate_limit_code: { statuses: [429], read: readCode, needs: 429 },
-  retry_after: { statuses: [429], read: readRetryAfter, needs: 429 },
+  www_authenticate: { statuses: [401], read: readApiKeyChallenge },
+  error_details: { statuses: [403, 429], read: readDetails, learnedOnlyWith: () => [429] },
+  rate_limit_code: { statuses: [429], read: readCode },
+  retry_after: { statuses: [429], read: readRetryAfter },
   rate_limit_headers: {
     statuses: [200, 429],
     read: readLimitForm,
     // Many services send them only with a 429.
-    required: (value) => (value === "none" ? [429] : []),
-    needs: 429,
+    learnedOnlyWith: (value) => (value === "none" ? [429] : []),
   },
 };
 

@@ -82,7 +82,7 @@ function readContexts(attempts: readonly CompletedAttempt[]): ReadContext[] {
 function learnAssumption(row: AssumptionRow, contexts: readonly ReadContext[]): AssumptionResult {
   const readings = groupByShownValue(row, contexts);
   const [reading, ...otherReadings] = readings;
-  if (reading === undefined) return { kind: "needs_more", needs: describeStatus(row.needs) };
+  if (reading === undefined) return { kind: "needs_more", needs: describeStatuses(row.statuses.slice(-1)) };
 
   const { shown, attempts } = reading;
   if (shown.kind !== "value" || otherReadings.length > 0) {
@@ -90,22 +90,23 @@ function learnAssumption(row: AssumptionRow, contexts: readonly ReadContext[]): 
   }
 
   const { value, words } = shown;
-  const from = listOutcomes(attempts, attempts);
-  const statuses = new Set(attempts.map(({ response }) => response.status));
-  const missingStatuses = row.statuses.filter((status) => !statuses.has(status));
-  const required = row.required?.(value) ?? [];
-  const missingRequired = missingStatuses.filter((status) => required.includes(status));
-  if (missingRequired.length > 0) {
-    const needed = missingRequired.map(describeStatus).join(" and ");
-    return { kind: "needs_more", needs: `${needed}; ${from.join(", ")} shows ${words}` };
+  const from = listOutcomes(attempts);
+  const seen = new Set(attempts.map(({ response }) => response.status));
+  const needed = (row.learnedOnlyWith?.(value) ?? []).filter((status) => !seen.has(status));
+  if (needed.length > 0) {
+    const needs = `${describeStatuses(needed)}; ${from.join(", ")} shows ${words}`;
+    return { kind: "needs_more", needs };
   }
+
+  const missingStatuses = row.statuses.filter((status) => !seen.has(status));
   const missingResponses = [...missingStatuses, ...listMissingLimits(attempts)];
   return { kind: "learned", assumption: { value, from, missingResponses } };
 }
 
-/** Describes the response that a reader has to get: `a 429 (--probe-limits)`. */
-function describeStatus(status: number): string {
-  return status === 429 ? "a 429 (--probe-limits)" : `a ${status}`;
+/** Describes the responses that a reader has to get: `a 401 and a 429 (--probe-limits)`. */
+function describeStatuses(statuses: readonly number[]): string {
+  const words = statuses.map((status) => (status === 429 ? "a 429 (--probe-limits)" : `a ${status}`));
+  return words.join(" and ");
 }
 
 /** Reads an assumption in each response that shows it. Responses that show the same value are one reading. */

@@ -125,10 +125,12 @@ function isResetInOtherUnits([first, ...later]: readonly TimedCount[]): boolean 
  * - `other_units`: in another way, although the window cannot be over
  */
 function readChange(first: TimedCount, later: TimedCount): "seconds" | "new_window" | "other_units" {
-  if (later.reset === first.reset) return "seconds";
-  const expected = expectReset(first, later);
-  if (later.reset >= expected.least && later.reset <= expected.most) return "seconds";
-  const canWindowBeOver = expected.least <= 0;
+  const { least, most } = expectReset(first, later);
+  const hasStoodStill = later.reset === first.reset;
+  const hasCountedDown = later.reset >= least && later.reset <= most;
+  if (hasStoodStill || hasCountedDown) return "seconds";
+
+  const canWindowBeOver = least <= 0;
   return canWindowBeOver ? "new_window" : "other_units";
 }
 

@@ -6,7 +6,7 @@ import type { CompletedAttempt } from "../sending/attempt.js";
  */
 export function listOutcomes(
   attempts: readonly CompletedAttempt[],
-  attemptsRead: readonly CompletedAttempt[],
+  attemptsRead: readonly CompletedAttempt[] = attempts,
 ): string[] {
   const words: string[] = [];
   for (const status of new Set(attempts.map(({ response }) => response.status))) {

@@ -12,8 +12,18 @@ import type { Session } from "../sending/session.js";
 import { sendControl } from "../sending/watch-outages.js";
 import { findOtherKey } from "./other-key.js";
 
-// Up to three controls follow the 429 of a key that should be at its limit: without a key, with another working key and, if
-// that one gets 429, too, without a key again. They tell whose limit the 429 is.
+// Up to three controls follow the 429 of a key that should be at its limit, and tell whose limit it is:
+//
+// | control | gets | the limit is |
+// |---|---|---|
+// | 1. without a key | 429 | `another` |
+// | | what ends the comparison, or could not be sent | `unknown` |
+// | | any other response | told by the second control; `own_or_shared` without another working key |
+// | 2. with another working key | 200 | `own` |
+// | | 429 | told by the third control |
+// | | any other response, or could not be sent | `unknown` |
+// | 3. without a key again | 429, or what ends the comparison, or could not be sent | `another` |
+// | | any other response | `shared` |
 
 /**
  * Whose limit a 429 is:

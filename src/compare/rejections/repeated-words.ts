@@ -19,15 +19,14 @@ export function isAnyWordRepeated(
   for (const text of textsInOrder) {
     if (text === undefined) continue;
     const words = splitWords(text);
-    const hasTime = textWithTime.test(text);
+    const mayRepeatLatest = textWithTime.test(text);
     for (const [index, word] of words.entries()) {
       const position = positionOfWord(index, words);
       if (!positions.has(position)) continue;
       const earlier = earlierByPosition.get(position) ?? [];
-      const isSameTime = hasTime && earlier.at(-1) === word;
-      if (earlier.includes(word) && !isSameTime) return true;
-      earlier.push(word);
-      earlierByPosition.set(position, earlier);
+      if (mayRepeatLatest && earlier.at(-1) === word) continue;
+      if (earlier.includes(word)) return true;
+      earlierByPosition.set(position, [...earlier, word]);
     }
   }
   return false;

@@ -12,25 +12,25 @@ export function attemptsSinceLock(attempts: readonly Attempt[]): Attempt[] {
 
 /** The attempts after the last response that cannot be the outage's. */
 export function attemptsSinceOutage(attempts: readonly Attempt[]): Attempt[] {
-  const wordsOfOutage = readWordsOfOutage(attempts);
-  const lastOfApi = attempts.findLastIndex((attempt) => !mayBeOfOutage(attempt, wordsOfOutage));
+  const descriptionsOfOutage = readDescriptionsOfOutage(attempts);
+  const lastOfApi = attempts.findLastIndex((attempt) => !mayBeOfOutage(attempt, descriptionsOfOutage));
   return attempts.slice(lastOfApi + 1);
 }
 
 /**
- * Returns the words of the outage's responses. The last two attempts have noticed it: two bad responses in a row, or a bad
+ * Describes the outage's responses. The last two attempts have noticed it: two bad responses in a row, or a bad
  * one and its control. Those of the two that are not of the contract are the outage's.
  */
-function readWordsOfOutage(attempts: readonly Attempt[]): ReadonlySet<string> {
-  const words = new Set<string>();
+function readDescriptionsOfOutage(attempts: readonly Attempt[]): ReadonlySet<string> {
+  const descriptions = new Set<string>();
   for (const attempt of attempts.slice(-2)) {
-    if (responseForm(attempt) !== "of_the_contract") words.add(describeAttempt(attempt));
+    if (responseForm(attempt) !== "of_the_contract") descriptions.add(describeAttempt(attempt));
   }
-  return words;
+  return descriptions;
 }
 
-/** Whether an outage may have sent a response: one in a foreign form, or in the words of the outage, such as a doubtful 403. */
-function mayBeOfOutage(attempt: Attempt, wordsOfOutage: ReadonlySet<string>): boolean {
+/** Whether an outage may have sent a response: one in a foreign form, or described like the outage's, such as an undocumented 403. */
+function mayBeOfOutage(attempt: Attempt, descriptionsOfOutage: ReadonlySet<string>): boolean {
   if (responseForm(attempt) === "foreign") return true;
-  return wordsOfOutage.has(describeAttempt(attempt));
+  return descriptionsOfOutage.has(describeAttempt(attempt));
 }

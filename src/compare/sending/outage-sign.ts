@@ -14,8 +14,8 @@ import { responseForm } from "./response-form.js";
 // | of the contract | any | no |
 // | in another form, to a key that has worked, for a 200 | any | yes: the key should get 200 |
 // | foreign | foreign | yes |
-// | foreign, or a doubtful 403 | one of these, in the same words | yes |
-// | foreign, or a doubtful 403 | any other | no: each can have a reason of its own |
+// | foreign, or an undocumented 403 | one of these, in the same words | yes |
+// | foreign, or an undocumented 403 | any other | no: each can have a reason of its own |
 
 /**
  * What the latest response shows of the service:

@@ -6,10 +6,10 @@ import type { Attempt } from "./attempt.js";
 /**
  * Who may have sent a response, by its form:
  * - `foreign`: not the API, since no outcome of the contract has a response of this form
- * - `doubtful_403`: the API or a lock, since it is a 403 that its outcome does not have
+ * - `undocumented_403`: the API or a lock, since it is a 403 that its outcome does not have
  * - `of_the_contract`: the API
  */
-type ResponseForm = "foreign" | "doubtful_403" | "of_the_contract";
+type ResponseForm = "foreign" | "undocumented_403" | "of_the_contract";
 
 const promisedStatuses = new Set<number>(
   outcomes.filter(({ promised }) => promised).map(({ status }) => status),
@@ -23,5 +23,5 @@ export function responseForm({ outcome, response }: Attempt): ResponseForm {
 
   const { status, code } = outcomeRow(outcome);
   const isOfOutcome = status === 403 && memberIn(response, ["error", "code"]) === code;
-  return isOfOutcome ? "of_the_contract" : "doubtful_403";
+  return isOfOutcome ? "of_the_contract" : "undocumented_403";
 }

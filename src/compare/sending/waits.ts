@@ -96,7 +96,7 @@ function allowedPace(session: Session, limited: Attempt, wait: number): number {
   return Math.ceil(timeUntilEnd / requestsLetThrough);
 }
 
-/** When the limit of a 429 is over: `soon` is in a minute at most, and `not_soon` is later, or nobody can tell. */
+/** When the limit of a 429 is over: `soon` is in a minute at most, and `not_soon` is later, or the response does not tell. */
 type EndOfLimit = { readonly kind: "soon"; readonly milliseconds: number } | { readonly kind: "not_soon" };
 
 function readEndOfLimit({ response, evidence }: Attempt): EndOfLimit {
@@ -109,19 +109,21 @@ function readEndOfLimit({ response, evidence }: Attempt): EndOfLimit {
   }
 
   const wait = readRetryAfterWait(retryAfter, response);
-  if (Number.isNaN(wait) || wait > minute) return { kind: "not_soon" };
+  if (wait === undefined || wait > minute) return { kind: "not_soon" };
   return { kind: "soon", milliseconds: Math.max(wait, 0) };
 }
 
-/** Returns the wait of a `Retry-After` in milliseconds; `NaN` for an invalid one, or a date in a response without a `Date`. */
-function readRetryAfterWait(retryAfter: string, response: RedactedResponse): number {
+/** Returns the wait of a `Retry-After` in milliseconds; `undefined` if it is invalid, or a date in a response without a `Date`. */
+function readRetryAfterWait(retryAfter: string, response: RedactedResponse): number | undefined {
   switch (retryAfterForm(retryAfter)) {
     case "seconds":
       return 1000 * Number(retryAfter);
     case "date":
-    case "old_date":
-      return readHttpDate(retryAfter) - readDate(response);
+    case "old_date": {
+      const wait = readHttpDate(retryAfter) - readDate(response);
+      return Number.isNaN(wait) ? undefined : wait;
+    }
     case "invalid":
-      return Number.NaN;
+      return undefined;
   }
 }

@@ -68,8 +68,8 @@ function duplicatesAmong(
   code: DuplicateProblem["code"],
   messageOf: (owner: string) => string,
 ): DuplicateProblem[] {
-  const pinnedValues = values.filter(({ pinned }) => pinned !== undefined);
-  if (pinnedValues.length === 0) return [];
+  const hasPinned = values.some(({ pinned }) => pinned !== undefined);
+  if (!hasPinned) return [];
 
   // Derived values first: a pinned one that is the same has to change, wherever it stands.
   const ownerByValue = new Map<string, string>();
@@ -78,7 +78,8 @@ function duplicatesAmong(
   }
 
   const duplicates: DuplicateProblem[] = [];
-  for (const { owner, field, pinned = "" } of pinnedValues) {
+  for (const { owner, field, pinned } of values) {
+    if (pinned === undefined) continue;
     const earlierOwner = ownerByValue.get(pinned);
     if (earlierOwner === undefined) {
       ownerByValue.set(pinned, owner);

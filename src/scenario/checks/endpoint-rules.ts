@@ -19,7 +19,7 @@ const removedEndpointsExist: ScenarioRule = ({ scenario, problems }) => {
   }
 };
 
-/** No endpoint responds to the requests of another. */
+/** No two endpoints have the same method and path, whatever their parameters are called. */
 const endpointsAreApart: ScenarioRule = ({ scenario, problems }) => {
   const nameByTarget = new Map<string, string>();
   for (const [name, { method = "GET", path }] of writtenEndpoints(scenario)) {

@@ -39,25 +39,26 @@ const textsOfBodies: Readonly<Record<string, Texts>> = descriptions.control;
 /** The text of each shape. A shape that several fields have, such as the limits of a key, has the text of the first of them. */
 function textsByShape(): ReadonlyMap<Shape, string> {
   const byShape = new Map<Shape, string>();
-  const add = (root: Shape, texts: Texts) => {
-    for (const [path, text] of Object.entries(texts)) {
-      const shape = shapeAt(root, path === "" ? [] : path.split("."));
-      if (shape === undefined) throw new Error(`there is no field ${path} to describe`);
-      if (!byShape.has(shape)) byShape.set(shape, text);
-    }
-  };
-
-  add(scenarioSchema, textsOfScenario);
+  addTexts(byShape, scenarioSchema, textsOfScenario);
   for (const [name, texts] of Object.entries(textsOfBodies)) {
-    add(controlBodies[name as ControlBodyName], texts);
+    addTexts(byShape, controlBodies[name as ControlBodyName], texts);
   }
-  add(requestQuery, descriptions.queries.requests);
+  addTexts(byShape, requestQuery, descriptions.queries.requests);
   return byShape;
+}
+
+/** Adds the texts of the fields in a shape. */
+function addTexts(byShape: Map<Shape, string>, root: Shape, texts: Texts): void {
+  for (const [path, text] of Object.entries(texts)) {
+    const shape = shapeAt(root, path === "" ? [] : path.split("."));
+    if (shape === undefined) throw new Error(`there is no field ${path} to describe`);
+    if (!byShape.has(shape)) byShape.set(shape, text);
+  }
 }
 
 const shapeTexts = textsByShape();
 
-/** The text of a shape, wherever it is. */
+/** The text of a shape, whichever field has it: the shape's own description, or that of `descriptions.json`. */
 export function shapeDescription(shape: Shape): string | undefined {
   return shape.description ?? shapeTexts.get(shape);
 }
@@ -68,11 +69,11 @@ export function describeBodyField(name: ControlBodyName): Describe {
   return describeBy(textsOfBodies[name] ?? {});
 }
 
-/** Describes a field by its shape's own description, else by the text of its path, else by the text of its shape at another path. */
+/** Describes a field by the text of its path. A field without one has the text of its shape, which may be from another field. */
 function describeBy(texts: Texts): Describe {
   return (shape, path) => {
     // The path of a text has no options: `faults.<item>.then.latency.min` is that of `…latency.<option>.min`.
     const pathOfText = path.join(".").replaceAll(/\.<option>(?=\.)/g, "");
-    return shape.description ?? texts[pathOfText] ?? shapeTexts.get(shape);
+    return texts[pathOfText] ?? shapeDescription(shape);
   };
 }

@@ -6,7 +6,7 @@ import {
   type ParseError,
   parseTokens,
   type Stopped,
-  shorten,
+  shortenHint,
   stoppedAt,
 } from "./parse-tokens.js";
 import { syntaxProblem } from "./syntax-problem.js";
@@ -25,7 +25,7 @@ export function readDocument(source: SourceText): OneDocument | Stopped {
   const { bytes } = scenarioLimits;
   if (text.length > bytes || new TextEncoder().encode(text).length > bytes) {
     const message = `the scenario is larger than ${bytes / 2 ** 20} MiB`;
-    return stoppedAt(0, { code: "too_large", message, hint: shorten });
+    return stoppedAt(0, { code: "too_large", message, hint: shortenHint });
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finds characters that no text contains
   const binary = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/);

@@ -2,9 +2,11 @@ import type { Repair } from "./repair.js";
 
 // Guesses at a mistake inside a single line. A pattern also fits lines without a mistake: only a correction that makes the whole
 // text YAML is named, and of several the first.
+//
+// Over each pattern is a line before and after its correction; `^^^` marks what its group `mistake` has.
 
 interface Correction {
-  /** Finds the mistake in a line; `before` is what stands in front of it. */
+  /** Its group `mistake` is what changes, and `before` what stands in front of it. */
   readonly pattern: RegExp;
   /** What the author of the mistake meant. */
   readonly meant: (mistake: string) => string;
@@ -22,6 +24,8 @@ const needsQuotes = {
 };
 
 const corrections: readonly Correction[] = [
+  // A quote after a space or a sign has no second one up to the end of the line, or to the brackets and commas there.
+  //
   // name: "Village Bank      →  name: "Village Bank"
   //       ^^^^^^^^^^^^^
   {
@@ -30,6 +34,8 @@ const corrections: readonly Correction[] = [
     reason: "this quote is not closed on its line",
     hint: "close it",
   },
+  // A name at the start of the line, after spaces and dashes, has a colon that no ordinary space follows.
+  //
   // version:1                →  version: 1
   // ^^^^^^^^^
   {
@@ -38,12 +44,18 @@ const corrections: readonly Correction[] = [
     reason: "there is no ordinary space after the colon",
     hintForSecret: "put an ordinary space after it",
   },
+  // After such a name, a text without quotes has a colon and a space; a comment is no part of it.
+  //
   // name: Banks: two # note  →  name: "Banks: two" # note
   //       ^^^^^^^^^^
   { pattern: /^(?<before>[ -]*[\w-]+: +)(?<mistake>[^\s"'{[|>#].*?: .*?)(?: #.*)?$/gm, ...needsQuotes },
+  // A placeholder of another tool, which starts with a brace.
+  //
   // secret: ${SECRET}        →  secret: "${SECRET}", and so with {{ SECRET }}
   //         ^^^^^^^^^
   { pattern: /(?<before>: +)(?<mistake>\$\{[^{}]*\}|\{\{[^{}]*\}\})/g, ...needsQuotes },
+  // In braces, a path has braces.
+  //
   // { path: /loans/{id} }    →  { path: "/loans/{id}" }
   //         ^^^^^^^^^^^
   {

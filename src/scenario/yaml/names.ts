@@ -16,18 +16,20 @@ import { isEmpty, keyText, type MapPair } from "./tree.js";
 //   { <<: *anchor }              a field `<<`
 
 /** What is wrong with a name, if it is one of these mistakes. */
-type Misreading = (pair: MapPair) => TextProblem | undefined;
+type NameCheck = (pair: MapPair) => TextProblem | undefined;
 
 /** `main:{ … }` and `environment:test`. */
-const missingSpace: Misreading = ({ key, value }) => {
+const missingSpace: NameCheck = ({ key, value }) => {
   if (!isPlainScalar(key)) return undefined;
   const [, word, rest = ""] = /^([\w-]+)\s*:\s*(\S.*)$/.exec(keyText(key)) ?? [];
   if (word === undefined) return undefined;
 
-  // A field `xml:lang` or `users:{id}` has a value after another colon, and closes its braces.
-  const isWithoutValue = value === null;
+  // `environment:test` has no other colon, and so no value, not even an empty one. A field `xml:lang:` has another colon.
+  const hasNoOtherColon = value === null;
+  // `main:{ environment` has the value `test }`, and its brace is open. A field `users:{id}` closes its brace.
   const isBraceOpen = /^[{[][^}\]]*$/.test(rest);
-  if (!isWithoutValue && !isBraceOpen) return undefined;
+  const isMistake = hasNoOtherColon || isBraceOpen;
+  if (!isMistake) return undefined;
   return {
     code: "yaml_syntax",
     message: `there is no space after the colon of ${quote(word)}`,
@@ -36,14 +38,15 @@ const missingSpace: Misreading = ({ key, value }) => {
 };
 
 /** `main { … }` and `main {}`. */
-const missingColon: Misreading = ({ key, value }) => {
+const missingColon: NameCheck = ({ key, value }) => {
   if (!isPlainScalar(key)) return undefined;
   const [, word, inBrace = ""] = /^([\w-]+) *\{(.*)$/.exec(keyText(key)) ?? [];
   if (word === undefined) return undefined;
 
-  // A field `price {EUR}` has a value, and closes its brace.
+  // `main {}` has no value, and the brace of `main { environment` is open. A field `price {EUR}: 5` has a value, and closes its brace.
   const isBraceOpen = !inBrace.includes("}");
-  if (!isEmpty(value) && !isBraceOpen) return undefined;
+  const isMistake = isEmpty(value) || isBraceOpen;
+  if (!isMistake) return undefined;
   return {
     code: "yaml_syntax",
     message: `there is no colon after ${quote(word)}`,
@@ -52,7 +55,7 @@ const missingColon: Misreading = ({ key, value }) => {
 };
 
 /** `secret hunter2` and `secret = hunter2`: neither is shown. */
-const missingColonOfSecret: Misreading = ({ key, value }) => {
+const missingColonOfSecret: NameCheck = ({ key, value }) => {
   if (!isPlainScalar(key) || !isEmpty(value)) return undefined;
   const [, word = ""] = /^([\w-]+) *[ =] *\S/.exec(keyText(key)) ?? [];
   if (!isSecretName(word)) return undefined;
@@ -64,13 +67,13 @@ const missingColonOfSecret: Misreading = ({ key, value }) => {
 };
 
 /** `<<`, unless its quotes show that it is a name; in quotes, it is a merge key if its value or first item is an alias. */
-const mergeKeyName: Misreading = ({ key, value }) => {
+const mergeKeyName: NameCheck = ({ key, value }) => {
   if (keyText(key) !== "<<") return undefined;
   const [first] = isSeq(value) ? value.items : [value];
   return isPlainScalar(key) || isAlias(first) ? mergeKeyProblem : undefined;
 };
 
-const misreadings = [missingSpace, missingColon, missingColonOfSecret, mergeKeyName];
+const nameChecks = [missingSpace, missingColon, missingColonOfSecret, mergeKeyName];
 
 /** The problems of the names of a mapping. */
 export function nameProblems(pairs: readonly MapPair[], source: SourceText): FieldProblem[] {
@@ -80,8 +83,8 @@ export function nameProblems(pairs: readonly MapPair[], source: SourceText): Fie
     const name = keyText(pair.key);
     const [offset] = pair.key.range ?? [0];
 
-    for (const misreading of misreadings) {
-      const problem = misreading(pair);
+    for (const check of nameChecks) {
+      const problem = check(pair);
       if (problem !== undefined) problems.push(problemAtOffset(source, offset, problem));
     }
     if (names.has(name)) {

@@ -5,7 +5,7 @@ import type { FieldProblem } from "../problems.js";
 import type { SourceText } from "../source-text.js";
 import { nameProblems } from "./names.js";
 import { hasPartOfSecret } from "./secret-lines.js";
-import { problemAtOffset, repeatLess, type TextProblem } from "./text-problem.js";
+import { problemAtOffset, repeatLessHint, type TextProblem } from "./text-problem.js";
 import type { MapPair } from "./tree.js";
 
 interface CheckedNodes {
@@ -36,7 +36,7 @@ export function checkNodes(document: Document.Parsed, source: SourceText): Check
       targets.set(alias as Node, target);
       if (targets.size <= scenarioLimits.aliases) return undefined;
       const message = `the text has more than ${scenarioLimits.aliases} aliases`;
-      problems.push(problemAtOffset(source, offset, { code: "too_large", message, hint: repeatLess }));
+      problems.push(problemAtOffset(source, offset, { code: "too_large", message, hint: repeatLessHint }));
       return visit.BREAK;
     },
     Map(_, node) {

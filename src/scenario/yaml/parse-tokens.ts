@@ -12,7 +12,7 @@ import type { TextProblem } from "./text-problem.js";
 
 // A text is read token by token, because a hostile text could exhaust the stack or take minutes.
 
-export const shorten = "shorten it, or use population";
+export const shortenHint = "shorten it, or use population";
 
 /** The maximum number of errors: the rest of the text is not read. */
 const maximumErrors = 20;
@@ -78,7 +78,7 @@ export function parseTokens(text: string): Parsed | Stopped {
       return stoppedAt(parser.offset, {
         code: "too_large",
         message: `the scenario has more than ${maxLexemes} words and signs`,
-        hint: shorten,
+        hint: shortenHint,
       });
     }
     if (documents.length > 1 || errors > maximumErrors) break;

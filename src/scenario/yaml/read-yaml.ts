@@ -7,14 +7,15 @@ import type { FieldProblem } from "../problems.js";
 import type { SourceText, TextRange } from "../source-text.js";
 import type { PlacedScenario, WrittenScenario } from "../written-scenario.js";
 import { readDocument } from "./document.js";
+import { NodePlaces } from "./node-places.js";
 import { checkNodes } from "./nodes.js";
 import { createSource } from "./places.js";
 import { secretsIn } from "./secret-nodes.js";
-import { problemAtOffset, repeatLess } from "./text-problem.js";
-import { isEmpty, locateField, NodeValues, type Tree } from "./tree.js";
+import { problemAtOffset, repeatLessHint } from "./text-problem.js";
+import { isEmpty, NodeValues, type Tree } from "./tree.js";
 
 // A scenario is read in four steps: its text becomes a document (document.ts), whose nodes are checked (nodes.ts) and
-// have values and places (tree.ts); the values are copied as plain data (plain-data.ts).
+// have values (tree.ts) and places (node-places.ts); the values are copied as plain data (plain-data.ts).
 
 /** What a text has: a scenario, unless the text cannot be read, and the problems of the text. */
 type TextReading = Pick<WrittenScenario, "scenario" | "problems">;
@@ -29,14 +30,14 @@ export function readYaml(text: string, file: string | undefined): WrittenScenari
   return { file, text, notation: yamlNotation, startsLikeScenario, scenario, problems: firstProblems };
 }
 
-function readText(unreadSource: SourceText): TextReading {
-  const readResult = readDocument(unreadSource);
+function readText(sourceWithoutSecrets: SourceText): TextReading {
+  const readResult = readDocument(sourceWithoutSecrets);
   if (readResult.kind === "stopped") {
-    return withoutScenario([problemAtOffset(unreadSource, readResult.offset, readResult.problem)]);
+    return withoutScenario([problemAtOffset(sourceWithoutSecrets, readResult.offset, readResult.problem)]);
   }
 
   const { document } = readResult;
-  const source = withSecrets(unreadSource, document);
+  const source = withSecrets(sourceWithoutSecrets, document);
   const { contents } = document;
   if (contents === null || isEmpty(contents)) {
     const problem = problemAtOffset(source, contents?.range?.[0] ?? 0, {
@@ -51,13 +52,15 @@ function readText(unreadSource: SourceText): TextReading {
   // A text with duplicate fields can still be read and checked; with any other problem of its nodes, it cannot.
   if (problems.some(({ code }) => code !== "duplicate_field")) return withoutScenario(problems);
 
-  const tree: Tree = { source, root: contents, targets, pairs: new WeakMap() };
+  const tree: Tree = { source, root: contents, targets };
+  const places = new NodePlaces(tree);
   const plain = readPlain(new NodeValues(tree).valueOf(contents), scenarioLimits.membersAndItems);
   if (plain.kind === "not_plain") {
-    const placedProblems = plain.problems.map((problem) => withPlace(problem, tree));
+    const hasAliases = targets.size > 0;
+    const placedProblems = plain.problems.map((problem) => withPlace(problem, places, hasAliases));
     return withoutScenario([...problems, ...placedProblems]);
   }
-  const locate: PlacedScenario["locate"] = (field, pointAt) => locateField(tree, field, pointAt);
+  const locate: PlacedScenario["locate"] = (field, pointAt) => places.locate(field, pointAt);
   return { scenario: { fields: plain.fields, texts: [source], locate }, problems };
 }
 
@@ -76,11 +79,11 @@ function withSecrets(source: SourceText, document: Document.Parsed): SourceText 
 }
 
 /** A problem of the values at its place in the text. */
-function withPlace(problem: FieldProblem, tree: Tree): FieldProblem {
-  const { place } = locateField(tree, problem.field, problem.pointAt ?? "value");
+function withPlace(problem: FieldProblem, places: NodePlaces, hasAliases: boolean): FieldProblem {
+  const { place } = places.locate(problem.field, problem.pointAt ?? "value");
   // Where a text has aliases, they are why it has too many parts: they repeat some.
-  if (problem.code === "too_large" && tree.targets.size > 0) {
-    return { ...problem, place, message: "the aliases (*) repeat too much", hint: repeatLess };
+  if (problem.code === "too_large" && hasAliases) {
+    return { ...problem, place, message: "the aliases (*) repeat too much", hint: repeatLessHint };
   }
   return { ...problem, place };
 }

@@ -13,7 +13,8 @@ export function hasPartOfSecret(source: SourceText, offset: number): boolean {
     return secrets().some(([start, end]) => start < lineEnd && end > lineStart);
   }
   // A text that is not valid YAML has only names to go by.
-  return mayBeOfSecret(text.slice(0, lineStart), text.slice(lineStart, lineEnd));
+  const lines = linesAround(text.slice(lineStart, lineEnd), text.slice(0, lineStart));
+  return lines.some(hasSecretName);
 }
 
 function endOfLine(text: string, lineStart: number): number {
@@ -21,37 +22,41 @@ function endOfLine(text: string, lineStart: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** Whether a line, or another one that it belongs to, has the name of a secret. */
-function mayBeOfSecret(textAbove: string, line: string): boolean {
-  if (hasSecretName(line)) return true;
+/** A line, and the lines above that it may belong to. */
+function linesAround(line: string, textAbove: string): string[] {
+  const linesAbove = textAbove.split("\n").filter((above) => !isEmptyOrComment(above));
+  linesAbove.reverse();
 
   // The line may continue the value of the line above, however it is indented.
-  const linesAbove = textAbove.split("\n").filter((other) => !isEmptyOrComment(other));
-  if (hasSecretName(linesAbove.at(-1) ?? "")) return true;
+  const lines = [line, ...linesAbove.slice(0, 1)];
 
-  // A line belongs to the nearest line above that is indented less, and that line to the next.
+  // It belongs to the nearest line above that is indented less, and that line to the next.
   let indent = indentOf(line);
-  for (const outer of linesAbove.reverse()) {
-    if (indentOf(outer) >= indent) continue;
-    if (hasSecretName(outer)) return true;
-    indent = indentOf(outer);
+  for (const above of linesAbove) {
+    if (indentOf(above) >= indent) continue;
+    lines.push(above);
+    indent = indentOf(above);
   }
-  return false;
+  return lines;
 }
 
 /** A longer name may be a secret itself. */
 const longestFieldName = 100;
 
-/** Whether a line has the name of a secret: in front of a colon, or as its first word, as in `secret = hunter2`. */
+/** `secret` in `- secret = hunter2`. */
+const firstWordOfLine = new RegExp(`^[\\s-]*["']?([\\w-]{1,${longestFieldName}})["']?[ =]`);
+/** `secret` in `main: { "secret"`. */
+const lastWordOfText = /[\w-]+(?=["']?$)/;
+
+/** Whether a line has the name of a secret: as its first word, or in front of a colon. */
 function hasSecretName(line: string): boolean {
-  const [, firstWord = ""] = /^[\s-]*["']?([\w-]{1,100})["']?[ =]/.exec(line) ?? [];
+  const [, firstWord = ""] = firstWordOfLine.exec(line) ?? [];
   if (isSecretName(firstWord)) return true;
 
   // From colon to colon: a search in a long line without a colon would take quadratic time.
   for (const beforeColon of line.split(":").slice(0, -1)) {
     const end = beforeColon.trimEnd().slice(-longestFieldName);
-    // `secret` in `main: { "secret"`.
-    const [name = ""] = /[\w-]+(?=["']?$)/.exec(end) ?? [];
+    const [name = ""] = lastWordOfText.exec(end) ?? [];
     if (isSecretName(name)) return true;
   }
   return false;

@@ -17,4 +17,4 @@ export const mergeKeyProblem: TextProblem = {
   hint: "extend a scenario, or write the fields",
 };
 
-export const repeatLess = "extend a scenario, or repeat less";
+export const repeatLessHint = "extend a scenario, or repeat less";

@@ -38,34 +38,6 @@ function socketUnderTls(connection: Socket & { readonly _parent?: Socket }): Soc
   return connection._parent;
 }
 
-/** How far the latest request of a connection and its response have come. */
-type LatestExchange =
-  | { readonly kind: "none" }
-  /** The whole request was read; its response is sent. */
-  | { readonly kind: "sent" }
-  /** The whole request was read; its response is still to be sent. */
-  | { readonly kind: "to_send"; readonly response: ServerResponse }
-  /** The request's body was not read to its end; its response has ended already. */
-  | { readonly kind: "unread_body_answered" }
-  /** The request's body was not read to its end; its response, or the one before it, may be sent in part. */
-  | { readonly kind: "unread_body_amid_responses" }
-  /** The request's body was not read to its end; nothing of its response is sent, and those before it are sent whole. */
-  | { readonly kind: "unread_body_unanswered" };
-
-function latestExchangeOn(connection: Connection): LatestExchange {
-  const response = latestResponseOn(connection);
-  if (response === undefined) return { kind: "none" };
-
-  const isRequestWhole = response.req.complete;
-  if (isRequestWhole) return response.writableFinished ? { kind: "sent" } : { kind: "to_send", response };
-
-  if (response.writableEnded) return { kind: "unread_body_answered" };
-  // Node gives the socket to one response at a time: without the socket, this response waits for the one before it.
-  const isWaiting = response.socket === null;
-  if (isWaiting || response.headersSent) return { kind: "unread_body_amid_responses" };
-  return { kind: "unread_body_unanswered" };
-}
-
 /**
  * Ends a connection on which a request cannot be read. The client gets the whole responses before the error, and no error in the
  * middle of one. `code`: that of Node's parser; a CONNECT has none.
@@ -74,25 +46,39 @@ export function endUnreadable(connection: Connection, code?: string): void {
   // Node has stopped listening to the connection. Without reading, nothing would show that the client ends it.
   connection.resume();
 
-  const latest = latestExchangeOn(connection);
-  switch (latest.kind) {
-    case "none":
-    case "sent":
-    case "unread_body_unanswered":
-      endWithError(connection, code);
-      return;
-    case "to_send":
-      latest.response.once("finish", () => endWithError(connection, code));
-      return;
-    case "unread_body_answered":
-      endSocket(connection);
-      return;
-    case "unread_body_amid_responses":
-      connection.destroy();
-      return;
-    default:
-      latest satisfies never;
+  const latestResponse = latestResponseOn(connection);
+  if (latestResponse === undefined) {
+    endWithError(connection, code);
+    return;
   }
+  const isInBody = !latestResponse.req.complete;
+  if (isInBody) {
+    endInBody(connection, latestResponse, code);
+    return;
+  }
+
+  // What cannot be read comes after a whole request, whose response is sent first.
+  if (latestResponse.writableFinished) endWithError(connection, code);
+  else latestResponse.once("finish", () => endWithError(connection, code));
+}
+
+/** Ends a connection on which the body of a request cannot be read. `response`: the response to that request. */
+function endInBody(connection: Connection, response: ServerResponse, code: string | undefined): void {
+  // The request has its response: an error would be a second one.
+  if (response.writableEnded) {
+    endSocket(connection);
+    return;
+  }
+
+  // Node gives the socket to one response at a time: without the socket, this response waits for the one before it.
+  const isWaiting = response.socket === null;
+  const mayBeSentInPart = isWaiting || response.headersSent;
+  // An error would be in the middle of this response, or of the one before it.
+  if (mayBeSentInPart) {
+    connection.destroy();
+    return;
+  }
+  endWithError(connection, code);
 }
 
 /** Closes a server: each connection after its pending responses, but no later than after `grace` milliseconds. */
@@ -110,19 +96,26 @@ export function closeServer(
       resolve();
     });
 
-    // The connections that still have to send a response end after it.
-    const pending = new Set<Socket | undefined>();
-    for (const connection of openConnections) {
-      const response = latestResponseOn(connection);
-      if (response === undefined || response.writableFinished) continue;
-      // A TCP socket does not know the responses of the encrypted one over it.
-      pending.add(connection).add(socketUnderTls(connection));
-      response.once("finish", () => connection.destroySoon());
-    }
-
-    // All others end now.
-    for (const connection of openConnections) {
-      if (!pending.has(connection)) connection.destroy();
-    }
+    closeAfterResponses(openConnections);
   });
+}
+
+/** Closes the connections that have a response to send after that response, and all others now. */
+function closeAfterResponses(openConnections: ReadonlySet<Socket>): void {
+  const stillSending = new Set<Socket>();
+  for (const connection of openConnections) {
+    const response = latestResponseOn(connection);
+    const hasToSend = response !== undefined && !response.writableFinished;
+    if (!hasToSend) continue;
+
+    response.once("finish", () => connection.destroySoon());
+    stillSending.add(connection);
+    // An encrypted connection sends through the TCP socket under it, which is in the set of open connections, too.
+    const tcpSocket = socketUnderTls(connection);
+    if (tcpSocket !== undefined) stillSending.add(tcpSocket);
+  }
+
+  for (const connection of openConnections) {
+    if (!stillSending.has(connection)) connection.destroy();
+  }
 }

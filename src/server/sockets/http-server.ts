@@ -85,7 +85,7 @@ function makeServer(certificate: CertificatePair | undefined): AnyServer {
   return https.createServer({ ...serverOptions, ...tlsOptions, ...certificate });
 }
 
-/** Responds to the requests of a server from now on. Every request gets a response, and none ends the process. */
+/** Responds to the requests of a server from now on. None ends the process. */
 export function respondTo(server: AnyServer, responders: Responders): void {
   const pipelined = new PipelinedRequests();
   const listener = (_request: IncomingMessage, response: ServerResponse) => {
@@ -209,17 +209,16 @@ function sendExchange({ sandbox, explain }: Responders, exchange: Exchange, resp
     return;
   }
 
-  // A client that gives up on a late, but whole response has not seen its outcome, which the report counts as covered. If a fault
-  // breaks the response off or holds it back, giving up is what the client should do, and covers the fault.
-  if (delivery.isWhole) {
-    response.once("close", () => {
-      if (!response.writableFinished) markUnread(sandbox, exchange);
-    });
-  }
+  // The client should give up on a response that is broken off or held back: by that, it covers the fault.
+  if (delivery.isWhole) countIfAbandoned(exchange, sandbox, response);
   sendFaulty(delivery, { ...message, headers: [...message.headers, ...added.list] }, response);
 }
 
-function markUnread({ counters }: SandboxState, exchange: Exchange): void {
-  counters.countUnread(exchange.id);
-  exchange.isUnread = true;
+/** Counts an exchange as unread if the client does not wait for its whole response: it has not seen the outcome, and so covers nothing. */
+function countIfAbandoned(exchange: Exchange, { counters }: SandboxState, response: ServerResponse): void {
+  response.once("close", () => {
+    if (response.writableFinished) return;
+    counters.countUnread(exchange.id);
+    exchange.isUnread = true;
+  });
 }

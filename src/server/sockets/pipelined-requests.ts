@@ -63,8 +63,8 @@ export class PipelinedRequests {
     const responseBefore = connection[latestResponse];
     connection[latestResponse] = response;
 
-    // Node gives the socket to one response at a time.
-    const isItsTurn = response.socket !== null || responseBefore === undefined;
+    // The first response of a connection waits for none. Any later one has the socket once those before it are sent.
+    const isItsTurn = responseBefore === undefined || response.socket !== null;
     if (isItsTurn) {
       respond();
       return;
@@ -88,7 +88,7 @@ export class PipelinedRequests {
     this.#waitingInAll += 1;
 
     if (this.#waitingInAll > maxWaitingInAll && waiting > alwaysAllowed) endAmidChunk(connection);
-    else if (waiting >= maxWaiting) pauseAfterChunk(connection);
+    else if (hasManyWaiting(connection)) pauseAfterChunk(connection, () => hasManyWaiting(connection));
   }
 
   /** Counts a request that no longer waits, and reads its connection again once few do. */
@@ -109,33 +109,38 @@ function waitingOn(connection: Connection): number {
   return connection[waitingRequests] ?? 0;
 }
 
-/** Stops reading a connection in the next tick, when Node has parsed the chunk. */
-function pauseAfterChunk(connection: Connection): void {
+/** Whether so many requests of a connection wait that it is not read any more. */
+function hasManyWaiting(connection: Connection): boolean {
+  return waitingOn(connection) >= maxWaiting;
+}
+
+/**
+ * Stops reading a connection in the next tick, when Node has parsed the chunk. `isNeeded` tells whether there is still a reason then:
+ * without one, nothing would resume the connection.
+ */
+function pauseAfterChunk(connection: Connection, isNeeded: () => boolean): void {
   timers.nextTick(() => {
-    // Looks again: a response may have been sent since, and nothing would resume the connection after that.
-    if (waitingOn(connection) >= maxWaiting) connection.pause();
+    if (isNeeded()) connection.pause();
   });
 }
 
 /** Returns the result of a loading. Pauses a connection meanwhile: otherwise all of its further data would be buffered. */
 export async function pausedUntil<Result>(loading: Promise<Result>, connection: Connection): Promise<Result> {
   let isLoading = true;
-  // In the next tick, Node has parsed the chunk.
-  timers.nextTick(() => {
-    if (isLoading) connection.pause();
-  });
+  pauseAfterChunk(connection, () => isLoading);
   try {
     return await loading;
   } finally {
     isLoading = false;
-    // Otherwise the start of a waiting request resumes it.
-    if (waitingOn(connection) < maxWaiting) connection.resume();
+    // With many waiting requests, the start of one of them resumes the connection.
+    if (!hasManyWaiting(connection)) connection.resume();
   }
 }
 
 /** Ends a connection while Node parses its chunk. Pausing would not help: many clients that read nothing have sent everything already. */
 function endAmidChunk(connection: Connection): void {
-  // Makes the next request of the chunk an error. Otherwise Node keeps all of them until the connection has closed.
+  // Node calls this function with each request, and stops parsing where it returns -1. Otherwise, Node would parse all further requests
+  // of the chunk, and keep them until the connection has closed.
   if (connection.parser) connection.parser.onIncoming = () => -1;
   connection.destroy();
 }

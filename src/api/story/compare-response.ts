@@ -1,25 +1,10 @@
-import {
-  type PlayedStep,
-  type StepDifference,
-  type StoryResponse,
-  shownValue,
-} from "../../sandbox/step-results.js";
+import { type StepDifference, type StoryResponse, shownValue } from "../../sandbox/step-results.js";
 import type { StoryStep } from "../../sandbox/steps.js";
-import { type FieldPath, pathText } from "../../schema/field-path.js";
+import type { FieldPath } from "../../schema/field-path.js";
 import { tryParseJson } from "../../schema/json-text.js";
 import { isMapping } from "../../schema/type-tag.js";
 
 type StepExpectation = NonNullable<StoryStep["expect"]>;
-
-/** A difference of a step with the field of the scenario that expects something else. */
-export interface FieldDifference {
-  /** `status`, `body.data.usage.today`, `timeline[3].error`, …; `null` if the step could not run. */
-  readonly at: string | null;
-  readonly expected: string | null;
-  readonly found: string | null;
-  readonly message: string;
-  readonly field: FieldPath;
-}
 
 /** Compares a response with what a step expects: its status, error code, outcome, headers and body. */
 export function responseDifferences(expected: StepExpectation, response: StoryResponse): StepDifference[] {
@@ -30,7 +15,7 @@ export function responseDifferences(expected: StepExpectation, response: StoryRe
     differences.push(valueDifference(["status"], expected.status, response.status));
   }
 
-  const code = errorCodeIn(content) ?? null;
+  const code = errorCodeIn(content);
   if (expected.code !== undefined && expected.code !== code) {
     differences.push(valueDifference(["code"], expected.code, code));
   }
@@ -46,10 +31,11 @@ export function responseDifferences(expected: StepExpectation, response: StoryRe
   for (const [name, expectedValue] of Object.entries(expected.headers ?? {})) {
     const value = ownMember(response.headers, name.toLowerCase());
     if (isExpectedHeader(expectedValue, value)) continue;
-    let words = shownValue(expectedValue);
-    if (expectedValue === true) words = "a value";
-    if (expectedValue === false) words = shownValue(undefined);
-    differences.push({ path: ["headers", name], expected: words, found: shownValue(value) });
+    differences.push({
+      path: ["headers", name],
+      expected: expectedHeaderInWords(expectedValue),
+      found: shownValue(value),
+    });
   }
 
   if (expected.body !== undefined) {
@@ -63,6 +49,12 @@ function isExpectedHeader(expected: string | boolean, value: string | undefined)
   const isThere = value !== undefined;
   if (typeof expected === "boolean") return isThere === expected;
   return value === expected;
+}
+
+function expectedHeaderInWords(expected: string | boolean): string {
+  if (expected === true) return "a value";
+  if (expected === false) return shownValue(undefined);
+  return shownValue(expected);
 }
 
 /** Compares values of bodies. A mapping must contain the expected members and may contain others: the API may add members at any time. */
@@ -111,34 +103,8 @@ function bodyValue({ body }: StoryResponse): unknown {
   return json;
 }
 
+/** The member `error.code` of a body, whatever it is; `null` without one. */
 function errorCodeIn(body: unknown): unknown {
   if (!isMapping(body) || !isMapping(body.error)) return null;
-  return body.error.code;
-}
-
-/** The differences of a step, then those of the timeline steps that ran during it. If it could not run, the step itself is a field. */
-export function fieldDifferences({ number, failure, differences, timeline }: PlayedStep): FieldDifference[] {
-  const storyStep = ["story", number - 1];
-  const withFields: FieldDifference[] = [];
-  if (failure !== null) {
-    withFields.push({ at: null, expected: null, found: null, message: failure.message, field: storyStep });
-  }
-  for (const difference of differences) {
-    withFields.push(fieldDifference(difference, pathText(difference.path), storyStep));
-  }
-
-  for (const { index, differences: ofTimeline } of timeline) {
-    const timelineStep = ["timeline", index];
-    for (const difference of ofTimeline) {
-      const at = pathText([...timelineStep, ...difference.path]);
-      withFields.push(fieldDifference(difference, at, timelineStep));
-    }
-  }
-  return withFields;
-}
-
-function fieldDifference(difference: StepDifference, at: string, step: FieldPath): FieldDifference {
-  const { path, expected, found } = difference;
-  const message = `${at}: expected ${expected}, found ${found}`;
-  return { at, expected, found, message, field: [...step, "expect", ...path] };
+  return body.error.code ?? null;
 }
