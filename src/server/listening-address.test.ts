@@ -32,3 +32,9 @@ test.each([
 ])("the sender of %j reaches the server at %s", (headers, url) => {
   expect(baseUrlFor({ headers }, "http://own:1")).toBe(url);
 });
+
+test("the sender of a request reaches a server on an IPv6 address with a zone", () => {
+  expect(baseUrlFor({ headers: { host: "[fe80::1]:80" } }, "http://[fe80::1%eth0]:80")).toBe(
+    "http://[fe80::1]:80",
+  );
+});

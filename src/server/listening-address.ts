@@ -22,6 +22,7 @@ export function isLoopback(address: string): boolean {
 export function baseUrlFor({ headers }: Pick<IncomingMessage, "headers">, ownUrl: string): string {
   const host = readHostName(headers.host ?? "");
   if (host === undefined) return ownUrl;
-  const { protocol } = new URL(ownUrl);
-  return `${protocol}//${host}`;
+  // `ownUrl` cannot be parsed if it has the zone of an IPv6 address, such as `http://[fe80::1%eth0]:80`.
+  const [scheme] = ownUrl.split("://", 1);
+  return `${scheme}://${host}`;
 }

@@ -30,7 +30,7 @@ export interface ServerSettings {
 
 /** What `serve` gets: the settings, and what belongs to the program around the server. */
 export interface ServeOptions extends ServerSettings {
-  /** The scenario that the server was started with; a watched file changes it. Default: the one that the sandbox runs at first. */
+  /** The scenario that the server was started with, as its file is now. Default: the one that the sandbox runs at first. */
   readonly startedScenario?: () => NamedScenario;
   /** The file that keeps the sandbox. The server closes it. Default: the sandbox is not kept. */
   readonly stateFile?: StateFile | undefined;

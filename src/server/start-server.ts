@@ -1,60 +1,17 @@
 import type { OptionsOf, OptionsWithSource } from "../library/checked-options.js";
-import { type SandboxOptions, sandboxOptions } from "../library/create-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { sandboxApi } from "../library/sandbox-api.js";
 import type { OrganizationRef, ScenarioKeyRef, ScenarioSource } from "../library/scenario-refs.js";
 import { nodePlatform } from "../node/platform.js";
-import { requireKnownOptions, validationError } from "../rules/validation.js";
 import { currentRun, type SandboxRun } from "../runs/current-run.js";
 import { invocationOfServer } from "../sandbox/invocation.js";
 import { checkedStart } from "../sandbox/start-sandbox.js";
-import { libraryNotation } from "../scenario/format/notations.js";
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/scenario-source.js";
-import { checkShape } from "../schema/check.js";
-import * as s from "../schema/shape.js";
 import { typeTag } from "../schema/type-tag.js";
-import { quote } from "../schema/words.js";
 import { loadScenario, nameOfFile } from "./load-scenario.js";
 import { openSandbox } from "./open-sandbox.js";
 import { type RunningServer, serve } from "./serve.js";
-import type { ServerSettings } from "./serve-options.js";
-
-export interface ServerOptions<Source = ScenarioSource | (string & {})>
-  extends Partial<ServerSettings>,
-    Omit<SandboxOptions, "scenario"> {
-  /** A bundled name, a scenario file, also as a URL, or a scenario as a value. Default: `key-states`. */
-  readonly scenario?: Source;
-  /** Default: 0, any free port. */
-  readonly port?: number;
-  /**
-   * A file that keeps the sandbox for the next start, with its requests. If it exists, the sandbox continues
-   * from it and ignores the options `seed`, `now`, `frozen` and `profile`. Default: none.
-   */
-  readonly state?: string | URL;
-}
-
-/** What the option `scenario` may be, in any of the signatures. */
-type ServerSource = ServerOptions["scenario"] | LoadedScenario | URL;
-
-/** The shapes of the options that only a server has. */
-const optionShapes = {
-  port: s.optional(s.integer({ max: 65_535 })),
-  host: s.optional(s.text({ min: 1 })),
-  explain: s.optional(s.flag()),
-  control: s.optional(s.flag()),
-  controlToken: s.optional(s.text()),
-  tls: s.optional(s.either(s.flag(), s.openMapping({}))),
-  allowHosts: s.optional(s.list(s.text())),
-};
-
-/** All options: those with a shape here, and those that are checked by the code that reads them. */
-const optionsOfServer: readonly string[] = [
-  ...sandboxOptions,
-  ...Object.keys(optionShapes),
-  "state",
-  "publicUrl",
-  "onDefect",
-];
+import { requireOptions, type ServerOptions, type ServerSource } from "./server-options.js";
 
 /** The key for `await using`, if the caller's compiler supports it; others must not need its types. */
 type AsyncDispose = SymbolConstructor extends { readonly asyncDispose: infer Key extends symbol }
@@ -118,20 +75,6 @@ export async function startServer(options: ServerOptions<ServerSource> = {}): Pr
   // `POST /stop` stops only the server: the process belongs to the caller, and continues.
   const running = await serve(sandbox, { ...rest, port: rest.port ?? 0, stateFile, startedScenario });
   return { ...running, sandbox: sandboxApi(() => sandbox), [Symbol.asyncDispose]: () => running.close() };
-}
-
-/** Throws `validation_failed` for an option of the server that is not valid. */
-function requireOptions(options: Omit<ServerOptions, "scenario">): void {
-  requireKnownOptions("start the server", options, optionsOfServer);
-  const withShape = Object.entries(options).filter(([name]) => Object.hasOwn(optionShapes, name));
-  const { problems } = checkShape(s.mapping(optionShapes), Object.fromEntries(withShape), libraryNotation);
-  if (problems.length > 0) throw validationError("start the server", problems);
-
-  const { onDefect } = options;
-  if (onDefect !== undefined && typeof onDefect !== "function") {
-    const message = `onDefect must be a function, not ${quote(onDefect)}`;
-    throw validationError("start the server", [{ field: ["onDefect"], message }]);
-  }
 }
 
 /** Loads the scenario in the options. Default: the run's, or `key-states`. */

@@ -2,7 +2,7 @@ import { Agent, type IncomingHttpHeaders } from "node:http";
 import { expect, onTestFinished } from "vitest";
 import { stateOf } from "../../src/library/sandbox-api.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
-import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/start-server.js";
+import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/index.js";
 import { exchange } from "../support/exchange.js";
 import { expectSafeHeaders } from "./calls.js";
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { BrowserContextOptions, Page, Request } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
-import type { ServerOptions } from "../../src/server/start-server.js";
+import type { ServerOptions } from "../../src/server/index.js";
 import { type ServedControl, serveControl } from "../control/client.js";
 import { takePage } from "../support/chromium-page.js";
 import { mePath } from "../support/send.js";

@@ -39,7 +39,6 @@ export async function endAtOutage(session: Session, latest: Attempt): Promise<vo
 /** Sends a request without a key: no rejected key, and no lock of a key, can be the reason for its response. */
 async function testSuspicion(session: Session, suspicious: Attempt): Promise<void> {
   const got = describeAttempt(suspicious);
-  const attemptsBefore = [...session.attempts];
   const control = await session.send(controlWithoutKey);
   if (control.kind === "not_sent") {
     endWithOutage(session, suspicious, "outage", `${got}; no request without a key could follow it`);
@@ -47,9 +46,9 @@ async function testSuspicion(session: Session, suspicious: Attempt): Promise<voi
   }
   const { attempt } = control;
   if (attempt.response?.status === 429) {
-    // Nobody can tell whether the service still works: what led to this request shows nothing.
+    // Nobody can tell whether the service still works: the responses before this one show nothing.
     session.endByResponse(attempt, "limit", describeLimited(attempt));
-    withdrawAll(attemptsSinceOutage(attemptsBefore));
+    withdrawAll(attemptsSinceOutage(session.attempts.slice(0, -1)));
     return;
   }
 

@@ -17,7 +17,7 @@ import { sendControlError } from "./control-errors.js";
 import type { ControlServer } from "./control-server.js";
 import { redirectToDocs } from "./page.js";
 import { serveAssets } from "./page-files.js";
-import { checkCall, requireReadableType } from "./read-call.js";
+import { readControlCall, requireReadableType } from "./read-call.js";
 import type { Route } from "./route.js";
 import type { RouteResult } from "./route-result.js";
 import { routes } from "./routes/routes.js";
@@ -33,7 +33,7 @@ const controlHeaders = {
 /** The bytes of a call's body, such as a scenario. */
 const maxBodyBytes = 256_000;
 
-/** The control plane. No error ends the process or changes a sandbox. */
+/** The control plane. No error ends the process. A call that is rejected changes nothing. */
 export function createControlApp(server: ControlServer): ControlHandler {
   const app = express();
   app.disable("x-powered-by");
@@ -114,10 +114,9 @@ function rejectMethod(allowed: readonly string[]) {
   };
 }
 
-/** A control call: checks it, runs its route, saves its change and sends its result. */
+/** A control call: reads it, runs its route, saves its change and sends its result. A call that cannot be read runs nothing. */
 async function runRoute(route: Route, server: ControlServer, request: Request, response: Response) {
-  // All that was sent is checked before anything happens.
-  const { run, body, query } = checkCall(route, request);
+  const { run, body, query } = readControlCall(route, request);
 
   // The sandbox must be as of now.
   const { sandbox } = server;

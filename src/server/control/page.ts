@@ -2,7 +2,8 @@ import type { RequestHandler } from "express";
 import { packageFile } from "../../node/package-files.js";
 import { controlPath } from "../../rules/known-paths.js";
 import { contentOrNotFound, readDocs, unknownFile } from "./page-files.js";
-import { controlRoute, type Route } from "./route.js";
+import type { Route } from "./route.js";
+import { controlRoute } from "./route-rows.js";
 
 // The pages for browsers: the dashboard, and the documentation.
 

@@ -16,7 +16,7 @@ const yamlTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/
 /** Rejects bodies of other types, because pages of other origins can send forms and plain text without a preflight request. */
 export function requireReadableType(route: Route): RequestHandler {
   return (request, _response, next) => {
-    if (hasReadableType(route, request)) {
+    if (bodyKind(route, request) !== "unreadable") {
       next();
       return;
     }
@@ -28,26 +28,22 @@ export function requireReadableType(route: Route): RequestHandler {
   };
 }
 
-/** Whether a route takes bodies of the type that a call has, in UTF-8. */
-function hasReadableType(route: Route, request: Request): boolean {
+/** How a route reads the body of a call, by its Content-Type: a JSON body may also be a string of YAML. */
+function bodyKind(route: Route, request: Request): "json" | "yaml" | "unreadable" {
   const type = contentTypeOf(request);
   // No page can send a DELETE without a preflight request.
-  if (type === "" && request.method === "DELETE") return !announcesBody(request);
+  const needsNoType = request.method === "DELETE" && !announcesBody(request);
+  if (type === "" && needsNoType) return "json";
 
-  const isTaken = type === "application/json" || (route.runYaml !== undefined && isYamlIn(request));
-  if (!isTaken) return false;
-  const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^";]*)/i.exec(request.get("content-type") ?? "") ?? [];
-  return charset.trim().toLowerCase() === "utf-8";
+  if (!isInUtf8(request)) return "unreadable";
+  if (type === "application/json") return "json";
+  const isYaml = route.runYaml !== undefined && yamlTypes.includes(type);
+  return isYaml ? "yaml" : "unreadable";
 }
 
 function announcesBody(request: Request): boolean {
   if (request.get("transfer-encoding") !== undefined) return true;
   return Number(request.get("content-length") ?? 0) !== 0;
-}
-
-/** Whether a call has a YAML body, by its type: a JSON body may also be a string. */
-function isYamlIn(request: Request): boolean {
-  return yamlTypes.includes(contentTypeOf(request));
 }
 
 /** The media type of a body, without its parameters; empty if there is none. */
@@ -56,22 +52,28 @@ function contentTypeOf(request: Request): string {
   return type.trim().toLowerCase();
 }
 
-/** The function of a route for a call, and what to run it with. */
-interface CheckedCall {
+/** Whether the charset of a Content-Type is UTF-8, as in `application/json; charset=utf-8`. Default: it is. */
+function isInUtf8(request: Request): boolean {
+  const type = request.get("content-type") ?? "";
+  const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^";]*)/i.exec(type) ?? [];
+  return charset.trim().toLowerCase() === "utf-8";
+}
+
+/** What was sent in a call, and the function of its route that takes it. */
+interface ReadCall {
   readonly run: Route["run"];
   readonly body: unknown;
   readonly query: Readonly<Record<string, unknown>>;
 }
 
-/** Checks what a call sent, by the shapes of its route. A scenario in YAML has a function of its own, which checks it. */
-export function checkCall(route: Route, request: Request): CheckedCall {
+/** Reads what was sent in a call, and checks it by the shapes of the route. A scenario in YAML is only parsed: its check is a part of its start. */
+export function readControlCall(route: Route, request: Request): ReadCall {
   const query = checkedQuery(route, request);
-  const { run, runYaml } = route;
-  const isYaml = runYaml !== undefined && isYamlIn(request);
-  if (!isYaml) return { run, body: checkedBody(route, request), query };
-
+  if (bodyKind(route, request) !== "yaml") {
+    return { run: route.run, body: checkedBody(route, request), query };
+  }
   const scenario = readSentScenario(bodyText(request));
-  return { run: runYaml as Route["run"], body: scenario, query }; // it runs with this body
+  return { run: route.runYaml as Route["run"], body: scenario, query }; // a YAML body is for this function
 }
 
 /** The JSON body of a call, checked by the shape of its route. A missing body of a write is an empty object. */

@@ -1,16 +1,13 @@
-import { scenarioWarnings } from "../../node/scenario-warnings.js";
 import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
-import type { StartOptions } from "../../sandbox/sandbox-state.js";
 import { scenarioLimits } from "../../scenario/format/scenario-limits.js";
 import { type CheckedScenario, interpretScenario } from "../../scenario/interpret.js";
 import { populationOf } from "../../scenario/keys/population.js";
 import { listedKeys } from "../../scenario/keys/scenario-keys.js";
 import { bundledOnly } from "../../scenario/parse-scenario.js";
-import { problemsAt, type ScenarioProblem } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
-import { placeOfField, type WrittenScenario } from "../../scenario/written-scenario.js";
+import type { WrittenScenario } from "../../scenario/written-scenario.js";
 import { readYaml } from "../../scenario/yaml/read-yaml.js";
 import { isMapping } from "../../schema/type-tag.js";
 import { listed } from "../../schema/words.js";
@@ -18,7 +15,7 @@ import { listed } from "../../schema/words.js";
 // A scenario that a client sends, as YAML or as a value. It may extend only bundled scenarios, and has a limit of keys.
 
 /** The name of a sent scenario in messages, where others have the name of their file. */
-const sentFile = "request body";
+export const sentFile = "request body";
 
 /** Reads the scenario in a body; its check comes later. */
 export function readSentScenario(text: string): WrittenScenario {
@@ -31,10 +28,10 @@ type SentCheck =
   | { readonly kind: "not_valid"; readonly error: ScenarioError }
   | { readonly kind: "too_large"; readonly error: SandboxError };
 
-function checkSent(sent: WrittenScenario): SentCheck {
+export function checkSent(sent: WrittenScenario): SentCheck {
   // A large population is rejected before its check, which would take long.
-  const largePopulation = tooManyKeys(sizeOfPopulation(sent.scenario?.fields.population));
-  if (largePopulation !== undefined) return { kind: "too_large", error: largePopulation };
+  const uncheckedSize = sizeOfPopulation(sent.scenario?.fields.population);
+  if (isTooLarge(uncheckedSize)) return { kind: "too_large", error: sizeError(uncheckedSize) };
 
   let checked: CheckedScenario;
   try {
@@ -44,8 +41,10 @@ function checkSent(sent: WrittenScenario): SentCheck {
     throw error;
   }
 
-  const error = tooManyKeys(sizeOfScenario(checked.scenario));
-  return error === undefined ? { kind: "checked", checked } : { kind: "too_large", error };
+  // The listed keys count, too.
+  const size = sizeOfScenario(checked.scenario);
+  if (isTooLarge(size)) return { kind: "too_large", error: sizeError(size) };
+  return { kind: "checked", checked };
 }
 
 /** Checks a sent scenario that is to be started. Throws a `ScenarioError`, or `validation_failed` for too many keys. */
@@ -79,11 +78,13 @@ function sizeOfPopulation(population: unknown): ScenarioSize {
   return { keys: organizations * keysEach, emptyOrganizations: 0 };
 }
 
-/** The error `validation_failed` for a size whose start would block the server, as a few bytes can create 100,000 keys; `undefined` for any other. */
-function tooManyKeys({ keys, emptyOrganizations }: ScenarioSize): SandboxError | undefined {
-  const isTooMany = keys + emptyOrganizations > scenarioLimits.keysSent;
-  if (!isTooMany) return undefined;
+/** Whether the start of a scenario would block the server: a few bytes can create 100,000 keys. */
+function isTooLarge({ keys, emptyOrganizations }: ScenarioSize): boolean {
+  return keys + emptyOrganizations > scenarioLimits.keysSent;
+}
 
+/** The error `validation_failed` of a scenario that is too large. */
+function sizeError({ keys, emptyOrganizations }: ScenarioSize): SandboxError {
   const created: string[] = [];
   if (keys > 0) created.push(pluralize(keys, "key"));
   if (emptyOrganizations > 0) created.push(`${pluralize(emptyOrganizations, "organization")} without keys`);
@@ -91,64 +92,4 @@ function tooManyKeys({ keys, emptyOrganizations }: ScenarioSize): SandboxError |
   return new SandboxError("validation_failed", `Failed to start the scenario: ${message}`, {
     fields: { population: message },
   });
-}
-
-/** The warnings of a sent scenario, with their places in the body. */
-export function startWarnings(checked: CheckedScenario, startOptions: StartOptions): ScenarioProblem[] {
-  const { scenario, placeOf } = checked;
-  const warnings = scenarioWarnings({ scenario, name: sentFile }, checked, startOptions);
-  return problemsAt(Object.values(warnings).flat(), placeOf, sentFile);
-}
-
-/** What `validate` shows of a sent scenario: its errors, or its warnings if it has none. */
-export function problemsInSent(sent: WrittenScenario, startOptions: StartOptions): ShownProblem[] {
-  const check = checkSent(sent);
-  const { kind } = check;
-  switch (kind) {
-    case "checked": {
-      const warnings = startWarnings(check.checked, startOptions);
-      return warnings.map((problem) => showProblem("warning", problem, placeInBody(problem)));
-    }
-    case "not_valid":
-      return check.error.problems.map((problem) => showProblem("error", problem, placeInBody(problem)));
-    case "too_large": {
-      const place = sent.scenario && placeOfField(sent.scenario, ["population"]);
-      return [showProblem("error", check.error, place)];
-    }
-    default:
-      return kind satisfies never;
-  }
-}
-
-/** A problem as the client gets it. */
-interface ShownProblem {
-  /** Where it is in the body, counted from 1; `null` without a place there. */
-  readonly line: number | null;
-  readonly column: number | null;
-  /** An error keeps the scenario from starting. */
-  readonly level: "error" | "warning";
-  readonly message: string;
-  readonly hint: string | null;
-}
-
-/** The part of a problem that says where it is. */
-type ProblemPlace = Pick<ScenarioProblem, "line" | "column">;
-
-/** Where a problem is in the body; a problem of an extended scenario is not there. */
-function placeInBody(problem: ScenarioProblem): ProblemPlace {
-  return problem.file === sentFile ? problem : {};
-}
-
-function showProblem(
-  level: ShownProblem["level"],
-  problem: { readonly message: string; readonly hint?: string },
-  place: ProblemPlace = {},
-): ShownProblem {
-  return {
-    line: place.line ?? null,
-    column: place.column ?? null,
-    level,
-    message: problem.message,
-    hint: problem.hint ?? null,
-  };
 }

@@ -5,7 +5,8 @@ import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { viewKey, viewOrganization } from "../../../sandbox/views.js";
 import * as s from "../../../schema/shape.js";
-import { dataRoute, type Route } from "../route.js";
+import type { Route } from "../route.js";
+import { dataRoute } from "../route-rows.js";
 import { withNextRequest } from "./next-request.js";
 
 /** The limit of a call that sets none. */
@@ -31,30 +32,46 @@ export const directoryRoute: Route = dataRoute("GET /directory", {
   },
 });
 
-/**
- * Lists the keys that match, with their organizations, and the organizations without keys that match: up to the limit together. `left`
- * is how many of both it leaves out; `matching` and `total` are only of keys.
- */
+/** An organization to list: with its keys that match, or without any key. */
+interface Section {
+  readonly owner: OrganizationEntry;
+  readonly keys: readonly KeyEntry[];
+}
+
+/** Lists the sections that match, up to the limit. `matching` and `total` count keys; `left` is the size of what is left out. */
 function directoryOf(sandbox: SandboxState, words: readonly string[], limit: number) {
   const now = sandbox.clock.now();
   const sections = [];
-  let room = limit;
+  let listed = 0;
   let matching = 0;
   let left = 0;
-  for (const owner of sandbox.registry.organizations.values()) {
-    const isEmpty = owner.keys.length === 0;
-    if (isEmpty && !hasAll(words, organizationText(owner, sandbox))) continue;
-
-    const matches = isEmpty ? [] : keysWithWords(words, owner, sandbox, now);
-    // An organization without keys takes as much room as a key.
-    const needed = isEmpty ? 1 : matches.length;
-    const taken = Math.min(needed, room);
-    room -= taken;
-    left += needed - taken;
-    matching += matches.length;
-    if (taken > 0) sections.push(directorySection(sandbox, owner, matches.slice(0, taken), now));
+  for (const section of matchingSections(sandbox, words, now)) {
+    const { owner, keys } = section;
+    const size = sizeOf(section);
+    const listedSize = Math.min(size, limit - listed);
+    if (listedSize > 0) sections.push(viewSection(sandbox, owner, keys.slice(0, listedSize), now));
+    listed += listedSize;
+    left += size - listedSize;
+    matching += keys.length;
   }
   return { sections, matching, total: sandbox.registry.keys.size, left };
+}
+
+/** What a section takes of the limit: an organization without keys takes as much as a key. */
+function sizeOf({ keys }: Section): number {
+  return Math.max(1, keys.length);
+}
+
+/** The organizations with keys that match, and those without keys that match. */
+function matchingSections(sandbox: SandboxState, words: readonly string[], now: number): readonly Section[] {
+  const sections: Section[] = [];
+  for (const owner of sandbox.registry.organizations.values()) {
+    const isEmpty = owner.keys.length === 0;
+    const keys = isEmpty ? [] : keysWithWords(words, owner, sandbox, now);
+    const isListed = isEmpty ? hasAll(words, organizationText(owner, sandbox)) : keys.length > 0;
+    if (isListed) sections.push({ owner, keys });
+  }
+  return sections;
 }
 
 /** The keys of an organization that have all words. */
@@ -69,8 +86,8 @@ function keysWithWords(
   return owner.keys.filter((entry) => hasAll(words, searchedText(entry, sandbox, now)));
 }
 
-/** An organization with the keys to list. */
-function directorySection(
+/** An organization with some of its keys, as the response has it. */
+function viewSection(
   sandbox: SandboxState,
   owner: OrganizationEntry,
   keys: readonly KeyEntry[],

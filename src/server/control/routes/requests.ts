@@ -15,7 +15,8 @@ import { viewRequest } from "../../../sandbox/views.js";
 import { expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
 import * as s from "../../../schema/shape.js";
 import { membersToSnakeCase } from "../../../schema/spelling.js";
-import { controlRoute, dataRoute, type Route } from "../route.js";
+import type { Route } from "../route.js";
+import { controlRoute, dataRoute } from "../route-rows.js";
 import { refInBody } from "./ref-in-body.js";
 
 export const requestRoutes: readonly Route[] = [

@@ -4,8 +4,10 @@ import { defaultFarmerPage } from "../../../sandbox/farmer-records/farmer-list.j
 import * as s from "../../../schema/shape.js";
 import { membersToSnakeCase } from "../../../schema/spelling.js";
 import { docsRoute, pageRoute } from "../page.js";
-import { controlRoute, dataRoute, pageFields, type Route } from "../route.js";
+import type { Route } from "../route.js";
+import { controlRoute, dataRoute } from "../route-rows.js";
 import { keyRoutes } from "./keys.js";
+import { pageFields } from "./page-fields.js";
 import { requestRoutes } from "./requests.js";
 import { sandboxRoutes } from "./sandbox.js";
 import { scenarioRoutes } from "./scenario.js";

@@ -11,7 +11,8 @@ import { controlBodySchema } from "../../../scenario/format/scenario-json-schema
 import { localsOf } from "../call-locals.js";
 import { HttpError } from "../control-errors.js";
 import type { ControlServer } from "../control-server.js";
-import { controlRoute, dataRoute, type Route } from "../route.js";
+import type { Route } from "../route.js";
+import { controlRoute, dataRoute } from "../route-rows.js";
 import { listUpcoming, nextChangeAt } from "../upcoming.js";
 
 /** The JSON Schema of each assumption, with its description. */

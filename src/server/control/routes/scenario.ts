@@ -1,14 +1,6 @@
-import { isDeepStrictEqual } from "node:util";
-import { readBundledScenario } from "../../../node/package-files.js";
-import { redactPlainKeys } from "../../../rules/redact.js";
 import type { SandboxState, StartOptions } from "../../../sandbox/sandbox-state.js";
 import { secretsByRef, secretsOfNoKey } from "../../../sandbox/secrets.js";
-import {
-  checkedReplacement,
-  checkedStart,
-  replaceScenario,
-  restartSandbox,
-} from "../../../sandbox/start-sandbox.js";
+import { checkedReplacement, replaceScenario, restartSandbox } from "../../../sandbox/start-sandbox.js";
 import {
   bundledScenarios,
   isScenarioName,
@@ -16,18 +8,18 @@ import {
   scenarioNotFound,
 } from "../../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../../scenario/format/scenario-json-schema.js";
-import { listedKeys } from "../../../scenario/keys/scenario-keys.js";
 import { readValue } from "../../../scenario/plain-data.js";
 import type { ScenarioProblem } from "../../../scenario/problems.js";
-import type { Scenario } from "../../../scenario/scenario.generated.js";
 import type { NamedScenario } from "../../../scenario/scenario-source.js";
 import { withStory } from "../../../scenario/stories.js";
 import type { WrittenScenario } from "../../../scenario/written-scenario.js";
-import { yamlText } from "../../../scenario/yaml/read-yaml.js";
 import { problemsByField } from "../control-errors.js";
 import type { ControlServer } from "../control-server.js";
-import { controlRoute, dataRoute, type Route } from "../route.js";
-import { problemsInSent, readSentScenario, requireStartable, startWarnings } from "../sent-scenario.js";
+import type { Route } from "../route.js";
+import { controlRoute, dataRoute } from "../route-rows.js";
+import { problemsInSent, startWarnings } from "../sent-problems.js";
+import { readSentScenario, requireStartable } from "../sent-scenario.js";
+import { isRunning, runningText } from "./running-scenario.js";
 import { scenarioSummary } from "./sandbox.js";
 
 export const scenarioRoutes: readonly Route[] = [
@@ -98,50 +90,6 @@ function viewListedScenario(listed: NamedScenario, started: NamedScenario, sandb
     startedWith: name === started.name,
     running: isRunning(listed, sandbox),
   };
-}
-
-/** The members of a scenario that the options of a start replace. */
-const membersOfOptions: readonly (keyof Scenario)[] = ["seed", "clock", "assumptions"];
-
-/** Whether the sandbox runs a scenario of the list, whatever the options of its start. */
-function isRunning({ name, scenario, text }: NamedScenario, sandbox: SandboxState): boolean {
-  // A sent scenario may have the name of another one, so that its content decides, too.
-  if (sandbox.name !== name || sandbox.text !== text) return false;
-  return isSameScenario(sandbox.scenario, scenario, membersOfOptions);
-}
-
-/** Whether two scenarios have the same members, but for the ignored ones and the story: a bundled scenario runs with or without it. */
-function isSameScenario(one: Scenario, other: Scenario, ignored: readonly (keyof Scenario)[]): boolean {
-  const notCompared: readonly string[] = ["story", ...ignored];
-  const comparedMembers = (scenario: Scenario) =>
-    Object.fromEntries(Object.entries(scenario).filter(([name]) => !notCompared.includes(name)));
-  return isDeepStrictEqual(comparedMembers(one), comparedMembers(other));
-}
-
-/** The running scenario as YAML: as it was written with its comments, if possible. Every key in it is cut after its prefix. */
-async function runningText(sandbox: SandboxState): Promise<string> {
-  const { scenario } = sandbox;
-  const original = sandbox.text ?? (await bundledText(sandbox));
-  if (original === undefined) return redactPlainKeys(yamlText(scenario));
-
-  // In YAML, a secret can also be written with escapes, which `redactPlainKeys` does not read.
-  for (const { fields } of listedKeys(scenario)) {
-    const isEscaped = fields.secret !== undefined && !original.includes(fields.secret);
-    if (isEscaped) return redactPlainKeys(yamlText(scenario));
-  }
-  return redactPlainKeys(original);
-}
-
-/**
- * The text of the bundled scenario that runs; `undefined` for a scenario that only has the name of a bundled one, and after a reset
- * with options, which are not in that text. The options of the server's start need not be in it.
- */
-async function bundledText(sandbox: SandboxState): Promise<string | undefined> {
-  const { name, startOptions, platform } = sandbox;
-  if (!isScenarioName(name)) return undefined;
-  const bundled: NamedScenario = { name, scenario: bundledScenarios[name] };
-  const asStarted = checkedStart(bundled, startOptions, { platform }).scenario;
-  return isSameScenario(sandbox.scenario, asStarted, []) ? readBundledScenario(name) : undefined;
 }
 
 /** Starts the scenario with a name. Throws `scenario_not_found`. */

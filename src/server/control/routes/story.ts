@@ -9,7 +9,8 @@ import type { StoryStep } from "../../../sandbox/steps.js";
 import { actionRefs, stepKind } from "../../../scenario/actions.js";
 import { isReserved } from "../../../scenario/format/refs.js";
 import { quoteFile } from "../../../schema/words.js";
-import { dataRoute, type Route } from "../route.js";
+import type { Route } from "../route.js";
+import { dataRoute } from "../route-rows.js";
 
 export const storyRoutes: readonly Route[] = [
   dataRoute("GET /story", {
