@@ -63,7 +63,7 @@ const commonJsChunks = inOrder([
     name: "report-layout",
     test: /\/src\/(?:report\/report-layout|cli\/(?:report\/(?:thresholds|github-annotations|report-files)|files\/output-file))\.ts$/,
   },
-  { name: "run-command", test: /\/src\/cli\/run\/(?:run-command|taken-signals)\.ts$/ },
+  { name: "run-command", test: /\/src\/cli\/run\/(?:run-command|command-signals|taken-signals)\.ts$/ },
   { name: "client-variables", test: /\/src\/cli\/files\/client-variables\.ts$/ },
   { name: "run-client", test: /\/src\/cli\/run\/(?:run-client|why-no-run)\.ts$/ },
   { name: "dry-run", test: /\/src\/node\/(?:scenario-warnings|dry-run)\.ts$/ },

@@ -55,10 +55,10 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   const program = await createProgram(line, io);
 
   // Commander reads the flags, and calls the command.
-  const commander = program.commands.find((command) => command.name() === line.name) as Commander; // the program has each command
+  const parsedCommand = program.commands.find((command) => command.name() === line.name) as Commander; // the program has each command
   let code: number = exitCode.fine;
-  commander.action(async () => {
-    code = await callCommand(line, commander, io);
+  parsedCommand.action(async () => {
+    code = await callCommand(line, parsedCommand, io);
   });
 
   try {
@@ -76,27 +76,29 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
 /** The words that Commander reads. */
 function wordsForCommander(line: CommandLine): readonly string[] {
   const { name, command, hasName, argv, argvBeforeDashes } = line;
-  const [first, topic, ...more] = argvBeforeDashes;
   // `help key-states` is about the default command, which Commander's `help` needs by its name.
-  const topicIsScenario = topic !== undefined && !hasName && !topic.startsWith("-");
-  if (first === "help" && topicIsScenario) return [first, name, ...more];
+  const [first, topic, ...more] = argvBeforeDashes;
+  const hasTopic = first === "help" && topic !== undefined && !topic.startsWith("-");
+  if (hasTopic && !hasName) return [first, name, ...more];
 
   // Commander would read the words of a client's command as arguments of ours.
   return command.takesClientCommand ? argvBeforeDashes : argv;
 }
 
-/** Throws a usage error if the line names no command, and its first word cannot be the scenario of the default one. */
+/** Reads which command a line calls. Throws a usage error for a first word that is neither a command nor a scenario. */
 async function readLine(argv: readonly string[], io: Io): Promise<CommandLine> {
   const { argvBeforeDashes, clientCommand } = splitAtDashes(argv);
   const word = argvBeforeDashes.find(startsWithLongDash);
   if (word !== undefined) throw (await import("./line/wrong-words.js")).longDashError(word);
 
   // `help exec` names the command exec, too.
-  const first = argvBeforeDashes[0] === "help" ? argvBeforeDashes[1] : argvBeforeDashes[0];
-  const hasName = first !== undefined && Object.hasOwn(commands, first);
-  if (!hasName && !first?.startsWith("-")) await requireScenario(first, io);
+  const [first, topic] = argvBeforeDashes;
+  const nameOrScenario = first === "help" ? topic : first;
+  const hasName = nameOrScenario !== undefined && Object.hasOwn(commands, nameOrScenario);
+  // In a line that starts with flags, only Commander finds the scenario: `callCommand` checks it.
+  if (!hasName && !nameOrScenario?.startsWith("-")) await requireScenario(nameOrScenario, io);
 
-  const name = hasName ? first : defaultCommand;
+  const name = hasName ? nameOrScenario : defaultCommand;
   const command = await loadCommand(name);
   return { name, command, hasName, argv, argvBeforeDashes, clientCommand };
 }
@@ -115,16 +117,16 @@ async function requireScenario(word: string | undefined, io: Io): Promise<void> 
 }
 
 /** Runs the command once Commander has read its arguments and flags; resolves to its exit code. */
-async function callCommand(line: CommandLine, commander: Commander, io: Io): Promise<number> {
+async function callCommand(line: CommandLine, parsedCommand: Commander, io: Io): Promise<number> {
   const { name, command, argv, clientCommand } = line;
-  const { args } = commander;
-  // In a line that starts with flags, only Commander finds the scenario.
+  const { args } = parsedCommand;
+  // `readLine` has not seen the scenario of a line that starts with flags.
   if (!line.hasName) await requireScenario(args[0], io);
   await requireNoPort(line, args, io);
   await requireClientCommand(line, args, io);
   await warnOfVariables(command, io);
 
-  const { mode, flags } = readCall(name, command, commander, io);
+  const { mode, flags } = readCall(name, command, parsedCommand, io);
   const fullArgv = line.hasName ? argv : [name, ...argv];
   const code = await command.run({ mode, args, flags, clientCommand, fullArgv, io });
   return code ?? exitCode.fine;

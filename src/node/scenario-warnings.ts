@@ -5,8 +5,8 @@ import { warningsOf } from "../scenario/warnings.js";
 import { dryRunProblems } from "./dry-run.js";
 
 /**
- * What a user's scenario has that is valid and usually a mistake, by its kind. It is the same wherever the scenario comes from.
- * `spelling` has its numbers as they are written.
+ * What a scenario has that is valid and usually a mistake, by its kind: steps that fail, and what `warningsOf` finds in its
+ * fields. `spelling` shows how a number is written in the text, because JSON shortens some decimals.
  */
 export function scenarioWarnings(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,

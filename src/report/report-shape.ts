@@ -3,10 +3,10 @@ import { profiles } from "../rules/assumptions.js";
 import { mapTexts } from "../rules/map-texts.js";
 import { type OutcomeId, outcomeShape } from "../rules/outcomes.js";
 import { oneSafeLine } from "../rules/terminal-text.js";
-import { tolerantJsonShape } from "../schema/any-version.js";
 import { findMismatches } from "../schema/mismatches.js";
 import * as s from "../schema/shape.js";
 import { membersToCamelCase } from "../schema/spelling.js";
+import { tolerantJsonShape } from "../schema/tolerant-json-shape.js";
 
 // The shape of a report as JSON, and its type. Apart from `report.ts`, which pages need without the shape.
 

@@ -11,6 +11,7 @@ interface Advice {
   readonly rule: string;
   /** What has happened. */
   readonly meaning: string;
+  /** `{endpoints}`, `{certify}` and `{command}` stand for values of a sandbox, with which `fillPlaceholders` of `api` replaces them. */
   readonly whatToDo: string;
 }
 

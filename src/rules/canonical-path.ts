@@ -1,11 +1,15 @@
-// The one form of a path from outside, so that paths which mean the same are the same text. Of the characters of ASCII, some
-// are always plain, some always percent-encoded. Any other (# / ? { and }) keeps its form, since `/` separates segments,
-// and `%2F` is in one. A `%` that starts no encoded byte becomes `%25`.
+// The one form of a path from outside, so that paths which mean the same are the same text. A character is one of three kinds:
+//
+// - always plain: `a` stays, and `%61` becomes `a`
+// - always encoded: `"` becomes `%22`, which stays. So is each character beyond ASCII, as the bytes of its UTF-8.
+// - one that keeps its form (# / ? { and }): `/` separates segments, and `%2F` is in one
+//
+// A `%` that starts no encoded byte becomes `%25`.
 
 /** Letters, digits, and what has no other meaning in a segment. */
 const alwaysPlain = codesMatching(/[\w.~:;@=+&()!*,-]/);
 
-/** Controls, spaces, and what clients usually encode, or a shell, Markdown or HTML gives a meaning. */
+/** In ASCII: controls, spaces, and what clients usually encode, or a shell, Markdown or HTML gives a meaning. */
 const alwaysEncoded = codesMatching(/[^\x21-\x7E]|["$'<>[\\\]^`|]/);
 
 /** By the code of a character of ASCII, whether it matches: made once, because each request reads it. */
@@ -13,9 +17,10 @@ function codesMatching(pattern: RegExp): readonly boolean[] {
   return Array.from({ length: 128 }, (_none, code) => pattern.test(String.fromCharCode(code)));
 }
 
-/** Whether paths encode a character, by its code: some of ASCII, and each one beyond. */
-function isEncoded(code: number): boolean {
-  return alwaysEncoded[code] ?? true;
+/** Whether a character is always encoded, by its code. */
+function mustBeEncoded(code: number): boolean {
+  const isBeyondAscii = code >= 128;
+  return isBeyondAscii || alwaysEncoded[code] === true;
 }
 
 /**
@@ -48,7 +53,7 @@ export function canonicalPath(path: string): string {
 function isSurelyCanonical(path: string): boolean {
   // Not a regular expression: V8 keeps the last text it was run on, and this one may have a key (R35).
   for (let at = 0; at < path.length; at++) {
-    if (path[at] === "%" || isEncoded(path.charCodeAt(at))) return false;
+    if (path[at] === "%" || mustBeEncoded(path.charCodeAt(at))) return false;
   }
   return true;
 }
@@ -60,16 +65,16 @@ function encodedByteAt(path: string, at: number): number | undefined {
   return /^[\da-f]{2}$/i.test(digits) ? Number.parseInt(digits, 16) : undefined;
 }
 
-/** The canonical form of an encoded byte: decoded, or with capital letters. */
+/** The canonical form of an encoded byte: `%61` becomes `a`; `%2f` stays encoded, as `%2F`. */
 function canonicalByte(byte: number): string {
   return alwaysPlain[byte] ? String.fromCharCode(byte) : percentEncoded(byte);
 }
 
-/** The canonical form of a character that is not encoded. */
+/** The canonical form of a character that is not encoded: `/` stays, a space becomes `%20`. */
 function canonicalCharacter(character: string): string {
   // A percent sign that starts no encoded byte stands for itself.
   if (character === "%") return "%25";
-  return isEncoded(character.charCodeAt(0)) ? encodeUtf8(character) : character;
+  return mustBeEncoded(character.charCodeAt(0)) ? encodeUtf8(character) : character;
 }
 
 /** A character as the encoded bytes of its UTF-8. */

@@ -14,8 +14,14 @@ export function decodePrintable(text: string): string {
   return decoded;
 }
 
-/** What is before the two hex digits of an encoded character; in JSON in JSON, two backslashes. The longer ones first. */
-const escapes: readonly string[] = ["%u00", "%U00", "%", "\\\\u00", "\\u00"];
+/** What is before the two hex digits of an encoded character. The first that fits counts: `%` comes last of its kind. */
+const escapeStarts: readonly string[] = [
+  "%u00", // of %u0053
+  "%U00", // of %U0053
+  "%", // of %53
+  "\\\\u00", // of \\u0053, in JSON that is a text in JSON
+  "\\u00", // of \u0053, in JSON
+];
 
 /** Decodes `%53`, `%u0053` and `\u0053`. What is no printable character stays as it is encoded. */
 function decodeOnce(encoded: string): string {
@@ -25,14 +31,19 @@ function decodeOnce(encoded: string): string {
   let copiedTo = 0;
   let at = 0;
   while (at < encoded.length) {
-    const lengthBefore = lengthBeforeDigits(encoded, at);
-    const byte = lengthBefore > 0 ? readHexByte(encoded, at + lengthBefore) : undefined;
+    const escapeStart = escapeStartAt(encoded, at);
+    if (escapeStart === undefined) {
+      at += 1;
+      continue;
+    }
+    const byte = readHexByte(encoded, at + escapeStart.length);
     if (byte === undefined || !isPrintable(byte)) {
       at += 1;
       continue;
     }
+
     decoded += encoded.slice(copiedTo, at) + String.fromCharCode(byte);
-    at += lengthBefore + "53".length;
+    at += escapeStart.length + "53".length;
     copiedTo = at;
   }
   return decoded + encoded.slice(copiedTo);
@@ -43,14 +54,14 @@ function isPrintable(code: number): boolean {
   return code >= 0x20 && code < 0x7f;
 }
 
-/** How many characters are before the digits of an escape that starts here; 0 if none starts here. */
-function lengthBeforeDigits(text: string, at: number): number {
+/** Which start of an escape is at a position; `undefined` if none is. */
+function escapeStartAt(text: string, at: number): string | undefined {
   const first = text[at];
-  if (first !== "%" && first !== "\\") return 0;
-  for (const beforeDigits of escapes) {
-    if (text.startsWith(beforeDigits, at)) return beforeDigits.length;
+  if (first !== "%" && first !== "\\") return undefined;
+  for (const escapeStart of escapeStarts) {
+    if (text.startsWith(escapeStart, at)) return escapeStart;
   }
-  return 0;
+  return undefined;
 }
 
 /** The byte of the two hex digits at a position; `undefined` if there are none. */

@@ -18,7 +18,7 @@ export const actionErrorCodes = [
 
 export type ActionErrorCode = (typeof actionErrorCodes)[number];
 
-/** The cause of each of this tool's own errors, by its code. A closed list, stable for callers. */
+/** What each code of this tool's own errors means. */
 export const errorCauses = {
   validation_failed: "A field, parameter or header is not valid; see `details.fields`.",
   unknown_ref:

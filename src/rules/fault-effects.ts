@@ -9,8 +9,6 @@ interface FaultKindRow {
   readonly valueKind: "flag" | "delay" | "status" | "rate";
   /** What the page shows of a fault of this kind; `{}` stands for the value. */
   readonly labelTemplate: string;
-  /** Of a fault's kinds, the one with the highest rank names the outcome, and makes the response. */
-  readonly rank: number;
   /** Whether the request still gets its complete response and is counted, only later. */
   readonly onlyDelays: boolean;
   /** How the response ends: it is sent to its end or cut, the connection is reset, or nothing ever comes. */
@@ -29,14 +27,13 @@ interface FaultKindRow {
   readonly example: Readonly<Record<string, unknown>>;
 }
 
-const readFirst = "It may have taken effect, so read its result before you send it again.";
+const readResultFirst = "It may have taken effect, so read its result before you send it again.";
 
 /** One row for each kind of fault. `api/fault-responses.ts` makes the responses of those that do not only delay one. */
 export const faultKindTable = {
   latency: {
     valueKind: "delay",
     labelTemplate: "{} late",
-    rank: 1,
     onlyDelays: true,
     ends: "sent",
     combinesWith: ["status", "reset", "truncate", "malformed", "slow"],
@@ -49,69 +46,63 @@ export const faultKindTable = {
   status: {
     valueKind: "status",
     labelTemplate: "status {}",
-    rank: 3,
     onlyDelays: false,
     ends: "sent",
     combinesWith: ["latency", "truncate", "slow"],
     causeClause: "sends a status from 500 to 504",
     whatToDo: "Send the request again with growing pauses, and give up after a few tries.",
-    whatToDoIfNotIdempotent: `Do not simply send the request again. ${readFirst}`,
+    whatToDoIfNotIdempotent: `Do not simply send the request again. ${readResultFirst}`,
     fieldDescription: "Responds with this status and the API's error body.",
     example: { status: 503 },
   },
   reset: {
     valueKind: "flag",
     labelTemplate: "connection reset",
-    rank: 7,
     onlyDelays: false,
     ends: "reset",
     combinesWith: ["latency"],
     causeClause: "resets the connection",
     whatToDo: "Connect again, and send the request again.",
-    whatToDoIfNotIdempotent: `Connect again, but do not simply send the request again. ${readFirst}`,
+    whatToDoIfNotIdempotent: `Connect again, but do not simply send the request again. ${readResultFirst}`,
     example: { reset: true },
   },
   hang: {
     valueKind: "flag",
     labelTemplate: "no response",
-    rank: 6,
     onlyDelays: false,
     ends: "hang",
     combinesWith: [],
     causeClause: "never sends a response",
     whatToDo: "Set a timeout on each request, or your client waits forever. Then send the request again.",
-    whatToDoIfNotIdempotent: `Set a timeout on each request, or your client waits forever. ${readFirst}`,
+    whatToDoIfNotIdempotent: `Set a timeout on each request, or your client waits forever. ${readResultFirst}`,
     example: { hang: true },
   },
   truncate: {
     valueKind: "flag",
     labelTemplate: "truncated body",
-    rank: 5,
     onlyDelays: false,
     ends: "cut",
     combinesWith: ["latency", "status", "slow"],
     causeClause: "truncates the body and closes the connection",
     whatToDo:
       "Treat a truncated body as a failed request, and send the request again. Most HTTP libraries report it.",
-    whatToDoIfNotIdempotent: `Treat a truncated body as an unknown result, not as a success. ${readFirst}`,
+    whatToDoIfNotIdempotent: `Treat a truncated body as an unknown result, not as a success. ${readResultFirst}`,
     example: { truncate: true },
   },
   malformed: {
     valueKind: "flag",
     labelTemplate: "broken JSON",
-    rank: 4,
     onlyDelays: false,
     ends: "sent",
     combinesWith: ["latency", "slow"],
     causeClause: "sends 200 with broken JSON",
     whatToDo: "Treat invalid JSON as a failed request, no matter which status, and send the request again.",
-    whatToDoIfNotIdempotent: `Treat invalid JSON as an unknown result, no matter which status. ${readFirst}`,
+    whatToDoIfNotIdempotent: `Treat invalid JSON as an unknown result, no matter which status. ${readResultFirst}`,
     example: { malformed: true },
   },
   slow: {
     valueKind: "rate",
     labelTemplate: "{} bytes a second",
-    rank: 2,
     onlyDelays: true,
     ends: "sent",
     combinesWith: ["latency", "status", "truncate", "malformed"],
@@ -125,10 +116,11 @@ export const faultKindTable = {
 
 /** A kind of fault: the name of its row. */
 export type FaultKind = keyof typeof faultKindTable;
-/** The id of the outcome of a request with a fault: it names the fault's main kind. */
-export type FaultOutcomeId = `fault.${FaultKind}`;
-
 export const faultKinds = Object.keys(faultKindTable) as FaultKind[];
+
+const outcomePrefix = "fault.";
+/** The id of the outcome of a request with a fault: it names the fault's most drastic kind. */
+export type FaultOutcomeId = `fault.${FaultKind}`;
 
 /** What one fault does: a member for each of its kinds, and two that belong to `status`. */
 export interface FaultEffects {
@@ -149,17 +141,23 @@ export interface FaultEffects {
   readonly retryAfter?: { readonly seconds: number; readonly asDate: boolean };
 }
 
-/** The most drastic kind first. */
-const kindsByRank = [...faultKinds].sort(
-  (before, after) => faultKindTable[after].rank - faultKindTable[before].rank,
-);
+/** Each kind, the most drastic first: of a fault's kinds, the first names the outcome, and makes the response. */
+const mostDrasticFirst: readonly FaultKind[] = [
+  "reset",
+  "hang",
+  "truncate",
+  "malformed",
+  "status",
+  "slow",
+  "latency",
+];
 
 /** The kinds of one fault, the most drastic first. */
 export function faultKindsOf(effects: Partial<Record<FaultKind, unknown>>): FaultKind[] {
-  return kindsByRank.filter((kind) => effects[kind] !== undefined && effects[kind] !== false);
+  return mostDrasticFirst.filter((kind) => effects[kind] !== undefined && effects[kind] !== false);
 }
 
-/** The most drastic kind of a fault, which makes the response. A fault without any effect is a delay of nothing. */
+/** The most drastic kind of a fault. A fault without any effect is a delay of nothing. */
 export function mainFaultKind(effects: FaultEffects): FaultKind {
   return faultKindsOf(effects)[0] ?? "latency";
 }
@@ -178,8 +176,6 @@ export function isFault(outcome: string): outcome is FaultOutcomeId {
 export function faultKindRow(outcome: FaultOutcomeId): FaultKindRow {
   return faultKindTable[kindIn(outcome) as FaultKind]; // a fault's outcome ends with its kind
 }
-
-const outcomePrefix = "fault.";
 
 function kindIn(outcome: string): string {
   return outcome.slice(outcomePrefix.length);

@@ -12,14 +12,25 @@ export function findKeys(text: string): string[] {
   const keys: string[] = [];
   let endOfLastKey = 0;
   for (const position of prefixesIn(plain)) {
-    const row = keyPrefixes.find(({ prefix }) => plain.startsWith(prefix, position.end - prefix.length));
     const isInsideKey = position.start < endOfLastKey;
+    const prefix = prefixEndingAt(plain, position.end);
+    if (isInsideKey || prefix === undefined) continue;
+
     const end = endOfRun(plain, position.end, isKeyCharacter);
-    if (row === undefined || isInsideKey || end === position.end) continue;
-    keys.push(plain.slice(position.end - row.prefix.length, end));
+    const isPrefixAlone = end === position.end;
+    if (isPrefixAlone) continue;
+    keys.push(plain.slice(position.end - prefix.length, end));
     endOfLastKey = end;
   }
   return keys;
+}
+
+/** The prefix that ends at a position, also one that starts with `legacy`; `undefined` if its letters have another case. */
+function prefixEndingAt(text: string, end: number): string | undefined {
+  for (const { prefix } of keyPrefixes) {
+    if (text.endsWith(prefix, end)) return prefix;
+  }
+  return undefined;
 }
 
 const formsOfPrefixes = keyPrefixes.flatMap(({ prefix }) => base64Forms(prefix));
@@ -29,28 +40,32 @@ export function findBase64Keys(text: string): string[] {
   const encoded = text.replaceAll("-", "+").replaceAll("_", "/");
   const keys = new Set<string>();
   for (const form of formsOfPrefixes) {
-    for (let at = encoded.indexOf(form); at !== -1; at = encoded.indexOf(form, at + 1)) {
-      for (const key of keysInRun(encoded, at)) keys.add(key);
+    let at = encoded.indexOf(form);
+    while (at !== -1) {
+      let start = at;
+      while (isBase64(encoded.charCodeAt(start - 1))) start -= 1;
+      const end = endOfRun(encoded, at, isBase64);
+      for (const key of keysInRun(encoded.slice(start, end))) keys.add(key);
+      at = encoded.indexOf(form, end);
     }
   }
   return [...keys];
 }
 
-/** The keys in the letters of Base64 around a position. */
-function keysInRun(encoded: string, at: number): string[] {
-  let start = at;
-  while (isBase64(encoded.charCodeAt(start - 1))) start -= 1;
-  const end = endOfRun(encoded, at, isBase64);
-
-  // Other letters may be before the first group of four.
+/** The keys in a run of letters of Base64. Other letters may be before the first group of four: each start is tried. */
+function keysInRun(letters: string): string[] {
   const keys: string[] = [];
-  for (const lettersBefore of [0, 1, 2, 3]) {
-    const letters = encoded.slice(start + lettersBefore, end);
-    // A single letter behind the last group of four is less than a byte.
-    const hasSingleLetter = letters.length % 4 === 1;
-    keys.push(...findKeys(atob(hasSingleLetter ? letters.slice(0, -1) : letters)));
+  for (const firstGroup of [0, 1, 2, 3]) {
+    const decoded = decodeBase64(letters.slice(firstGroup));
+    keys.push(...findKeys(decoded));
   }
   return keys;
+}
+
+function decodeBase64(letters: string): string {
+  // A single letter behind the last group of four is less than a byte, and `atob` refuses it.
+  const hasSingleLetter = letters.length % 4 === 1;
+  return atob(hasSingleLetter ? letters.slice(0, -1) : letters);
 }
 
 function isBase64(code: number): boolean {

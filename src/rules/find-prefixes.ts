@@ -3,7 +3,7 @@ import { environments } from "./key-text.js";
 // Where a text may have a key: the keys that are identified (find-keys.ts) and those that are hidden (redact.ts) start here. No
 // regular expression runs on these texts: V8 keeps the last text that one has matched, as `RegExp.input` (R35).
 
-/** Where the prefix of a key is in a text, from `svc` on: `legacy` may be before it. */
+/** Where the prefix of a key is in a text. It starts at `svc`, also if `legacy` is before it. */
 interface PrefixPosition {
   readonly start: number;
   readonly end: number;

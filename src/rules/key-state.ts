@@ -47,7 +47,7 @@ interface KeyStateRow {
   readonly rejection: `401.${string}` | null;
   /** Whether the key counts toward the maximum (R32), or the assumption that decides. */
   readonly countsAsActive: boolean | "retiring_counts_as_active";
-  /** The time when the state began; `null` if the record has none. */
+  /** The member with the time that ended the key; `null` for a key that has not ended. */
   readonly endField: keyof KeyEnds | null;
 }
 

@@ -1,7 +1,12 @@
 import * as s from "../schema/shape.js";
 
-// What an organization may do is its access: three members that an administrator can change. Records and views spell them as
-// `liveAccess`; scenarios, bodies and steps as `live_access`, where each may be left out.
+// What an organization may do is its access: three members that an administrator can change. They are here as:
+//
+//   Access              all three in a record or a view: `liveAccess`
+//   OrganizationUpdate  any of them, as the library takes a change: `liveAccess`
+//   organizationChange  any of them, as scenarios, bodies and steps have a change: `live_access`
+//
+// `readAccess` makes the first of the last.
 
 const statusChoice = s.choice(["active", "inactive"]);
 const liveAccessChoice = s.choice(["not_approved", "approved", "suspended"]);
@@ -35,7 +40,7 @@ export interface Organization extends Access {
 /** A change of an organization's access, as the library takes it. */
 export interface OrganizationUpdate extends Partial<Access> {}
 
-/** The access as a scenario, a body or a step has it. */
+/** A change of an organization's access, as a scenario, a body or a step has it. */
 export const organizationChange = s.mapping({
   status: s.optional(statusChoice),
   sandbox_access: s.optional(s.flag()),

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { describeKeyForm } from "./describe-key-form.js";
 import { findBase64Keys, findKeys } from "./find-keys.js";
 import { isSandboxKey, parseApiKey } from "./key-text.js";
@@ -51,6 +51,16 @@ test.each([
   // What comes behind a removed key may be its next piece.
   const withNextPiece = `${redacted} ${encoded.slice(-4)}`;
   expect(redact(withNextPiece)).not.toBe(withNextPiece);
+});
+
+test("a run of Base64 is decoded once for each possible start, however many keys it has", () => {
+  const decoding = vi.spyOn(globalThis, "atob");
+  try {
+    const found = findBase64Keys(btoa(`${key}   `.repeat(20)));
+    expect([found, decoding.mock.calls.length]).toEqual([[key], 4]);
+  } finally {
+    decoding.mockRestore();
+  }
 });
 
 test("a key in Base64 is found once, also next to another one", () => {

@@ -7,7 +7,7 @@ import { isKeyCharacter, keyPrefixes } from "./key-text.js";
 // `find-keys.ts` finds:
 //
 // - `redactPlainKeys` shortens keys in any case, and keeps all other text, also what is encoded: for texts that this tool
-//   has written, in which a value of a caller may stand.
+//   has written, in which a value of a caller may stand, and for paths, of which `redactPath` hides what may be encoded.
 // - `redact` does so after decoding, and also cuts a text behind the prefix of a key in hex or Base64: for texts from outside.
 //   What is behind such a prefix cannot be told apart from the key, since an encoded text may be cut or wrapped.
 
@@ -27,27 +27,30 @@ export function redactPlainKeys(text: string): string {
 }
 
 /**
- * The end of what may be a key behind a prefix; `undefined` if nothing of a key is there.
+ * The end of what is hidden behind a prefix: from there on all that a key, or an encoded one, may have. `undefined` if there is
+ * nothing of a key.
  *
  * @example
  * // SVC_test_      none: a prefix alone
  * // SVC_test_.     none: the end of a sentence
  * // SVC_test_a~b%  up to its end
+ * // SVC_test_.a    up to its end
  */
 function endOfKey(text: string, prefixEnd: number): number | undefined {
-  const start = endOfRun(text, prefixEnd, isPunctuation);
-  const end = endOfRun(text, start, mayBeInKey);
-  return end > start ? end : undefined;
+  const endOfPunctuation = endOfRun(text, prefixEnd, isPunctuation);
+  const end = endOfRun(text, endOfPunctuation, mayBeInKey);
+  const isPunctuationAlone = end === endOfPunctuation;
+  return isPunctuationAlone ? undefined : end;
 }
 
-/** Whether a character behind a prefix is hidden with it: of a key, or of an encoded one. */
+/** Whether a key, or an encoded one, may have this character. */
 function mayBeInKey(code: number): boolean {
   return isKeyCharacter(code) || code === percentSign || isPunctuation(code);
 }
 
 const percentSign = "%".charCodeAt(0);
 
-/** Whether a character may be between those of an encoded key, but is none itself: `.` or `~`. */
+/** Whether a character is `.` or `~`: an encoded key may have them, but they alone are none. */
 function isPunctuation(code: number): boolean {
   return ".~".includes(String.fromCharCode(code));
 }

@@ -1,28 +1,25 @@
 import type { KeyRecord } from "./key-record.js";
 import type { MeSuccessId } from "./outcomes.js";
 
-/** What decides which success a key has before it is replaced. */
-interface KindOfKey {
+/** What of a key decides its success. */
+interface KeyFacts {
   readonly environment: KeyRecord["environment"];
   readonly legacy: boolean;
   readonly replaces?: string | undefined;
-}
-
-interface AcceptedKey extends KindOfKey {
+  /** Only of a replaced key: the key is accepted until then. */
   readonly overlapEndsAt?: number | undefined;
 }
 
-/**
- * The outcome of a success of `/me` with a key, which has been accepted: if it has an overlap, the overlap has not ended. Several
- * can fit a key, such as a retiring legacy key: the first that fits counts.
- */
-export function successOfKey(key: AcceptedKey): MeSuccessId {
+// Several successes can fit a key, such as a retiring legacy key: the first that fits counts.
+
+/** The outcome of a success of `/me` with a key. */
+export function successOfKey(key: KeyFacts): MeSuccessId {
   if (key.overlapEndsAt !== undefined) return "200.retiring";
-  return successOfKind(key);
+  return successBeforeReplacement(key);
 }
 
-/** The outcome of a success of `/me` with a key that has no overlap. */
-export function successOfKind(key: KindOfKey): MeSuccessId {
+/** The outcome of a success of `/me` with a key that has not been replaced, or as it was before. */
+export function successBeforeReplacement(key: KeyFacts): MeSuccessId {
   if (key.replaces !== undefined) return "200.replacement";
   if (key.legacy) return "200.legacy";
   return key.environment === "live" ? "200.live" : "200.test";

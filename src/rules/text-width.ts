@@ -3,6 +3,8 @@ import { unicodePattern } from "../schema/unicode-pattern.js";
 
 // How much room a text takes in a terminal.
 
+// Several characters of Unicode can be one sign of two columns. There are four kinds of such composed signs:
+
 /** Two letters of a country: 🇫🇮. */
 const countryFlag = "\\p{RI}{2}";
 /** A digit, `#` or `*` on a key: 1️⃣. */
@@ -12,20 +14,17 @@ const composedEmoji = "\\p{ExtPict}(?:[\\uFE0F\\p{EMod}\\u{E0020}-\\u{E007F}]|\\
 /** The two or three letters of a Korean syllable. */
 const syllable = "[\\u1100-\\u115F][\\u1160-\\u11A7][\\u11A8-\\u11FF]?";
 
-/** Several characters of Unicode that are one sign of two columns. */
 const composedSigns = [countryFlag, keycap, composedEmoji, syllable].join("|");
-const composedSign = unicodePattern(composedSigns, "gu");
-/** A composed sign, or a character with the accents and joiners behind it. */
-const readCharacter = unicodePattern(`${composedSigns}|.[\\p{M}\\u200C\\u200D]*`, "gsu");
-/** A character that can be seen: no control, no accent and no joiner. */
-const visible = unicodePattern("^[^\\p{DI}\\p{Cc}\\p{Cf}\\p{Mn}\\p{Me}\\p{Cs}]$", "u");
-
-/** Any character of two columns: a composed sign is as wide. */
-const wideCharacter = "\u{1F46A}";
 
 /** A color with its escape character, such as `\x1B[31m`. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a color starts with one.
 const color = /\x1B\[\d{1,2}m/g;
+
+const composedSign = unicodePattern(composedSigns, "gu");
+/** What stands for a composed sign while columns are counted: any character of two columns. */
+const wideCharacter = "\u{1F46A}";
+/** Any character but those without a column: what is invisible by default, controls, formats such as joiners, accents, half pairs. */
+const visibleCharacter = unicodePattern("^[^\\p{DI}\\p{Cc}\\p{Cf}\\p{Mn}\\p{Me}\\p{Cs}]$", "u");
 
 /** Returns the columns of a text in a terminal: a color has none, a Chinese letter or a family two. */
 export function textWidth(text: string): number {
@@ -36,12 +35,15 @@ export function textWidth(text: string): number {
   const singleCharacters = plain.replace(composedSign(), wideCharacter);
   let columns = 0;
   for (const single of singleCharacters) {
-    if (visible().test(single)) columns += eastAsianWidth(single.codePointAt(0) as number); // there is one
+    if (visibleCharacter().test(single)) columns += eastAsianWidth(single.codePointAt(0) as number); // there is one
   }
   return columns;
 }
 
+/** A composed sign, or a character with the accents and joiners behind it. */
+const signOrCharacter = unicodePattern(`${composedSigns}|.[\\p{M}\\u200C\\u200D]*`, "gsu");
+
 /** Returns what a reader calls characters: a family is one. */
 export function charactersOf(text: string): string[] {
-  return text.match(readCharacter()) ?? [];
+  return text.match(signOrCharacter()) ?? [];
 }

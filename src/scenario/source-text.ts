@@ -5,7 +5,7 @@ export interface SourceText {
   readonly file: string | undefined;
   /** The text has no byte order mark, and each line ends with `\n` or `\r\n`. */
   readonly text: string;
-  /** Finds the values of secrets, in order. Missing for a text that is not valid YAML: the names in its lines show where secrets are. */
+  /** Finds the values of secrets. Missing for a text that is not valid YAML: the names in its lines show where secrets are. */
   readonly secrets?: () => readonly TextRange[];
 }
 

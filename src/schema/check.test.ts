@@ -45,6 +45,13 @@ test.each([
   },
 );
 
+test("R46 the path of a mismatch has no key, also inside a member whose name is one", () => {
+  const members = record(mapping({ id: text() }));
+  const redact = (name: string) => name.replace("SVC_test_abc", "SVC_test_…");
+  const [mismatch] = findMismatches(members, { SVC_test_abc: { id: 5 } }, redact);
+  expect(mismatch?.path).toBe("SVC_test_….id");
+});
+
 test("a missing part is described by its kind", () => {
   const parts = mapping({
     any: anything(),

@@ -61,7 +61,15 @@ class ShapeCheck {
   }
 
   #checkMapping(shape: MappingKind, members: Members, path: FieldPath): void {
-    if (!shape.isOpen) this.#checkNames(shape, members, path);
+    if (!shape.isOpen) {
+      const unknown = this.#unknownNames(shape, members, path);
+      for (const name of unknown) {
+        this.#add({ kind: "unknown", path: [...path, name], shape, value: members[name], members });
+      }
+      // An unknown field is probably the needed one, misspelled.
+      if (unknown.length === 0) this.#checkNeeds(shape, members, path);
+    }
+
     for (const [name, field] of Object.entries(shape.fields)) {
       const inner = [...path, name];
       const member = Object.hasOwn(members, name) ? members[name] : undefined;
@@ -70,22 +78,21 @@ class ShapeCheck {
     }
   }
 
-  #checkNames(shape: MappingKind, members: Members, path: FieldPath): void {
+  /** The members that the mapping does not have. Extensions are none of them, and are kept. */
+  #unknownNames(shape: MappingKind, members: Members, path: FieldPath): string[] {
     const unknown: string[] = [];
     for (const name of Object.keys(members)) {
       if (Object.hasOwn(shape.fields, name)) continue;
       if (this.#isExtension(name)) this.extensionFields.push([...path, name]);
       else unknown.push(name);
     }
+    return unknown;
+  }
 
-    for (const name of unknown) {
-      this.#add({ kind: "unknown", path: [...path, name], shape, value: members[name], members });
-    }
-    // An unknown field is probably the needed one, misspelled.
+  #checkNeeds(shape: MappingKind, members: Members, path: FieldPath): void {
     const { needs } = shape;
-    if (unknown.length === 0 && needs !== undefined && hasNoneOf(needs, members)) {
-      this.#add({ kind: "empty", path, shape, value: members, neededFields: needs.oneOf });
-    }
+    if (needs === undefined || !hasNoneOf(needs, members)) return;
+    this.#add({ kind: "empty", path, shape, value: members, neededFields: needs.oneOf });
   }
 
   #checkRecord(shape: RecordKind, members: Members, path: FieldPath): void {
@@ -109,15 +116,22 @@ class ShapeCheck {
 /** The option that a value is checked with. */
 function optionFor(options: readonly Shape[], value: unknown): Shape {
   const alike = options.filter((option) => isOfKind(option, value));
-  // Among mappings, the first that has one of the value's fields.
-  for (const option of alike) {
-    if (option.kind !== "mapping" || !isMapping(value)) continue;
-    const { fields } = option;
-    const names = Object.keys(value);
-    if (names.some((name) => Object.hasOwn(fields, name))) return option;
-  }
+  const [firstAlike] = alike;
   // Without an option of the value's kind, the message names the first one.
-  return alike[0] ?? (options[0] as Shape);
+  if (firstAlike === undefined) return options[0] as Shape;
+  return mappingWithAFieldOf(value, alike) ?? firstAlike;
+}
+
+/** The first mapping that has a field with the name of one of the value's; `undefined` if none has. */
+function mappingWithAFieldOf(value: unknown, shapes: readonly Shape[]): Shape | undefined {
+  if (!isMapping(value)) return undefined;
+  const names = Object.keys(value);
+  for (const shape of shapes) {
+    if (shape.kind !== "mapping") continue;
+    const { fields } = shape;
+    if (names.some((name) => Object.hasOwn(fields, name))) return shape;
+  }
+  return undefined;
 }
 
 /** Whether a mapping has none of the fields of which it needs one. */

@@ -1,10 +1,28 @@
 import { shapeOfField } from "./shape-fields.js";
-import type { ChoiceKind, MappingKind, Range, RecordKind, Shape, TextKind } from "./shape-kinds.js";
+import type {
+  ChoiceKind,
+  MappingField,
+  MappingKind,
+  Range,
+  RecordKind,
+  Shape,
+  TextKind,
+} from "./shape-kinds.js";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** The description of a shape, by its path in the root: `<ref>` is any member of a record, `<name>` its name, `<item>` any item of a list, `<option>` one of several kinds. */
+/**
+ * The description of a shape, by its path in the root. A step of the path is the name of a field, or stands for:
+ *
+ * - `<ref>`: any member of a record
+ * - `<name>`: the name of such a member
+ * - `<item>`: any item of a list
+ * - `<option>`: one of several kinds
+ */
 export type Describe = (shape: Shape, path: readonly string[]) => string | undefined;
+
+/** The schema of a part of a shape, which is one more step of a path away. */
+type SchemaOfPart = (part: Shape, step: string) => JsonSchema;
 
 const ownDescription: Describe = ({ description }) => description;
 
@@ -31,9 +49,6 @@ export function jsonSchemaOf(
   if (shape.isSnapshotOnly) schema.doNotSuggest = true;
   return schema;
 }
-
-/** The schema of a part of a shape: a step of `Describe` leads to it. */
-type SchemaOfPart = (part: Shape, step: string) => JsonSchema;
 
 function keywordsOf(shape: Shape, schemaOfPart: SchemaOfPart): JsonSchema {
   switch (shape.kind) {
@@ -80,13 +95,12 @@ function textKeywords(shape: TextKind): JsonSchema {
 
 function recordKeywords(shape: RecordKind, schemaOfPart: SchemaOfPart): JsonSchema {
   const { name, member } = shape;
-  if (name !== undefined) {
-    const propertyNames = schemaOfPart(name, "<name>");
-    return { type: "object", propertyNames, additionalProperties: schemaOfPart(member, "<ref>") };
-  }
+  const schema: Record<string, unknown> = { type: "object" };
+  if (name !== undefined) schema.propertyNames = schemaOfPart(name, "<name>");
+  schema.additionalProperties = schemaOfPart(member, "<ref>");
   // Explicit, or generated types would have an object without members.
-  if (member.kind === "anything") return { type: "object", additionalProperties: true };
-  return { type: "object", additionalProperties: schemaOfPart(member, "<ref>") };
+  if (name === undefined && member.kind === "anything") schema.additionalProperties = true;
+  return schema;
 }
 
 function mappingKeywords(shape: MappingKind, schemaOfPart: SchemaOfPart): JsonSchema {
@@ -103,16 +117,16 @@ function mappingKeywords(shape: MappingKind, schemaOfPart: SchemaOfPart): JsonSc
   if (shape.needs !== undefined) {
     const { oneOf, isFalseMissing } = shape.needs;
     schema.anyOf = oneOf.map((name) => {
-      const isFlag = shapeOfField(shape.fields[name] as Shape).kind === "boolean"; // one of its fields
-      return hasFieldSchema(name, isFlag && isFalseMissing);
+      const field = shapeOfField(shape.fields[name] as MappingField); // one of its fields
+      const isMissingIfFalse = isFalseMissing && field.kind === "boolean";
+      return isMissingIfFalse ? schemaRequiringTrue(name) : { required: [name] };
     });
   }
   return schema;
 }
 
-/** The schema of a mapping that has this field, with any value or only with `true`. */
-function hasFieldSchema(name: string, mustBeTrue: boolean): JsonSchema {
-  if (!mustBeTrue) return { required: [name] };
+/** The schema of a mapping whose flag of this name is `true`. */
+function schemaRequiringTrue(name: string): JsonSchema {
   return { required: [name], properties: { [name]: { const: true } } };
 }
 

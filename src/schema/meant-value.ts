@@ -16,7 +16,7 @@ interface WrongValue {
 /** The first that knows the value gives the hint. */
 const guesses: readonly ((wrong: WrongValue) => string | undefined)[] = [
   numberInQuotes, // "503" for 503
-  knownByShape, // 90 for 90s or 90m
+  hintOfShape, // 90 for 90s or 90m
   misspelledChoice, // bnk for bank
   textWithoutQuotes, // 2024 for "2024"
   itemsWithoutList, // attestations:read for [attestations:read]
@@ -37,10 +37,13 @@ function numberInQuotes({ value, shape }: WrongValue): string | undefined {
   return isAllowed(shape, number) ? `write ${number} without quotes` : undefined;
 }
 
-function knownByShape({ value, shape }: WrongValue): string | undefined {
+/** What the shape itself knows about wrong values. */
+function hintOfShape({ value, shape }: WrongValue): string | undefined {
   if (shape.kind === "choice") return shape.hint?.(value);
-  const mayLackUnit = typeof value === "string" || typeof value === "number";
-  return shape.kind === "text" && mayLackUnit ? shape.hint?.(String(value)) : undefined;
+  if (shape.kind !== "text") return undefined;
+  // The hint of a text reads texts. A number may be one that lacks its quotes or its unit.
+  if (typeof value !== "string" && typeof value !== "number") return undefined;
+  return shape.hint?.(String(value));
 }
 
 function misspelledChoice({ value, shape }: WrongValue): string | undefined {

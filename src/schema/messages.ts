@@ -14,7 +14,12 @@ import { describeShape } from "./shape-words.js";
 import { knownFields, unknownField } from "./unknown-field.js";
 import { listed, quote } from "./words.js";
 
-// What is wrong with a value, and what to write in its place: what the value probably means, or else what is allowed.
+// What is wrong with a value, and what to write in its place: what the value probably means, or else what is allowed. The
+// message says in words what is allowed (`expectedWords`), the hint as the caller writes it (`allowedHint`):
+//
+//   message  live_access must be not_approved, approved or suspended, not 5
+//   hint     write not_approved, approved or suspended        in YAML
+//            write "not_approved", "approved" or "suspended"  in JSON
 
 /** The most choices that a message lists. Its hint lists all of them. */
 const maxChoicesShown = 15;
@@ -94,6 +99,7 @@ function whatIsWrong(shape: Shape, value: unknown): string {
   return `must be ${expectedWords(shape)}, not ${quote(value)}`;
 }
 
+/** What a shape allows, in words. Choices are without quotes, which `describeShape` gives them for a response. */
 function expectedWords(shape: Shape): string {
   if (shape.kind !== "choice") return describeShape(shape);
   if (shape.choices.length > maxChoicesShown) return "one of its choices";
@@ -107,7 +113,7 @@ function codeOfValue(shape: Shape, value: unknown): ShapeCode {
   return isOutOfRange ? "out_of_range" : "wrong_type";
 }
 
-/** What may be written in place of a value. */
+/** What may be written in place of a value, in the caller's notation. */
 function allowedHint(shape: Shape, notation: Notation): string {
   switch (shape.kind) {
     case "choice":

@@ -6,7 +6,7 @@ import { describeShape } from "./shape-words.js";
 /** More characters of a member's name are not shown. */
 const longestShownName = 60;
 
-/** A part of a response that does not have its shape. */
+/** A part of a value that does not have its shape. */
 interface Mismatch {
   readonly kind: "wrong_part" | "unknown_member";
   /** As `limits.per_day`, empty for the whole value. */
@@ -29,14 +29,14 @@ export function findMismatches(
     if (wrongPart !== undefined && isInside(path, wrongPart)) continue;
     if (kind === "value") wrongPart = path;
 
+    // The name of a member from outside may contain anything.
+    const safeSteps = path.map((step) => (typeof step === "string" ? shortName(redact(step)) : step));
+    const safeText = pathText(safeSteps);
     if (kind === "unknown") {
-      // The name of a member from outside may contain anything.
-      const name = shortName(redact(String(path.at(-1))));
-      const field = [...path.slice(0, -1), name];
-      mismatches.push({ kind: "unknown_member", path: pathText(field), expected: "no such member", value });
+      mismatches.push({ kind: "unknown_member", path: safeText, expected: "no such member", value });
     } else {
       const expected = describeShape(mistake.shape);
-      mismatches.push({ kind: "wrong_part", path: pathText(path), expected, value });
+      mismatches.push({ kind: "wrong_part", path: safeText, expected, value });
     }
   }
   return mismatches;

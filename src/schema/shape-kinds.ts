@@ -22,7 +22,7 @@ type Kind = TextKind | NumberKind | PlainKind | ChoiceKind | ListKind | MappingK
 export interface CommonOptions<Value> {
   readonly title?: string;
   readonly description?: string;
-  /** Whether only snapshots write it: editors do not suggest it. */
+  /** Whether only snapshots write it: neither editors nor hints suggest it. */
   readonly isSnapshotOnly?: boolean;
   /** Never set: it carries the type of the values, for `ValueOf`. */
   readonly Value?: Value;

@@ -1,7 +1,7 @@
 import type { NumberKind, Range, Shape, TextKind } from "./shape-kinds.js";
 import { listed } from "./words.js";
 
-/** What a shape allows, in words: `a string of 1 to 200 characters`. */
+/** What a shape allows, in words, with choices as in JSON: `a string of 1 to 200 characters`, `"bank" or "insurer"`. */
 export function describeShape(shape: Shape): string {
   switch (shape.kind) {
     case "choice":
@@ -14,7 +14,7 @@ export function describeShape(shape: Shape): string {
     case "list":
       return `a list${rangeWords(shape)}`;
     case "text":
-      return describeString(shape);
+      return describeText(shape);
     case "boolean":
       return "a boolean";
     case "null":
@@ -36,7 +36,7 @@ function describeNumber(shape: NumberKind): string {
   return `${noun} from ${min} to ${max.toLocaleString("en")}`;
 }
 
-function describeString({ noun, format, min, max }: TextKind): string {
+function describeText({ noun, format, min, max }: TextKind): string {
   if (noun !== undefined) return noun;
   if (format === "uuid") return "a UUID";
   if (max === undefined) return "a string";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { checkShape } from "./check.js";
 import { jsonSchemaOf } from "./json-schema.js";
-import { integer, mapping, needingOneOf, optional, text } from "./shape.js";
+import { integer, mapping, needing, optional, text } from "./shape.js";
 import { membersToCamelCase, membersToSnakeCase, shapeInJson } from "./spelling.js";
 
 test("members are spelled for JSON and back; headers keep their names", () => {
@@ -17,10 +17,7 @@ test("members are spelled for JSON and back; headers keep their names", () => {
 });
 
 test("a mapping in JSON needs one of its fields as JSON spells them", () => {
-  const shape = needingOneOf(
-    ["perMinute"],
-    mapping({ perMinute: optional(integer()), name: optional(text()) }),
-  );
+  const shape = needing(["perMinute"], mapping({ perMinute: optional(integer()), name: optional(text()) }));
   const inJson = shapeInJson(shape);
   expect(jsonSchemaOf(inJson).anyOf).toEqual([{ required: ["per_minute"] }]);
   expect(checkShape(inJson, { per_minute: 1 }).problems).toEqual([]);

@@ -43,7 +43,7 @@ function isMemberName(name: string): boolean {
   return /^[a-z]\w*$/.test(name);
 }
 
-/** The type of a value in JSON. It also renames inside `headers`, which `membersToSnakeCase` keeps: no type of ours has such a name there. */
+/** The type of a value in JSON. It renames all members, also those that `membersToSnakeCase` keeps, such as `Content-Type`: no type of ours has one. */
 export type InJson<Value> = Value extends string | number | boolean | null | undefined
   ? Value
   : Value extends readonly (infer Item)[]

@@ -2,25 +2,21 @@ import { distance } from "fastest-levenshtein";
 import { isMapping, typeTag } from "./type-tag.js";
 import { unicodePattern } from "./unicode-pattern.js";
 
-/** A text of more than 60 characters, which is cut behind them in a message. With `u`, an emoji is one character. */
-const longText = /^(.{60}).+/su;
-
-/** Longer names are not typing errors, and comparing them would be slow. */
-const longestComparedName = 100;
+// Messages show a character by its code point, as `\u{430}`, if nobody can see it, or if it looks like a Latin letter. Only the
+// control characters that JSON escapes are shown as JSON has them, such as `\n`. Which look-alikes are shown depends on the text:
+// see `quote` and `quoteFile`.
 
 const invisible = unicodePattern("(?! )[\\p{Cc}\\p{Cf}\\p{Z}]", "gu");
 /** Characters that look like Latin ones: of other scripts, and of the full width that Chinese texts use. */
 const lookAlike = unicodePattern("[\\p{Script=Cyrillic}\\p{Script=Greek}\\uFF01-\\uFF5E]", "gu");
-const anyWord = unicodePattern("[\\p{L}\\uFF01-\\uFF5E]+", "gu");
 
-// Messages show a character by its code point, as `\u{430}`, if nobody can see it, or if it looks like a Latin letter. Only the
-// control characters that JSON escapes are shown as JSON has them, such as `\n`. Which look-alikes they show depends on the reader:
-//
-// - Of a value (`quote`), all of them, if the text also has a Latin letter: the reader compares the value with another one.
-// - Of a file's name (`quoteFile`), those in a word that also has a Latin letter: the reader pastes the name, so the words of
-//   another language stay as they are.
+/** A text of more than 60 characters, which is cut behind them in a message. With `u`, an emoji is one character. */
+const longText = /^(.{60}).+/su;
 
-/** A value for a message; a long text is truncated. */
+/**
+ * A value for a message; a long text is truncated. If a text has a Latin letter, all its look-alikes are shown by their code
+ * points: the reader compares the text with another one.
+ */
 export function quote(value: unknown): string {
   if (typeof value === "string") return quoteText(value);
   if (value === undefined || value === null) return "nothing";
@@ -37,7 +33,13 @@ function quoteText(text: string): string {
   return quoted.replace(lookAlike(), codePoint);
 }
 
-/** The name of a file for a message, whole, and with single backslashes: `отчёт report.yaml` stays as it is. */
+/** A word of any language. */
+const anyWord = unicodePattern("[\\p{L}\\uFF01-\\uFF5E]+", "gu");
+
+/**
+ * The name of a file for a message, whole, and with single backslashes. Look-alikes are shown by their code points only in a
+ * word that also has a Latin letter: `отчёт report.yaml` stays as it is, since the reader pastes it.
+ */
 export function quoteFile(name: string): string {
   const quoted = showInvisible(JSON.stringify(name).replaceAll("\\\\", "\\"));
   return quoted.replace(anyWord(), (letters) => {
@@ -61,6 +63,9 @@ export function listed(names: readonly string[], word: "and" | "or"): string {
   if (names.length < 2) return names.join();
   return `${names.slice(0, -1).join(", ")} ${word} ${names.at(-1)}`;
 }
+
+/** Longer names are not typing errors, and comparing them would be slow. */
+const longestComparedName = 100;
 
 /** The candidate that is meant, without regard to case; `-` and a space count as `_`. `undefined` if none is close. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {

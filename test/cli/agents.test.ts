@@ -298,6 +298,24 @@ test("init --agent adds one section to AGENTS.md, which names the package's file
   );
 });
 
+test("init --agent keeps the line ends of AGENTS.md", async () => {
+  const cwd = temporaryFolder({ "AGENTS.md": "# Mine\r\n" });
+  await runCli(["init", "--agent"], { cwd });
+  const text = readFileSync(join(cwd, "AGENTS.md"), "utf8");
+  expect(text).toMatch(/^# Mine\r\n\r\n## svc-sandbox\r\n/);
+  expect(text.replaceAll("\r\n", "")).not.toContain("\n");
+});
+
+test.each([
+  [["--agent"], "AGENTS.md"],
+  [["--client", "node"], "package.json"],
+])("init %j names a file that cannot be read, and writes nothing", async (flags, file) => {
+  const cwd = temporaryFolder({ [`${file}/a.txt`]: "" });
+  const { code, stderr } = await runCli(["init", ...flags], { cwd });
+  expect([code, stderr]).toEqual([2, `Failed to read "${file}": it is a directory.\n`]);
+  expect(readdirSync(cwd)).toEqual([file]);
+});
+
 test("init --agent keeps a svc-sandbox.AGENTS.md of the user", async () => {
   const cwd = temporaryFolder({ "svc-sandbox.AGENTS.md": "# Mine\n" });
   expect((await runCli(["init", "--agent"], { cwd })).stderr).toMatch(/^Added a section/);

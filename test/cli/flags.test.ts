@@ -77,6 +77,7 @@ describe("flags that cannot be used together", () => {
 
   it.each([
     ["play active --json", { SVC_SANDBOX_STEP: "1" }, /^\{/],
+    ["play active --json", { SVC_SANDBOX_SPEED: "fast" }, /^\{/],
     ["play active --speed max", { SVC_SANDBOX_STEP: "1" }, /The end: /],
     ["verify active", { SVC_SANDBOX_QUIET: "1", SVC_SANDBOX_JSON: "1" }, /^\[/],
     ["verify active --verbose", { SVC_SANDBOX_QUIET: "1" }, /all passed/],

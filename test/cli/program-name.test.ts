@@ -10,6 +10,7 @@ test.each([
   [["exec"], ": npx --no-install svc-sandbox exec -- npm test"],
   [["init"], ": npx --no-install svc-sandbox --watch"],
   [["--help"], "Usage: npx --no-install svc-sandbox [command]"],
+  [["start", "--help", "--all"], "# in the background, until npx --no-install svc-sandbox stop"],
   [["keys", "--help"], 'eval "$(npx --no-install svc-sandbox keys key-states --format env)"'],
   [["explain", "cut-short", "bad-day"], "; npx --no-install svc-sandbox show bad-day "],
 ])("started by npx, %j shows %s, and otherwise only the program", async (argv, says) => {

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { openScenario } from "../../src/node/files/scenario-files.js";
 import { loadScenario } from "../../src/server/load-scenario.js";
@@ -97,6 +97,17 @@ test("a name that the sandbox lacks is shown with its place, whatever reads the 
     ]);
   }
   expect((await runCli(["validate", "fine.yaml"], { cwd })).code).toBe(0);
+});
+
+test("a scenario in stdin is read no further than to the limit", async () => {
+  let piecesRead = 0;
+  const pieces = function* () {
+    for (; piecesRead < 1_000; piecesRead += 1) yield Buffer.alloc(64 * 1024, "#");
+  };
+  const stdin = Readable.from(pieces());
+  const { code, stderr } = await runCli(["validate", "-"], { pipes: { stdin, stdout: new PassThrough() } });
+  expect([code, stderr]).toEqual([1, expect.stringContaining("the scenario is larger than 1 MiB")]);
+  expect(piecesRead).toBeLessThan(100);
 });
 
 test("the wait for a scenario in stdin ends with its signal", async () => {

@@ -71,7 +71,7 @@ test.runIf(process.platform === "linux")("a report to standard output is appende
   const file = join(temporaryFolder(), "output");
   writeFileSync(file, "of the command\n");
   const descriptor = openSync(file, "a");
-  await writeReportFile(`/proc/self/fd/${descriptor}`, "report\n");
+  writeReportFile(`/proc/self/fd/${descriptor}`, "report\n");
   closeSync(descriptor);
   expect(openFiles()).not.toContain(file);
   expect(readFileSync(file, "utf8")).toBe("of the command\nreport\n");

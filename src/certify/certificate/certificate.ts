@@ -3,11 +3,11 @@ import { type OutcomeId, outcomeShape } from "../../rules/outcomes.js";
 import { shapeDescription } from "../../scenario/format/field-descriptions.js";
 import { sha256 } from "../../scenario/format/fields.js";
 import { time } from "../../scenario/format/times.js";
-import { tolerantJsonShape } from "../../schema/any-version.js";
 import { type JsonSchema, jsonSchemaDocument } from "../../schema/json-schema.js";
 import type { Shape, ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
 import { membersToSnakeCase } from "../../schema/spelling.js";
+import { tolerantJsonShape } from "../../schema/tolerant-json-shape.js";
 import { nameOf } from "../checks/check.js";
 import { type JudgedCheck, judgmentShapes } from "../checks/judgment.js";
 

@@ -1,42 +1,28 @@
 import { availableParallelism, constants } from "node:os";
 import { apiVersion } from "../../api/openapi.js";
-import { assumptionsKeptFromVarying } from "../../api/variation/own-assumptions.js";
 import type { CertifyResult } from "../../certify/certificate/certificate.js";
-import { certificateLayout } from "../../certify/certificate/certificate-layout.js";
-import { certificateText } from "../../certify/certificate/certificate-text.js";
 import { certifyResultOf } from "../../certify/certificate/certify-result.js";
 import { certify } from "../../certify/certify.js";
-import type { CertifyPlan } from "../../certify/checks/plan.js";
-import { checkOnlyNames } from "../../certify/only-names.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
-import { outcomesToCover } from "../../report/possible-outcomes.js";
-import type { ReportFormat } from "../../report/render/layout.js";
-import { render } from "../../report/render/render.js";
 import { commandLine } from "../../report/shell-words.js";
-import type { SandboxError } from "../../rules/errors.js";
-import { faultOutcomeIds } from "../../rules/outcomes.js";
 import { redactPlainKeys } from "../../rules/redact.js";
-import { defaultSeed } from "../../rules/seed.js";
-import { oneSafeLine } from "../../rules/terminal-text.js";
 import { isoTime } from "../../rules/time.js";
-import { defaultKeyRef } from "../../sandbox/secrets.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { canonicalJson } from "../../schema/json-text.js";
-import { didYouMean, quote } from "../../schema/words.js";
+import { certificateFile, deliverCertificate } from "../certify/deliver-certificate.js";
+import { planOf } from "../certify/plan-of-flags.js";
 import { type CommandCall, declareCommand } from "../command.js";
-import { describeFailure, exitCode, usageError } from "../exit-codes.js";
+import { exitCode } from "../exit-codes.js";
 import * as flag from "../flags/flag.js";
 import { durationLike, oneOf, readFileName, readSeed, wholeNumber } from "../flags/readers.js";
 import * as shared from "../flags/shared-flags.js";
 import { untouchedTests } from "../init/client-tests.js";
-import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../report/report-files.js";
+import { extensionWords, reportTargets } from "../report/report-files.js";
 import { ClientStarter } from "../run/client-starter.js";
-import { sayWhyNotRun, whyNoRequest } from "../run/why-no-run.js";
+import { sayWhyNotRun } from "../run/why-no-run.js";
 import { loadScenarioArgument } from "../scenario/open-scenario.js";
-
-const certificateFormats: readonly ReportFormat[] = ["json", "junit"];
 
 const { tls, cert, key } = shared.serverFlags;
 const certifyFlags = {
@@ -53,7 +39,7 @@ const certifyFlags = {
   ),
   report: flag.option(
     "--report <file>",
-    `write the certificate to this file, in the format of its extension: ${extensionWords(certificateFormats)}`,
+    `write the certificate to this file, in the format of its extension: ${extensionWords(certificateFile.formats)}`,
     readFileName,
   ),
   format: flag.cliOnlyOption(
@@ -85,15 +71,13 @@ const certifyFlags = {
 };
 type CertifyCall = CommandCall<flag.FlagValues<typeof certifyFlags>>;
 
-const reportFile = { name: "--report", contents: "the certificate", formats: certificateFormats };
-
 /** The exit codes of verdicts. */
 const verdictCodes: Readonly<Record<CertifyResult["verdict"], number>> = {
   passed: exitCode.fine,
   failed: exitCode.failed,
   not_judged: exitCode.threshold,
   no_request: exitCode.noRequest,
-  // A signal has its own code, which comes first.
+  // This code is never used: a signal has its own, which comes first.
   stopped: exitCode.defect,
 };
 
@@ -113,9 +97,9 @@ export const certifyCommand = declareCommand({
   },
   async run(call) {
     const { args, clientCommand, flags, io } = call;
-    const targets = reportTargets(flags.report === undefined ? [] : [flags.report], reportFile, io);
+    const targets = reportTargets(flags.report === undefined ? [] : [flags.report], certificateFile, io);
     const loaded = await loadScenarioArgument(args[0], io);
-    const plan = createPlan(loaded, flags);
+    const plan = planOf(loaded, flags);
 
     const { now, frozen, jobs = availableParallelism() } = flags;
     // Each run of the plan has its own seed.
@@ -164,72 +148,6 @@ export const certifyCommand = declareCommand({
   },
 });
 
-/** What the runs of the client are; throws a usage error for a wrong `--only` or `--allow`. */
-function createPlan({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): CertifyPlan {
-  const { only, allow = [], timeout } = flags;
-  const outcomes = outcomesToCover(scenario);
-  const onlyNames = checkOnlyNames(only ?? [], outcomes);
-  if (onlyNames.kind === "unknown") {
-    const examples = "varied.3, answer.401.revoked, resend.403 or fault.hang";
-    throw unknownChoice("--only", onlyNames.name, onlyNames.names, examples);
-  }
-  for (const outcome of allow) {
-    const knownOutcomes = [...outcomes, ...faultOutcomeIds];
-    if (!knownOutcomes.some((id) => id === outcome)) {
-      throw unknownChoice("--allow", outcome, knownOutcomes, "200.retiring or fault.status");
-    }
-  }
-
-  return {
-    // The seed of the plain sandbox, and the first one of those with varied responses.
-    seed: scenario.seed ?? defaultSeed,
-    firstSeed: flags.seed ?? defaultSeed,
-    ownAssumptions: keptAssumptions(scenario),
-    defaultKey: defaultKeyRef(scenario),
-    allow,
-    only,
-    timeout,
-    hasAllFaults: flags.faults === true,
-    flags: flagsForExec(flags),
-    certifyFlags: flagsForCertify(allow, timeout),
-  };
-}
-
-/** The scenario's own assumptions that runs with varied responses do not vary. */
-function keptAssumptions(scenario: LoadedScenario["scenario"]): NonNullable<CertifyPlan["ownAssumptions"]> {
-  const ownAssumptions = scenario.assumptions ?? {};
-  return assumptionsKeptFromVarying({ profile: "varied", run: undefined, ownAssumptions });
-}
-
-/** The error for a value of a flag that is none of these names. */
-function unknownChoice(
-  flagName: string,
-  text: string,
-  names: readonly string[],
-  examples: string,
-): SandboxError {
-  const hint = didYouMean(text, names) || ` Give one such as ${examples}.`;
-  return usageError(`Invalid ${flagName}: there is no ${quote(text)}.${hint}`);
-}
-
-/** The flags with which `exec` repeats a run. */
-function flagsForExec({ now, frozen, tls, cert, key }: CertifyCall["flags"]): string[] {
-  const words: string[] = [];
-  if (now !== undefined) words.push("--now", new Date(now).toISOString());
-  if (frozen) words.push("--frozen");
-  if (tls) words.push("--tls");
-  if (cert !== undefined && key !== undefined) words.push("--cert", cert, "--key", key);
-  return words;
-}
-
-/** The flags with which `certify` repeats a run, besides those of `exec`. */
-function flagsForCertify(allow: readonly string[], timeout: number | undefined): string[] {
-  const words: string[] = [];
-  for (const outcome of allow) words.push("--allow", outcome);
-  if (timeout !== undefined) words.push("--timeout", `${timeout}ms`);
-  return words;
-}
-
 /** What limits a certificate, if the tests call no client of the user's. */
 async function notesOnTests(cwd: string) {
   const files = await untouchedTests(cwd);
@@ -247,50 +165,4 @@ function aboutClient({ scenario, name }: LoadedScenario, { clientCommand }: Cert
     sandbox: version,
     command: clientCommand,
   };
-}
-
-/** Writes the certificate into the file of `--report`, and prints it. */
-async function deliverCertificate(
-  result: CertifyResult,
-  plainOutput: readonly string[],
-  targets: readonly ReportTarget[],
-  call: CertifyCall,
-): Promise<void> {
-  const { args, flags, io } = call;
-  const program = { program: io.program, scenario: args[0] };
-  const textIn = (format: ReportFormat) => render(certificateLayout(result, program), format);
-  const failures = await writeTargets(targets, textIn, reportFile, io);
-  for (const failure of failures) {
-    if (flags.format === "json") io.stderr.write(describeFailure(failure, { json: true }));
-    else io.stderr.say(describeFailure(failure, {}));
-  }
-  io.stdout.write(redactPlainKeys(resultText(result, plainOutput, call)));
-}
-
-/** How many lines of its output are shown of a command that cannot be judged. */
-const maxOutputLines = 20;
-
-/** The result as it is printed; of a command that could not be judged, with the end of its output. */
-function resultText(
-  result: CertifyResult,
-  plainOutput: readonly string[],
-  { args, flags, io }: CertifyCall,
-): string {
-  const { format = "text" } = flags;
-  const program = { program: io.program, scenario: args[0] };
-  // For programs, there is nothing but the certificate.
-  if (format !== "text") return render(certificateLayout(result, program), format);
-
-  const { palette, wrap } = io.stdout.style();
-  const text = wrap(certificateText(result, program, palette.red));
-  if (result.verdict === "no_request") return `${text}${wrap(whyNoRequest(io, flags))}\n`;
-
-  if (!mayBeExplainedByOutput(result) || plainOutput.every((line) => line.trim() === "")) return text;
-  const lines = plainOutput.slice(-maxOutputLines).map((line) => `  ${oneSafeLine(line)}\n`);
-  return `${text}Its last output:\n${lines.join("")}`;
-}
-
-/** Whether the output of the command may say why the client could not be judged at all. */
-function mayBeExplainedByOutput({ verdict, why, problems }: CertifyResult): boolean {
-  return verdict === "not_judged" && why !== undefined && problems.length === 0;
 }

@@ -2,7 +2,6 @@ import { constants } from "node:os";
 import { shellWord } from "../../report/shell-words.js";
 import type { Profile } from "../../rules/assumptions.js";
 import type { RunConditions } from "../../runs/conditions.js";
-import { Counters } from "../../sandbox/journal/counts.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
@@ -73,13 +72,14 @@ export const execCommand = declareCommand({
       );
     }
     try {
+      // The report names the line that tests the same client in the same scenario.
+      const certifyLine = [io.program, "certify", ...args.map(shellWord)].join(" ");
       const { end, report, folder } = await runClient({
         call,
         loaded,
         startOptions: shared.startOptionsOf(flags),
         conditions,
-        counts: new Counters(),
-        certifyLine: [io.program, "certify", ...args.map(shellWord)].join(" "),
+        certifyLine,
         place: "at_terminal",
         signals,
         onStart: (sandbox) => warnOfDates(sandbox, { note }),

@@ -68,16 +68,16 @@ export const explainCommand = declareCommand({
   },
   async run(call) {
     const { mode, args, flags, io } = call;
-    const [word = "", scenario] = args;
+    const [keyOrRequest = "", scenario] = args;
     if (mode === "explain <request id or last>") {
-      await sayRequest(word, call);
+      await sayRequest(keyOrRequest, call);
       return;
     }
 
     // Only a line without a scenario, and without a flag of a start, is about the sandbox that runs.
-    const running = mode === "explain <key>" ? await findRunning(word, call) : undefined;
-    if (running === undefined) await sayKey(word, await keysOfNewSandbox(scenario, flags, io), call);
-    else await sayKey(word, await runningKeys(running, flags.endpoint), call);
+    const running = mode === "explain <key>" ? await findRunning(keyOrRequest, call) : undefined;
+    if (running === undefined) await sayKey(keyOrRequest, await keysOfNewSandbox(scenario, flags, io), call);
+    else await sayKey(keyOrRequest, await runningKeys(running, flags.endpoint), call);
   },
 });
 

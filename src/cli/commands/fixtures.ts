@@ -153,7 +153,12 @@ async function writeRecords(
   stop: AbortSignal,
 ): Promise<void> {
   const { from, count } = range;
-  const { head = "", textsOf, separator = "", tail = "" } = await createLayout(records, range.format, count);
+  const {
+    head = "",
+    textsOf,
+    separator = "",
+    tail = "",
+  } = await createRecordTexts(records, range.format, count);
   let unwritten = head;
   let before = "";
   for (let index = from; index < from + count; index++) {
@@ -173,8 +178,8 @@ async function writeRecords(
   await output.waitForReader(stop);
 }
 
-/** How records become a text. */
-interface Layout {
+/** The texts that records become in a format. */
+interface RecordTexts {
   readonly head?: string;
   /** The texts of the record at an index. */
   readonly textsOf: (index: number) => readonly string[];
@@ -182,7 +187,11 @@ interface Layout {
   readonly tail?: string;
 }
 
-async function createLayout(records: Records, format: RecordFormat, count: number): Promise<Layout> {
+async function createRecordTexts(
+  records: Records,
+  format: RecordFormat,
+  count: number,
+): Promise<RecordTexts> {
   const { recordAt, rowAt, featuresAt } = records;
   const memberText = (value: object) => `\n${JSON.stringify(value)}`;
   switch (format) {

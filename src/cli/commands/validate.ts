@@ -10,7 +10,7 @@ import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import * as shared from "../flags/shared-flags.js";
 import type { Io } from "../io.js";
-import { openScenarioArgument, scenarioArgumentsOrDefault } from "../scenario/open-scenario.js";
+import { isBundled, openScenarioArgument, scenarioArgumentsOrDefault } from "../scenario/open-scenario.js";
 import { problemsJson } from "../scenario/scenario-failures.js";
 
 /** What came of one file. */
@@ -61,7 +61,7 @@ export const validateCommand = declareCommand({
 async function validateFile(file: string, io: Io): Promise<CheckedFile> {
   try {
     const { loaded, places } = await openScenarioArgument(file, io);
-    const { name, scenario, files, piped } = loaded;
+    const { name, scenario } = loaded;
     const { placeOf, spelling } = await places();
     const { failingSteps, ...warningsByKind } = scenarioWarnings(loaded, { spelling });
     if (failingSteps.length > 0) {
@@ -69,8 +69,7 @@ async function validateFile(file: string, io: Io): Promise<CheckedFile> {
     }
 
     // Bundled scenarios are tested: they need no warnings.
-    const isBundled = files.length === 0 && piped === undefined;
-    if (isBundled) return { kind: "valid", file, scenario, warnings: [] };
+    if (isBundled(loaded)) return { kind: "valid", file, scenario, warnings: [] };
 
     const problems = Object.values(warningsByKind).flat();
     // As an error, the warnings have no keys and are shown like problems.

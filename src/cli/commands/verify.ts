@@ -101,8 +101,8 @@ interface Verification {
 
 /** Reads the scenarios, plays their stories, and prints what comes of each. A broken scenario does not stop the others. */
 async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Verification> {
-  const { flags, io } = call;
-  const scenarios = await Promise.all(names.map((name) => openToVerify(name, io)));
+  const { flags } = call;
+  const scenarios = await Promise.all(names.map((name) => openToVerify(name, call.io)));
 
   // What cannot be read is reported before the first story is played.
   const unreadable = scenarios.filter((scenario) => scenario.kind === "not_played");
@@ -110,17 +110,26 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
 
   // A name that nothing has is probably misspelled, so no story is played. While --watch waits, its file may still come.
   const isMisspelled = unreadable.some(({ isUnknown }) => isUnknown) && !flags.watch;
-  const verdicts = isMisspelled ? unreadable : await playStories(scenarios, call);
-
-  if (flags.json) {
-    const documents = verdicts.map(({ json }) => json);
-    // With --watch, each document is on a separate line.
-    const indent = flags.watch ? 0 : 2;
-    io.stdout.write(`${redactPlainKeys(JSON.stringify(documents, null, indent))}\n`);
-  } else if (verdicts.some(({ kind }) => kind === "played")) {
-    sayTotal(verdicts, call);
+  if (isMisspelled) {
+    if (flags.json) writeDocuments(unreadable, call);
+    return verificationOf(unreadable);
   }
 
+  const verdicts = await playStories(scenarios, call);
+  if (flags.json) writeDocuments(verdicts, call);
+  else if (verdicts.some(({ kind }) => kind === "played")) sayTotal(verdicts, call);
+  return verificationOf(verdicts);
+}
+
+/** Prints the verdicts as JSON. */
+function writeDocuments(verdicts: readonly Verdict[], { flags, io }: VerifyCall): void {
+  const documents = verdicts.map(({ json }) => json);
+  // With --watch, each document is on a separate line.
+  const indent = flags.watch ? 0 : 2;
+  io.stdout.write(`${redactPlainKeys(JSON.stringify(documents, null, indent))}\n`);
+}
+
+function verificationOf(verdicts: readonly Verdict[]): Verification {
   const files = new Set<string>();
   for (const verdict of verdicts) {
     for (const file of verdict.files) files.add(file);
@@ -128,7 +137,7 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
   return { exitCode: Math.max(...verdicts.map((verdict) => verdict.exitCode)), files: [...files] };
 }
 
-/** Plays the story of each scenario that could be read, and prints its verdict as it comes. */
+/** Plays the story of each scenario that could be read, and prints its verdict as it comes. Why others were not read is printed already. */
 async function playStories(
   scenarios: readonly (ScenarioToVerify | NotPlayed)[],
   call: VerifyCall,

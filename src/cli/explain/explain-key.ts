@@ -77,9 +77,9 @@ const noForeignKey: ForeignKeyFacts = {
 type MeantKey =
   /** A key of the sandbox, by its ref or as a client sends it; or a reserved ref, such as `none`. */
   | { readonly kind: "ref"; readonly ref: string }
-  /** A key that the sandbox does not have, as a client sends it. The reserved ref that stands in for it gets the same response. */
+  /** What a client sends as a key, and no key of the sandbox has. The reserved ref that stands in for it gets the same response. */
   | {
-      readonly kind: "foreign_key";
+      readonly kind: "secret_of_no_key";
       readonly apiKey: string;
       readonly fingerprint: string;
       readonly standIn: "unknown" | "malformed";
@@ -98,8 +98,8 @@ export async function explainKey(word: string, keys: KeySource, program: string)
     checks.push({ name, question, result, outcome: result === "rejected" ? outcome : null });
   }
 
-  // Each sandbox makes a secret to send as `unknown`, which none of its keys has. That secret is not foreign to it.
-  const isForeign = meant.kind === "foreign_key" && meant.fingerprint !== next.fingerprint;
+  // Each sandbox also has a secret for `unknown`, which is not foreign to it.
+  const isForeign = meant.kind === "secret_of_no_key" && meant.fingerprint !== next.fingerprint;
   return {
     url: keys.url,
     key: isReserved(ref) ? null : ref,
@@ -137,7 +137,7 @@ function readKeyWord(word: string, keys: KeySource, program: string): MeantKey {
   const ref = keys.findRef(sha256);
   if (ref !== undefined) return { kind: "ref", ref };
   const standIn = isWellFormedKey(apiKey) ? "unknown" : "malformed";
-  return { kind: "foreign_key", apiKey, fingerprint: fingerprintOf(sha256), standIn };
+  return { kind: "secret_of_no_key", apiKey, fingerprint: fingerprintOf(sha256), standIn };
 }
 
 /** Whether a word is meant as a ref, and not as a key that a client sends. */

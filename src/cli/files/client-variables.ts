@@ -5,7 +5,10 @@ import { announcedKeys } from "../../sandbox/shown-keys.js";
 import type { RunningServer } from "../../server/serve.js";
 import type { ClientVariables } from "./env-text.js";
 
-/** The variables that a client reads: its keys, and with a server its URLs. A server leaves out some keys of a large population, because a process cannot get them all. */
+/**
+ * The variables that a client reads: all keys of a sandbox, without URLs. With a server, its URLs and the keys that it announces:
+ * a process cannot get all keys of a large population.
+ */
 export function clientEnvironment(
   sandbox: SandboxState,
   server?: Pick<RunningServer, "url" | "controlUrl">,
@@ -16,9 +19,9 @@ export function clientEnvironment(
   const defaultKeySecret = defaultSecret(sandbox);
   if (defaultKeySecret !== undefined) variables.SVC_API_KEY = defaultKeySecret;
 
-  const keySecrets =
-    server === undefined ? secretsByRef(sandbox) : secretsByRef(sandbox, announcedKeys(sandbox).keys);
-  // The keys of `unknown` and `malformed`, which no sandbox accepts.
+  let keySecrets = secretsByRef(sandbox);
+  if (server !== undefined) keySecrets = secretsByRef(sandbox, announcedKeys(sandbox).keys);
+  // What a client sends as `unknown` and as `malformed`, which the sandbox rejects.
   const secrets = { ...keySecrets, ...secretsOfNoKey(sandbox) };
   for (const [ref, secret] of Object.entries(secrets)) variables[keyVariable(ref)] = secret;
   return variables;

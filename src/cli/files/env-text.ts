@@ -104,7 +104,7 @@ function withoutMark(text: string): string {
  */
 export function withVariables(text: string, variables: ClientVariables): string {
   const content = withoutMark(text);
-  const missing = new Map(Object.entries(variables));
+  const toAppend = new Map(Object.entries(variables));
   let result = text.slice(0, text.length - content.length);
   for (const part of readParts(content)) {
     if (part.kind === "other") {
@@ -113,7 +113,7 @@ export function withVariables(text: string, variables: ClientVariables): string 
     }
 
     const { start, name, value, end } = part;
-    missing.delete(name);
+    toAppend.delete(name);
     if (Object.hasOwn(variables, name)) result += start + variables[name] + end;
     else if (!isOfAnotherSandbox(part)) result += start + value + end;
   }
@@ -122,7 +122,7 @@ export function withVariables(text: string, variables: ClientVariables): string 
   if (result !== "" && !result.endsWith("\n")) result += lineEnd;
   // Values have no quotes, which not every reader of .env files removes. They need none: in an assignment, no shell expands the
   // brackets of an IPv6 address.
-  for (const [name, value] of missing) result += `${name}=${value}${lineEnd}`;
+  for (const [name, value] of toAppend) result += `${name}=${value}${lineEnd}`;
   return result;
 }
 

@@ -57,7 +57,7 @@ export function writeWholeFile(file: string, text: string | Uint8Array, modeOfNe
 }
 
 /** Writes a report where the user wants it. Makes its folder again if the command has removed it. */
-export async function writeReportFile(file: string, text: string, isAppended = false): Promise<void> {
+export function writeReportFile(file: string, text: string, isAppended = false): void {
   makeFolder(dirname(file));
   const stats = statSync(file, { throwIfNoEntry: false });
   if (isStream(file, stats)) writeInto(file, text, "stream");

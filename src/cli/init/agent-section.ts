@@ -1,18 +1,17 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { packageFile } from "../../node/package-files.js";
 import { quote } from "../../schema/words.js";
 import { servedDocs } from "../docs-place.js";
 import { isExecutable } from "../executable.js";
-import { installedFile, writeProjectFile } from "./new-files.js";
+import { installedFile, readProjectFile, writeProjectFile } from "./new-files.js";
 
 const heading = "## svc-sandbox";
 
 /** Adds a section to AGENTS.md, in which other sections stay. Resolves to the lines that say so. */
 export async function writeAgentSection(cwd: string): Promise<string[]> {
   const file = resolve(cwd, "AGENTS.md");
-  const before = existsSync(file) ? await readFile(file, "utf8") : "";
+  const before = (await readProjectFile(cwd, "AGENTS.md")) ?? "";
   const hasSection = before.split("\n").some((line) => line.trimEnd() === heading);
   if (hasSection) {
     return [`AGENTS.md already has the section ${quote(heading)}; nothing was changed.`];
@@ -31,7 +30,10 @@ export async function writeAgentSection(cwd: string): Promise<string[]> {
 Read ${installed ?? copy} before you write or change code that calls the relying-party API. Run the tests with a sandbox:
 \`npx --no-install svc-sandbox exec --format json -- <command>\`.
 `);
-  writeProjectFile(file, before === "" ? section : `${before.trimEnd()}\n\n${section}`);
+  const after = before === "" ? section : `${before.trimEnd()}\n\n${section}`;
+  // The file keeps its line ends.
+  const lineEnd = before.includes("\r\n") ? "\r\n" : "\n";
+  writeProjectFile(file, after.replace(/\r?\n/g, lineEnd));
   return ["Added a section to AGENTS.md."];
 }
 

@@ -1,6 +1,5 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { version } from "../../node/package-files.js";
 import { tryParseJson } from "../../schema/json-text.js";
@@ -10,7 +9,7 @@ import { isExecutable } from "../executable.js";
 import { usageError } from "../exit-codes.js";
 import type { Io } from "../io.js";
 import { type ClientKind, type ClientTests, clients, thisPackage } from "./client-tests.js";
-import { installedFile } from "./new-files.js";
+import { installedFile, readProjectFile } from "./new-files.js";
 
 /** A project that lacks something that the tests of a client need. */
 interface IncompleteProject {
@@ -66,7 +65,8 @@ async function missingNeeds(
     return python.status === 0 ? [] : names;
   }
 
-  const texts = await Promise.all(files.map((name) => readFile(join(cwd, name), "utf8")));
+  const texts: string[] = [];
+  for (const name of files) texts.push((await readProjectFile(cwd, name)) ?? "");
   if (whereNamed === "text_of_files") {
     return names.filter((name) => !texts.some((text) => text.includes(name)));
   }

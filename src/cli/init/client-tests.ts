@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { packageFile, repository, version } from "../../node/package-files.js";
@@ -44,7 +44,7 @@ interface ClientNeeds {
   readonly otherWay?: string;
 }
 
-/** What projects of Node name this package in package.json. */
+/** The name of this package in the package.json of a project of Node. */
 export const thisPackage = "svc-sandbox";
 
 /** What a project of Node needs: this package, and the runner of its tests. */
@@ -150,7 +150,8 @@ export async function untouchedTests(cwd: string): Promise<string[]> {
   const untouched: string[] = [];
   for (const { example, exampleFile, writtenTo } of Object.values(clients)) {
     const file = join(cwd, writtenTo);
-    if (!existsSync(file)) continue;
+    const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
+    if (!isFile) continue;
     const asWritten = await packageFile(`examples/${example}/${exampleFile}`);
     if (asWritten.equals(await readFile(file))) untouched.push(writtenTo);
   }

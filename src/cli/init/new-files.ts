@@ -1,6 +1,7 @@
 import { existsSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import { makeFolder } from "../../node/files/write-file.js";
+import { makeFolder, readFailure, rejectEndlessFile } from "../../node/files/write-file.js";
 import { SandboxError } from "../../rules/errors.js";
 import { quoteFile } from "../../schema/words.js";
 import { unwritable, usageError } from "../exit-codes.js";
@@ -23,6 +24,18 @@ export function makeFolderFor(file: string): void {
     makeFolder(dirname(file));
   } catch (cause) {
     throw unwritable(cause, quoteFile(file));
+  }
+}
+
+/** The text of a file of the project; `undefined` if it has none of this name. Throws a usage error if it cannot be read. */
+export async function readProjectFile(cwd: string, name: string): Promise<string | undefined> {
+  const file = resolve(cwd, name);
+  if (!existsSync(file)) return undefined;
+  try {
+    rejectEndlessFile(statSync(file));
+    return await readFile(file, "utf8");
+  } catch (error) {
+    throw usageError(`Failed to read ${quoteFile(name)}: ${readFailure(error)}.`);
   }
 }
 

@@ -1,10 +1,9 @@
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { tryParseJson } from "../../schema/json-text.js";
 import { isMapping } from "../../schema/type-tag.js";
 import { quoteFile } from "../../schema/words.js";
 import { usageError } from "../exit-codes.js";
+import { readProjectFile } from "./new-files.js";
 
 /** The script `test:sandbox` of a project. */
 interface ProjectScript {
@@ -19,7 +18,7 @@ interface ProjectScript {
 /** Reads package.json, and adds the script that runs a command with a sandbox to its text. Writes nothing. */
 export async function packageJsonWithScript(command: string, cwd: string): Promise<ProjectScript> {
   const file = join(cwd, "package.json");
-  const before = existsSync(file) ? await readFile(file, "utf8") : "{}";
+  const before = (await readProjectFile(cwd, "package.json")) ?? "{}";
   // Some editors on Windows write a byte order mark, which npm reads over.
   const [mark = ""] = /^\uFEFF/.exec(before) ?? [];
   const project = tryParseJson(before.slice(mark.length));

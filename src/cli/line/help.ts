@@ -124,7 +124,9 @@ function configure(commander: Commander, io: Io): Commander {
 function exampleText(examples: CliCommand["examples"], io: Io): string {
   const rows: [line: string, comment: string][] = [];
   for (const [line, does] of Object.entries(examples)) {
-    rows.push([line.replaceAll("svc-sandbox", io.program), `# ${does}`]);
+    // A comment may name the command that ends what the line starts. `svc-sandbox.yaml` is a file.
+    const comment = does.replaceAll("svc-sandbox ", `${io.program} `);
+    rows.push([line.replaceAll("svc-sandbox", io.program), `# ${comment}`]);
   }
 
   let lines = alignColumns(rows);

@@ -16,11 +16,11 @@ type FlagsByName = Readonly<Record<string, unknown>>;
 export function readCall(
   name: string,
   command: CliCommand,
-  commander: Commander,
+  parsedCommand: Commander,
   io: Io,
 ): Pick<CommandCall, "mode" | "args" | "flags"> {
-  const { args } = commander;
-  const onLine = flagsOnLine(command, commander);
+  const { args } = parsedCommand;
+  const onLine = flagsOnLine(command, parsedCommand);
   const mode = findMode(modesOf(name, command), { args, flags: onLine, io });
 
   const unused = unusedParts(mode, command, args, onLine);
@@ -70,14 +70,14 @@ function flagsOfMode(mode: Mode, command: CliCommand): flag.FlagSet {
 }
 
 /** The values of the flags on the command line. */
-function flagsOnLine(command: CliCommand, commander: Commander): FlagsByName {
-  const parsed = commander.opts<Record<string, unknown>>();
+function flagsOnLine(command: CliCommand, parsedCommand: Commander): FlagsByName {
+  const parsed = parsedCommand.opts<Record<string, unknown>>();
   const values: Record<string, unknown> = {};
   for (const [name, { spec }] of Object.entries(shared.withVerbose(command.flags))) {
     const long = flag.longForm(spec);
-    const option = commander.options.find((one) => one.long === long) as Option; // `createProgram` has declared it
+    const option = parsedCommand.options.find((one) => one.long === long) as Option; // `createProgram` has declared it
     const attribute = option.attributeName();
-    if (commander.getOptionValueSource(attribute) === "cli") values[name] = parsed[attribute];
+    if (parsedCommand.getOptionValueSource(attribute) === "cli") values[name] = parsed[attribute];
   }
   return values;
 }
@@ -97,12 +97,13 @@ interface VariableValue {
 function flagsOfVariables(flags: flag.FlagSet, onLine: FlagsByName, env: Io["env"]): FlagsByName {
   const fromVariables = new Map<string, VariableValue>();
   for (const [name, { read, variables }] of Object.entries(flags)) {
-    const variable = variables.find((name) => (env[name] ?? "") !== "");
+    const variable = variables.find((candidate) => (env[candidate] ?? "") !== "");
     if (variable === undefined || name in onLine) continue;
 
-    const value = read(env[variable] as string, variable);
     const isOverruled = rivalsOf(name, flags).some((rival) => rival in onLine);
-    if (!isOverruled) fromVariables.set(name, { variable, value });
+    if (isOverruled) continue;
+    const value = read(env[variable] as string, variable);
+    fromVariables.set(name, { variable, value });
   }
 
   requireNoRivals(fromVariables, flags);

@@ -8,17 +8,17 @@
 //
 // Except in backticks, it ends with its part of the sentence.
 
+/** In backticks: `` `svc-sandbox list` ``. */
 const quotedCommand = /`[^`]+`/;
-/** `npx --no-install svc-sandbox`. Not in a sentence about this program, such as "svc-sandbox failed". */
+/** After a colon, after run or mean, or first in a line: `npx --no-install svc-sandbox`. Not in a sentence about this program, such as "svc-sandbox failed". */
 const thisProgram = /(?<=: |\brun |mean |^)(?:npx --no-install )?\S*svc-sandbox\S*(?! failed| is )/;
+/** For curl: `curl`, after a colon or first in a line. */
 const curl = /(?<=: |^)curl/;
-/** `` start --port 4747``: up to a comma, a semicolon or a period, or to the end of the line. */
+/** The rest of its part of the sentence: `` start --port 4747``, up to a comma, a semicolon or a period, or to the end of the line. */
 const wordsAfterProgram = / .+?(?=, |\. |; |[.;?]?$)/;
 
-const command = new RegExp(
-  `${quotedCommand.source}|(?:${thisProgram.source}|${curl.source})${wordsAfterProgram.source}`,
-  "g",
-);
+const unquotedCommand = `(?:${thisProgram.source}|${curl.source})${wordsAfterProgram.source}`;
+const command = new RegExp(`${quotedCommand.source}|${unquotedCommand}`, "g");
 
 /** Stands for a space of a command: no line may end there. */
 const unbreakableSpace = "\uE000";

@@ -16,7 +16,7 @@ export interface Output {
 /** An output that cannot be misused to control the terminal. */
 export interface Printer extends Output {
   readonly waitForReader: (until: AbortSignal) => Promise<boolean>;
-  /** Writes a text for people: on a terminal in lines of its width, with commands as the user starts them. */
+  /** Writes a text for people: on a terminal in lines of its width, in which a command stays on one line. */
   readonly say: (text: string) => void;
   /** Breaks a text into lines of the terminal's width; a text for a pipe is unchanged. */
   readonly wrap: (text: string) => string;

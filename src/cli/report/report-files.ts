@@ -91,7 +91,7 @@ export async function writeTargets(
       continue;
     }
     try {
-      await writeReportFile(resolve(cwd, file), text, isAppended);
+      writeReportFile(resolve(cwd, file), text, isAppended);
     } catch (cause) {
       failures.push(unwritableTarget(cause, file, flag));
     }

@@ -3,6 +3,7 @@ import { parseApiKey, randomLength, sandboxMark } from "../../rules/key-text.js"
 import { runDue } from "../../sandbox/operations/run-due.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { unknownSecret } from "../../scenario/keys/secrets.js";
+import type { StreamName } from "./run-command.js";
 
 /** The shortest real key, without its prefix; what is shorter is a placeholder. */
 const minRealLength = 16;
@@ -12,8 +13,6 @@ const longestUnsearched = 64 * 1024;
 
 /** What is kept of a line that was searched: a key may have begun there. No percent-encoded key is as long. */
 const keptForKey = 1024;
-
-type OutputName = "stdout" | "stderr";
 
 /** Finds full keys in what a command prints. */
 export class KeyFinder {
@@ -27,7 +26,7 @@ export class KeyFinder {
   }
 
   /** Searches what the command has printed, line by line. */
-  add(name: OutputName, chunk: Buffer): void {
+  add(name: StreamName, chunk: Buffer): void {
     const stream = this.#streams[name];
     const lines = (stream.rest + chunk.toString("latin1")).split("\n");
     stream.rest = lines.pop() as string;
@@ -47,7 +46,7 @@ export class KeyFinder {
     return [...this.#places];
   }
 
-  #search(name: OutputName, text: string): void {
+  #search(name: StreamName, text: string): void {
     const keys = [...findKeys(text), ...findBase64Keys(text)];
     if (keys.length === 0) return;
 

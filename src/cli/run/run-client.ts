@@ -4,9 +4,7 @@ import type { Report } from "../../report/report-shape.js";
 import { commandLine } from "../../report/shell-words.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { RunConditions } from "../../runs/conditions.js";
-import type { ConditionedRun } from "../../sandbox/conditioned-run.js";
-import type { Invocation } from "../../sandbox/invocation.js";
-import type { Counters } from "../../sandbox/journal/counts.js";
+import { Counters } from "../../sandbox/journal/counts.js";
 import { runDue } from "../../sandbox/operations/run-due.js";
 import type { SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
 import { checkedStart, startSandbox } from "../../sandbox/start-sandbox.js";
@@ -14,7 +12,7 @@ import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { serve } from "../../server/serve.js";
 import type { CommandCall } from "../command.js";
 import type * as shared from "../flags/shared-flags.js";
-import { warnOfPinned } from "../scenario/sandbox-warnings.js";
+import { warnOfOverriddenProfile } from "../scenario/sandbox-warnings.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { noteRefusedPort } from "../serve/refused-ports.js";
 import { type ServeFlags, serveOptions } from "../serve/serve-options.js";
@@ -32,8 +30,8 @@ interface ClientStart extends Pick<CommandOptions, "place" | "signals" | "isLate
   /** With conditions: the start of clocks that neither the options nor the scenario set. Default: the real time. */
   readonly clockStart?: number;
   readonly conditions: RunConditions | undefined;
-  /** Counts all requests of the run for its report, also those that a test has cleared in its sandboxes. */
-  readonly counts: Counters;
+  /** Counts all requests of the run for its report, also those that a test has cleared in its sandboxes. Default: new counters. */
+  readonly counts?: Counters;
   /** The command line that starts certify, for the report. */
   readonly certifyLine: string;
   readonly onStart?: (sandbox: SandboxState) => void;
@@ -46,7 +44,7 @@ interface ClientStart extends Pick<CommandOptions, "place" | "signals" | "isLate
 export async function runClient(
   client: ClientStart,
 ): Promise<{ readonly end: CommandEnd; readonly report: Report; readonly folder: RunFolder }> {
-  const { loaded, startOptions, clockStart, conditions } = client;
+  const { loaded, startOptions, clockStart, conditions, counts = new Counters() } = client;
   // The command's processes may have sandboxes of their own, which start with what is in this folder.
   const folder = await openRunFolder({
     scenario: loaded,
@@ -61,7 +59,7 @@ export async function runClient(
     invocation: invocationOf(client),
   };
   const sandbox = startSandbox(checkedStart(loaded, startOptions, context));
-  sandbox.counters.alsoCountWith(client.counts);
+  sandbox.counters.alsoCountWith(counts);
   client.onStart?.(sandbox);
 
   // Keys that the command prints are advice in the report.
@@ -78,7 +76,7 @@ export async function runClient(
   }
 
   const reported = { underExec: true, keysInOutput: keyFinder.places() };
-  return { end, report: clientReport(sandbox, reported, client.counts), folder };
+  return { end, report: clientReport(sandbox, reported, counts), folder };
 }
 
 /** What the conditions change in the run's own sandbox, as they do in those of the command; `undefined` without conditions. */
@@ -111,7 +109,7 @@ async function runWhileServing(
   const readFolder = () => folder.read(sandbox);
   const server = await serve(sandbox, { ...options, beforeControlCall: readFolder });
   runDue(sandbox);
-  warnOfPinned(sandbox, flags, logger);
+  warnOfOverriddenProfile(sandbox, flags, logger);
   noteRefusedPort(server, logger);
 
   const { name, seed, profile } = sandbox;

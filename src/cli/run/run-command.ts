@@ -7,8 +7,8 @@
 
 import type { ChildProcess, StdioOptions } from "node:child_process";
 import { constants } from "node:os";
-import { isatty } from "node:tty";
 import spawn from "cross-spawn";
+import { type CommandPlace, signalSteps, wasSentByTerminal } from "./command-signals.js";
 import { processEnd, SharedListener } from "./shared-listener.js";
 import type { TakenSignals } from "./taken-signals.js";
 
@@ -18,8 +18,6 @@ export type CommandEnd =
   | { readonly kind: "not_run"; readonly failure: NodeJS.ErrnoException }
   /** A signal came before the command started. */
   | { readonly kind: "stopped"; readonly signal: NodeJS.Signals };
-
-type CommandPlace = "at_terminal" | "own_group";
 
 export interface CommandOptions {
   readonly cwd: string;
@@ -33,7 +31,7 @@ export interface CommandOptions {
 }
 
 const outputs = ["stdout", "stderr"] as const;
-type StreamName = (typeof outputs)[number];
+export type StreamName = (typeof outputs)[number];
 
 /** What to do when nobody reads an output of this process any more. */
 const outputErrors: Readonly<Record<StreamName, SharedListener>> = {
@@ -46,28 +44,6 @@ const killAfterMs = 5000;
 /** How long the rest of the output is read after the command's end. */
 const outputGraceMs = 500;
 const latenessIntervalMs = 100;
-
-/** What a signal to this process does to its command. */
-interface SignalStep {
-  /** Whether the command gets the signal, also if the terminal may have sent it to both. */
-  readonly passedOn: "always" | "unless_from_terminal";
-  /** Whether the command is killed if it has not ended some time later. */
-  readonly startsKillTimer: boolean;
-}
-
-/** What the first and the second signal do. Each later one kills the command. */
-const signalSteps: Readonly<Record<CommandPlace, readonly SignalStep[]>> = {
-  at_terminal: [
-    { passedOn: "unless_from_terminal", startsKillTimer: false },
-    // A signal that was only for this process looks as if it were from the terminal. So the second one is always passed on.
-    { passedOn: "always", startsKillTimer: true },
-  ],
-  own_group: [
-    // Nobody waits for it at a terminal.
-    { passedOn: "always", startsKillTimer: true },
-    { passedOn: "always", startsKillTimer: false },
-  ],
-};
 
 /**
  * Runs a command to its end. Its exit code after a signal is 128 plus the number of the signal. The third signal kills it,
@@ -179,7 +155,7 @@ class RunningCommand {
     }
 
     if (step.startsKillTimer) this.#killSoon();
-    const hasGotIt = step.passedOn === "unless_from_terminal" && isFromTerminal(signal);
+    const hasGotIt = step.passedOn === "unless_from_terminal" && wasSentByTerminal(signal);
     if (!hasGotIt) this.#send(signal);
   }
 
@@ -240,11 +216,4 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   } catch {
     // The group has already ended.
   }
-}
-
-/** Whether a terminal has sent a signal, which all processes of its foreground group get. */
-function isFromTerminal(signal: NodeJS.Signals): boolean {
-  // On Windows, each signal is from the terminal, and sending one would end the process.
-  if (process.platform === "win32") return true;
-  return (signal === "SIGINT" || signal === "SIGQUIT") && (isatty(0) || isatty(2));
 }

@@ -4,6 +4,7 @@ import { requestShape } from "../../sandbox/view-shapes.js";
 import { findMismatches } from "../../schema/mismatches.js";
 import * as s from "../../schema/shape.js";
 
+// What the control plane shows of a request, but for two fields that it makes from others of an exchange.
 const { unread: _unread, source: _source, ...exchangeFields } = requestShape.fields;
 
 /** An exchange in a line: what the control plane shows of a request, and what else counts and the report need. */
@@ -20,15 +21,17 @@ const exchangeShape = s.openMapping({
   operation: s.orNull(s.text()),
   keptHeaders: s.list(s.text()),
   response: s.openMapping({ status: s.number(), headers: s.list(s.text()), body: s.text() }),
+  // The keys that its advice is about, by the ids of advice.
   keysOfAdvice: s.optional(s.openMapping({})),
 });
 const traceShape = s.openMapping({ points: s.list(s.openMapping({})), scenario: s.text() });
 
-/** A line that a sandbox has written: its first one has the version, each other one an exchange or a request that could not be read. */
+/** A line that a sandbox has written: its first one has the version, each other one an exchange or a request whose response was not read. */
 const lineShape = s.openMapping({
   version: s.optional(s.text()),
   exchange: s.optional(exchangeShape),
   trace: s.optional(traceShape),
+  // The id of a request whose response was not read to its end.
   unread: s.optional(s.text()),
 });
 

@@ -36,6 +36,11 @@ export async function openScenarioArgument(
   return openScenario(name, { cwd: io.cwd, stdin, signal });
 }
 
+/** Whether a loaded scenario is a bundled one, which is in no file and not from stdin. */
+export function isBundled({ files, piped }: LoadedScenario): boolean {
+  return files.length === 0 && piped === undefined;
+}
+
 /** Whether a word is a scenario: a bundled name, a file that exists, or `-` for stdin. */
 export function namesScenario(word: string, { cwd }: Io): boolean {
   return word === stdinName || isScenarioName(word) || existsSync(resolve(cwd, word));

@@ -5,7 +5,7 @@ import type { SandboxState, StartOptions } from "../../sandbox/sandbox-state.js"
 import { listed } from "../../schema/words.js";
 
 /** Warns about assumptions of the scenario that override a given `--profile`. */
-export function warnOfPinned(sandbox: SandboxState, { profile }: StartOptions, log: Logger): void {
+export function warnOfOverriddenProfile(sandbox: SandboxState, { profile }: StartOptions, log: Logger): void {
   // A state file overrides the flag.
   if (profile !== sandbox.profile) return;
   const pinned = ownAssumptionNames(sandbox);

@@ -4,7 +4,8 @@ import { runDue } from "../../sandbox/operations/run-due.js";
 import type { SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
 import { problemsAt } from "../../scenario/problems.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
-import { warnOfDates, warnOfPinned } from "./sandbox-warnings.js";
+import { isBundled } from "./open-scenario.js";
+import { warnOfDates, warnOfOverriddenProfile } from "./sandbox-warnings.js";
 
 /** Warns of what is valid in a scenario, but usually a mistake: after the start of its sandbox, and after each reload. */
 export async function warnOfScenario(
@@ -14,15 +15,14 @@ export async function warnOfScenario(
   logger: Logger,
 ): Promise<void> {
   runDue(sandbox);
-  warnOfPinned(sandbox, startOptions, logger);
+  warnOfOverriddenProfile(sandbox, startOptions, logger);
   warnOfDates(sandbox, logger);
 
-  const { name, files, piped } = loaded;
-  const isBundled = files.length === 0 && piped === undefined;
   // Bundled scenarios are tested.
-  if (isBundled) return;
+  if (isBundled(loaded)) return;
 
   const { scenarioWarnings } = await import("../../node/scenario-warnings.js");
+  const { name } = loaded;
   const { placeOf, spelling } = await places();
   const warnings = scenarioWarnings(loaded, { spelling }, startOptions);
   // The kinds are shown in this order.

@@ -6,7 +6,7 @@ import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type * as shared from "../flags/shared-flags.js";
-import { openScenarioArgument } from "../scenario/open-scenario.js";
+import { isBundled, openScenarioArgument } from "../scenario/open-scenario.js";
 import { filesOfFailure } from "../scenario/scenario-failures.js";
 import { type FileReading, FileWatch } from "./file-watch.js";
 
@@ -30,12 +30,12 @@ type Reload = "unchanged" | "mended" | "replaced";
 /** Serves the scenario in a new sandbox each time its files change; a broken one leaves the running sandbox unchanged. Resolves to how to stop that. */
 export async function startWatching(context: ReloadContext): Promise<() => Promise<void>> {
   const { call, served, logger } = context;
-  const { name, piped, files } = served.loaded;
+  const { name, piped } = served.loaded;
   if (piped !== undefined) {
     logger.note("Nothing to watch: the scenario came from stdin.");
     return async () => {};
   }
-  if (files.length === 0) {
+  if (isBundled(served.loaded)) {
     const copy = `${call.io.program} show ${name} > my.yaml`;
     logger.note(`Nothing to watch: ${name} is a bundled scenario. Copy it with \`${copy}\`.`);
     return async () => {};

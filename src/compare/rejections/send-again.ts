@@ -102,14 +102,14 @@ async function sendTurns(
   return { kind: "all_sent", contrasts };
 }
 
-type TurnResult = { readonly kind: "all_sent" } | { readonly kind: "broken_off"; readonly why: string };
+type TurnEnd = { readonly kind: "all_sent" } | { readonly kind: "broken_off"; readonly why: string };
 
 /** Sends these causes, until a request cannot be sent. */
 async function sendTurn(
   session: Session,
   firstRequests: FirstRequests,
   causes: readonly PromisedOutcomeId[],
-): Promise<TurnResult> {
+): Promise<TurnEnd> {
   for (const cause of causes) {
     const first = firstRequests.get(cause);
     if (first === undefined) continue;

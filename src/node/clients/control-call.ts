@@ -64,20 +64,22 @@ export class ControlCall {
       maxBody: maxResponse,
       ca: readAuthority(ca),
     });
-    if (isNoResponse(response)) throw this.failure(`${response.found}. ${response.hint}`);
+    if (isNoResponse(response)) throw this.errorBecause(`${response.found}. ${response.hint}`);
 
     const hideToken = (text: string) => this.#withoutToken(text);
     const body = mapTexts(jsonObjectIn(response.body), hideToken) as ControlReply["body"]; // the same members
     const error = readAs(controlErrorShape, body.error);
     if (error?.code === "control_token_required") {
-      if (token === undefined) throw this.failure("it requires its token: give it with --control-token.");
-      throw this.failure(`it rejects the token from ${tokenFrom}. Give its own with --control-token.`);
+      if (token === undefined) {
+        throw this.errorBecause("it requires its token: give it with --control-token.");
+      }
+      throw this.errorBecause(`it rejects the token from ${tokenFrom}. Give its own with --control-token.`);
     }
     return { status: response.status, body };
   }
 
-  /** The error of this call. */
-  failure(why: string): SandboxError {
+  /** The error of this call; `why` ends its message. */
+  errorBecause(why: string): SandboxError {
     return new SandboxError("usage", `${this.#whatFailed}: ${this.#withoutToken(why)}`);
   }
 

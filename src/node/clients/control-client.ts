@@ -7,13 +7,13 @@ import { nodePlatform } from "../platform.js";
 import { type ControlAddress, ControlCall, readAuthority, readSandboxUrl } from "./control-call.js";
 import {
   type DetailsInJson,
-  detailsShape,
   healthShape,
   printableText,
   type RequestInJson,
   type RunningKey,
   readAs,
-  requestsShape,
+  readJournaledRequest,
+  readRequests,
   runningKeyShape,
   runningKeysShape,
   stoppingShape,
@@ -88,19 +88,18 @@ export class ControlClient {
       const message = `The journal of ${this.url} has no request ${quote(id)}. It keeps the last 1,000 since the start or the last reset; list them with GET ${controlPath}/requests, or use "last" for the latest rejection.`;
       throw new SandboxError("not_found", message);
     }
-    const details = readAs(detailsShape, body.data);
-    if (details === undefined) throw call.failure(unexpectedReply(status, "a request"));
-    return details as DetailsInJson; // it has the shape
+    const details = readJournaledRequest(body.data);
+    if (details === undefined) throw call.errorBecause(unexpectedReply(status, "a request"));
+    return details;
   }
 
-  async #requests(): Promise<readonly RequestInJson[]> {
-    const requests = await this.#get({
+  #requests(): Promise<readonly RequestInJson[]> {
+    return this.#get({
       path: "/requests",
       purpose: "get the requests of",
       noun: "requests",
-      read: (data) => readAs(requestsShape, data),
+      read: readRequests,
     });
-    return requests as readonly RequestInJson[]; // they have the shape
   }
 
   /** Every key, with what its next request gets: a caller looks for one without sending it. */
@@ -132,7 +131,7 @@ export class ControlClient {
     const call = new ControlCall(this.#address, "get the key from", { method: "GET", path });
     const { status, body } = await call.send();
     const key = readAs(runningKeyShape, body.data);
-    if (key === undefined) throw call.failure(unexpectedReply(status, "the key"));
+    if (key === undefined) throw call.errorBecause(unexpectedReply(status, "the key"));
     return key;
   }
 
@@ -141,13 +140,13 @@ export class ControlClient {
     const call = new ControlCall(this.#address, "stop", { method: "POST", path: "/stop" });
     const { status, body } = await call.send();
     if (status === 404) {
-      throw call.failure(
+      throw call.errorBecause(
         "nothing can be stopped at this URL: the server runs with --no-control, or it is not a sandbox.",
       );
     }
     const stopping = readAs(stoppingShape, body.data);
     if (status !== 200 || stopping === undefined) {
-      throw call.failure(`it returned ${status}, unlike a sandbox of this version.`);
+      throw call.errorBecause(`it returned ${status}, unlike a sandbox of this version.`);
     }
 
     // It responds before it stops, and then accepts no connections.
@@ -158,7 +157,7 @@ export class ControlClient {
     let timeLeft = timeout;
     while (maybeSandbox(await listenerAt(this.url, { timeout: timeLeft, ca }))) {
       timeLeft = Math.ceil(endsAt - stopwatch());
-      if (timeLeft <= 0) throw call.failure("it has not stopped yet.");
+      if (timeLeft <= 0) throw call.errorBecause("it has not stopped yet.");
       await wait(20);
     }
     return { url: this.url, scenario: printableText(stopping.scenario), startedAt: stopping.started_at };
@@ -168,12 +167,12 @@ export class ControlClient {
     const call = new ControlCall(this.#address, purpose, { method: "GET", path });
     const { status, body } = await call.send();
     if (status === 404) {
-      throw call.failure(
+      throw call.errorBecause(
         "there is no control plane at this URL: the server runs with --no-control, or it is not a sandbox.",
       );
     }
     const value = status === 200 ? read(body.data) : undefined;
-    if (value === undefined) throw call.failure(unexpectedReply(status, noun));
+    if (value === undefined) throw call.errorBecause(unexpectedReply(status, noun));
     return value;
   }
 }

@@ -2,12 +2,12 @@ import { requestDetailsShape } from "../../api/request-details.js";
 import { outcomeShape } from "../../rules/outcomes.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
-import { tolerantJsonShape } from "../../schema/any-version.js";
 import { isTooDeep, tryParseJson } from "../../schema/json-text.js";
 import { findMismatches } from "../../schema/mismatches.js";
 import type { Shape, ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
 import type { InJson } from "../../schema/spelling.js";
+import { tolerantJsonShape } from "../../schema/tolerant-json-shape.js";
 
 // What a control plane replies. Any program may listen at its address, so that nothing without these shapes is read.
 
@@ -48,11 +48,25 @@ export const runningKeyShape = s.openMapping({
 export const runningKeysShape = s.list(runningKeyShape);
 export type RunningKey = ValueOf<typeof runningKeyShape>;
 
-export const detailsShape = tolerantJsonShape(requestDetailsShape);
+const detailsShape = tolerantJsonShape(requestDetailsShape);
+/** A request with its details. */
 export type DetailsInJson = InJson<ValueOf<typeof requestDetailsShape>>;
 
-export const requestsShape = tolerantJsonShape(s.list(requestShape));
+/** The details of a request, from a sandbox of any version; `undefined` if the data is something else. */
+export function readJournaledRequest(data: unknown): DetailsInJson | undefined {
+  const details = readAs(detailsShape, data);
+  return details as DetailsInJson | undefined; // the shape is of this type
+}
+
+const requestsShape = tolerantJsonShape(s.list(requestShape));
+/** A request of the journal. */
 export type RequestInJson = InJson<ValueOf<typeof requestShape>>;
+
+/** The requests of a journal, from a sandbox of any version; `undefined` if the data is something else. */
+export function readRequests(data: unknown): readonly RequestInJson[] | undefined {
+  const requests = readAs(requestsShape, data);
+  return requests as readonly RequestInJson[] | undefined; // the shape is of this type
+}
 
 /** A value of another program; `undefined` if it does not have the shape. */
 export function readAs<Of extends Shape>(shape: Of, value: unknown): ValueOf<Of> | undefined {

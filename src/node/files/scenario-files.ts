@@ -1,7 +1,6 @@
 import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, parse, resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
-import { buffer } from "node:stream/consumers";
 import { SandboxError } from "../../rules/errors.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { isScenarioName, type ScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
@@ -27,6 +26,9 @@ interface LoadOptions {
   /** A `Readable` with the scenario, in place of a file of its name. Typed as an object: the types of this package must not need Node's. Default: none, so that even `-` is a file. */
   stdin?: object | undefined;
 }
+
+/** The most bytes that are read of a text: more than allowed, so that it shows as too large, also if its last character, of up to four bytes, is cut. */
+const maxBytes = scenarioLimits.bytes + 4;
 
 const yamlExtension = /\.ya?ml$/i;
 
@@ -68,16 +70,12 @@ async function openText(text: string, { name, cwd, from }: TextOrigin): Promise<
   const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
   const { scenario, ...places } = parseWithPlaces(text, { file: name, load: extended.read });
 
-  const ownFiles = from === "file" ? [resolve(cwd, name)] : [];
   // The text has the whole scenario unless it extends another file.
   const isWhole = extended.files.length === 0;
-  const loaded: LoadedScenario = {
-    scenario,
-    name,
-    files: [...ownFiles, ...extended.files],
-    ...(from === "stdin" && { piped: text }),
-    ...(isWhole && { text }),
-  };
+  const ofScenario = { scenario, name, ...(isWhole && { text }) };
+  let loaded: LoadedScenario = { ...ofScenario, files: [resolve(cwd, name), ...extended.files] };
+  // A text from stdin is in no file.
+  if (from === "stdin") loaded = { ...ofScenario, files: extended.files, piped: text };
   return { loaded, places: async () => places };
 }
 
@@ -113,11 +111,12 @@ class ExtendedFiles {
 
   /** Reads the file that the file `from` extends by this name, which is relative to its folder. Default: the scenario itself extends it. */
   readonly read = (name: string, from = this.#first): { readonly text: string; readonly file: string } => {
-    const folder = dirname(from);
+    const folder = resolve(this.#cwd, dirname(from));
+    this.#files.push(resolve(folder, name));
+    const text = readScenarioFile(name, folder);
     // Messages show the file as the command line would name it.
-    const shownFile = isAbsolute(name) ? name : join(folder, name);
-    this.#files.push(resolve(this.#cwd, shownFile));
-    return { text: readScenarioFile(name, resolve(this.#cwd, folder)), file: shownFile };
+    const shownFile = isAbsolute(name) ? name : join(dirname(from), name);
+    return { text, file: shownFile };
   };
 }
 
@@ -130,10 +129,23 @@ async function readStdin(
 ): Promise<string> {
   try {
     if (signal !== undefined) addAbortSignal(signal, stdin);
-    return textOfBytes(await buffer(stdin));
+    return textOfBytes(await startOfStream(stdin, maxBytes));
   } catch (error) {
     throw unreadable(error as NodeJS.ErrnoException, name, cwd);
   }
+}
+
+/** Reads a stream to its end, or until it has had so many bytes: a program may write to stdin without an end. */
+async function startOfStream(stream: Readable, max: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    const bytes = Buffer.from(chunk);
+    chunks.push(bytes);
+    length += bytes.length;
+    if (length >= max) break;
+  }
+  return Buffer.concat(chunks);
 }
 
 /** Reads a scenario file by its name in a folder. The parser rejects anything but text, and a file that is too large. */
@@ -142,10 +154,8 @@ export function readScenarioFile(name: string, folder: string): string {
   try {
     const stats = statSync(file);
     rejectEndlessFile(stats, "; use - for a scenario from stdin");
-    // More bytes than allowed show that a file is too large, also if the last character, of up to four bytes, is cut.
-    const max = scenarioLimits.bytes + 4;
     // The size of some files, such as those in /proc, is 0.
-    const length = Math.min(max, stats.size || max);
+    const length = Math.min(maxBytes, stats.size || maxBytes);
     return textOfBytes(readStart(file, length));
   } catch (error) {
     throw unreadable(error as NodeJS.ErrnoException, name, folder);

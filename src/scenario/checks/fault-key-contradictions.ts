@@ -1,6 +1,6 @@
 import { keyStateTable } from "../../rules/key-state.js";
 import { isSuccess, type OutcomeId } from "../../rules/outcomes.js";
-import { successOfKind } from "../../rules/success-of-key.js";
+import { successBeforeReplacement } from "../../rules/success-of-key.js";
 import { quote } from "../../schema/words.js";
 import type { FaultContradiction, FaultFields } from "./fault-contradictions.js";
 import type { KeyForFaults, KeysForFaults } from "./keys-for-faults.js";
@@ -90,7 +90,7 @@ function fitsKindOfKey(outcome: OutcomeId, key: KeyForFaults): boolean {
     case "200.live":
     case "200.legacy":
     case "200.replacement":
-      return outcome === successOfKind(key);
+      return outcome === successBeforeReplacement(key);
     default:
       // A key of any kind has 200.retiring once it is replaced, the successes of endpoints, and all other rejections.
       return true;

@@ -34,7 +34,7 @@ export const actionFields = {
   revoke: s.optional(s.mapping({ key: refOf("key"), actor })),
   expire: s.optional(s.mapping({ key: refOf("key"), expires: timeOrDuration(), actor })),
   organization: s.optional(
-    s.needingOneOf(
+    s.needing(
       Object.keys(organizationChange.fields),
       s.mapping<s.Fields>({ ref: refOf("organization"), ...organizationChange.fields }),
     ),

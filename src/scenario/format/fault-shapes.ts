@@ -57,7 +57,7 @@ const statusFields = {
 
 const thenFields: s.Fields = { ...effectFields, ...statusFields };
 /** The field `then`, what a fault does: it has one effect at least. `{ hang: false }` has none, like `{}`. */
-const then = s.needingOneThatIsOn(faultKinds, s.mapping(thenFields));
+const then = s.needing(faultKinds, s.mapping(thenFields), { isFalseMissing: true });
 
 const faultSchema: s.Shape = s.mapping({
   when: s.optional(s.mapping(conditionFields)),

@@ -31,7 +31,7 @@ const expectedResult = s.mapping({
 });
 
 export const timelineSchema = s.list(
-  s.needingOneOf(
+  s.needing(
     actionNames,
     s.mapping({
       at: timeOrDuration(),
@@ -45,7 +45,7 @@ export const timelineSchema = s.list(
 const longestNarration = 2000;
 
 export const storySchema = s.list(
-  s.needingOneOf(
+  s.needing(
     stepKinds,
     s.mapping({
       after: s.optional(positiveDuration()),

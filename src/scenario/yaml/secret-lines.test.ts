@@ -46,6 +46,8 @@ test.each([
   `        limits: api_key=a secret:${secret}`,
   `        scopes: [secret:${secret}]`,
   `        - token:${secret}`,
+  `        x-of-key: b\n        x-of-key: &a ${secret}\n        secret: *a`,
+  `        x-of-key: b\n        x-of-key: &a ${secret}\n        secret: [*a]`,
 ])("R46 no problem shows a secret without a prefix: %s", (lines) => {
   expect(shownFor(lines)).not.toContain("hunter2");
 });
