@@ -6,11 +6,11 @@ import type { ClientRunner } from "./client-runs/client-run.js";
 import { plainRunRequest, Runs } from "./client-runs/runs.js";
 import { judgeFaults } from "./faults/faults.js";
 import {
-  clientByParts,
+  anyResultNeedsFailure,
+  clientAfterContradiction,
+  clientAsJudged,
   clientNotJudged,
-  clientWithoutFailures,
-  type Parts,
-  restOnFailures,
+  type JudgmentsByGroup,
 } from "./judged-client.js";
 import { findDoubtOfPlainRun } from "./plain-run.js";
 import { judgeResends } from "./resends/resends.js";
@@ -33,7 +33,8 @@ import { makeVariedRunsOnce } from "./varied/varied-runs.js";
 //
 // Nobody is accused by chance:
 // - A run that failed is a problem only if it fails again; one that does not end in time needs no second run.
-// - Two runs under the same conditions that end differently are a contradiction: after it, no failure counts.
+// - Two runs under the same conditions that end differently are a contradiction: after it, no failure counts. Runs that hide an outcome from
+//   the client, with a wrong answer, a rejection or a late response, contradict no other.
 
 /** Certifies a client: one plain run, and then what the plan contains; `only` of it limits that. */
 export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<Certification> {
@@ -65,15 +66,15 @@ async function certifyByRuns(runs: Runs): Promise<Certification> {
   const doubt = await findDoubtOfPlainRun(plain, runs);
   if (doubt !== undefined) return clientNotJudged(runs, doubt);
 
-  const parts = await judgeParts(runs);
-  if (restOnFailures(parts)) await makeLastPlainRun(runs);
+  const groups = await judgeGroups(runs);
+  if (anyResultNeedsFailure(groups)) await makeLastPlainRun(runs);
 
   const contradiction = runs.findContradiction();
-  if (contradiction === undefined) return clientByParts(runs, parts);
-  return clientWithoutFailures(runs, parts, contradiction);
+  if (contradiction === undefined) return clientAsJudged(runs, groups);
+  return clientAfterContradiction(runs, groups, contradiction);
 }
 
-async function judgeParts(runs: Runs): Promise<Parts> {
+async function judgeGroups(runs: Runs): Promise<JudgmentsByGroup> {
   // The varied runs start with the others, and the search for causes after all of them: it is alone then.
   const [, answers, resends, faults] = await Promise.all([
     makeVariedRunsOnce(runs),

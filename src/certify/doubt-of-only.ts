@@ -4,7 +4,7 @@ import type { JudgedCheck, Reason } from "./checks/judgment.js";
 import type { CertifyPlan } from "./checks/plan.js";
 import { keysToSend } from "./coverage.js";
 
-/** Why the first name of `--only` shows nothing of which no check is judged; `undefined` if each name has one that is. */
+/** Why nothing of a name of `--only` is judged. It is the first name whose checks are all not judged; `undefined` if there is no such name. */
 export function findDoubtOfOnly(
   { only = [] }: Pick<CertifyPlan, "only">,
   checks: readonly JudgedCheck[],
@@ -19,8 +19,9 @@ export function findDoubtOfOnly(
     for (const { result } of checksOfName) {
       if (result.kind === "not_judged") reasons.push(result.reason);
     }
+    const isAnyJudged = reasons.length < checksOfName.length;
     const [firstReason] = reasons;
-    if (firstReason === undefined || reasons.length < checksOfName.length) continue;
+    if (isAnyJudged || firstReason === undefined) continue;
     return { why: `${name}: ${firstReason.why}`, whatToDo: firstReason.whatToDo };
   }
   return undefined;

@@ -16,55 +16,60 @@ import { findDoubtOfOnly } from "./doubt-of-only.js";
 import { noteRepeatedRejections } from "./resends/repeated-rejections.js";
 
 /** What each part of the runs has shown. */
-export interface Parts {
+export interface JudgmentsByGroup {
   readonly answers: Judgment;
   readonly resends: Judgment;
   readonly faults: Judgment;
   readonly varied: Judgment;
 }
 
-/** Joins the parts. Their problems are in this order, the most serious first. */
-function judgmentOfParts({ resends, varied, faults, answers }: Parts): Judgment {
+/** Joins the groups. Their problems are in this order, the most serious first. */
+function joinGroups({ resends, varied, faults, answers }: JudgmentsByGroup): Judgment {
   return mergeJudgments([resends, varied, faults, answers]);
 }
 
 /** Whether a check has its result because runs failed: it would have another one if the command no longer passed at all. */
-export function restOnFailures(parts: Parts): boolean {
-  return judgmentOfParts(parts).checks.some(restsOnFailure);
+export function anyResultNeedsFailure(groups: JudgmentsByGroup): boolean {
+  return joinGroups(groups).checks.some(needsFailure);
 }
 
-/** The result that a check of each kind has only because a run failed. */
-const resultByFailure: Readonly<Record<Check["kind"], "held" | "failed" | "none">> = {
-  // A client should fail at a wrong answer or a rejection.
+/**
+ * The result that a check of each kind has only because the command failed in some run. An answer and a resend hold because it failed: the
+ * client noticed them. A varied run and a fault fail because of it.
+ */
+const resultThatNeedsFailure: Readonly<Record<Check["kind"], "held" | "failed" | "none">> = {
   answer: "held",
   resend: "held",
-  // It should pass whatever varies, and survive a fault.
   varied: "failed",
   fault: "failed",
   // Advice is about requests and output, however the run ended.
   advice: "none",
 };
 
-function restsOnFailure({ check, result }: JudgedCheck): boolean {
-  return result.kind === resultByFailure[check.kind];
+function needsFailure({ check, result }: JudgedCheck): boolean {
+  return result.kind === resultThatNeedsFailure[check.kind];
 }
 
 /** Nothing contradicts what the runs have shown. */
-export async function clientByParts(runs: Runs, parts: Parts): Promise<JudgedClient> {
+export async function clientAsJudged(runs: Runs, groups: JudgmentsByGroup): Promise<JudgedClient> {
   // What a named resend explains needs no note.
-  const notes = parts.resends.problems.length > 0 ? [] : await noteRepeatedRejections(runs);
-  const judgment = mergeJudgments([judgeAdvice(runs), judgmentOfParts(parts), { ...nothingJudged, notes }]);
+  const notes = groups.resends.problems.length > 0 ? [] : await noteRepeatedRejections(runs);
+  const judgment = mergeJudgments([judgeAdvice(runs), joinGroups(groups), { ...nothingJudged, notes }]);
   if (runs.isStopped) return judgedClient(runs, judgment);
 
   return judgedClient(runs, judgment, findDoubtOfOnly(runs.plan, judgment.checks, runs.plain.report));
 }
 
-/** A failure shows nothing after a contradiction: neither a problem, nor what has a result because of it. */
-export function clientWithoutFailures(runs: Runs, parts: Parts, contradiction: Contradiction): JudgedClient {
+/** After a contradiction, no failure shows anything: what needs one is not judged, and the rest stays. */
+export function clientAfterContradiction(
+  runs: Runs,
+  groups: JudgmentsByGroup,
+  contradiction: Contradiction,
+): JudgedClient {
   const unstable = whyUnstable(contradiction);
-  const { checks, problems, notes } = judgmentOfParts(parts);
+  const { checks, problems, notes } = joinGroups(groups);
   const withoutFailures = checks.map((judged) =>
-    restsOnFailure(judged) ? { check: judged.check, result: notJudged(unstable) } : judged,
+    needsFailure(judged) ? { check: judged.check, result: notJudged(unstable) } : judged,
   );
 
   // A problem stays if one of its checks still fails: a client passes that resends, or that accepts a wrong answer.

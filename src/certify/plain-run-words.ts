@@ -32,7 +32,7 @@ export const alwaysFails = (why: string): Reason => ({
 });
 
 /** A run that was not made leaves open whether the command always fails. */
-export const staysOpen = (why: string): Reason => ({ why, whatToDo: certifyStopped.whatToDo });
+export const stoppedBeforeDecided = (why: string): Reason => ({ why, whatToDo: certifyStopped.whatToDo });
 
 export const typicalPassesSometimes = (why: string): Reason => ({
   why: `${why}, and passes and fails with \`--profile typical\``,

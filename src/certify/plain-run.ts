@@ -7,13 +7,13 @@ import { findDoubtOfCoverage } from "./coverage.js";
 import {
   alwaysFails,
   passesAgain,
-  staysOpen,
+  stoppedBeforeDecided,
   typicalPasses,
   typicalPassesSometimes,
   whyEndless,
 } from "./plain-run-words.js";
 
-/** Why the plain run shows too little for any check. */
+/** Why the plain run shows too little for any check. A plain run that failed is made again first, to tell why. */
 export async function findDoubtOfPlainRun(plain: EndedRun, runs: Runs): Promise<Reason | undefined> {
   const { result, code, report } = plain;
   if (result === "passed") return findDoubtOfCoverage(report);
@@ -25,13 +25,15 @@ export async function findDoubtOfPlainRun(plain: EndedRun, runs: Runs): Promise<
 async function whyPlainFails(why: string, runs: Runs): Promise<Reason> {
   for (let pair = 1; pair <= surePairs; pair++) {
     const minimal = await resultWith("minimal", runs);
-    if (minimal === "not_made") return staysOpen(why);
+    if (minimal === "not_made") return stoppedBeforeDecided(why);
     if (minimal === "passed") return passesAgain(why);
 
     const typical = await resultWith("typical", runs);
-    if (typical === "not_made") return staysOpen(why);
+    if (typical === "not_made") return stoppedBeforeDecided(why);
     if (typical === "passed") continue;
-    return pair === 1 ? alwaysFails(why) : typicalPassesSometimes(why);
+    // In the pairs before this one, if any, `typical` passed.
+    const isFirstPair = pair === 1;
+    return isFirstPair ? alwaysFails(why) : typicalPassesSometimes(why);
   }
   return typicalPasses(why);
 }

@@ -157,12 +157,15 @@ function vitestSandboxTest<const Source extends FixtureSource>(
 ): VitestSandboxTest<FixturesOf<Source>>;
 function vitestSandboxTest(options?: FixtureOptions<never>): VitestSandboxTest<SandboxFixtures>;
 function vitestSandboxTest(options?: FixtureOptions): VitestSandboxTest<SandboxFixtures> {
+  // With `injected`, Vitest takes `provide: { sandboxOptions }` of the project's configuration instead, if it has that.
+  const mayBeProvided = options === undefined;
+
+  // Vitest's names for the scopes: each test has fixtures of its own (`$test`), and the tests of a file share some (`$file`).
   return vitest.test.extend<{ $test: SandboxFixtures; $file: FileFixtures }>({
     sandboxOptions: [
       // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of fixtures from the pattern
       ({}, use) => use(options ?? {}),
-      // Without options, Vitest replaces them by `provide: { sandboxOptions }` of the project's configuration, if it has that.
-      { scope: "file", injected: options === undefined },
+      { scope: "file", injected: mayBeProvided },
     ],
     sharedSandbox: [({ sandboxOptions }, use) => useSandbox(sandboxOptions, use), { scope: "file" }],
     server: [({ sharedSandbox }, use) => serveWhile(sharedSandbox, use), { scope: "file" }],
@@ -172,6 +175,7 @@ function vitestSandboxTest(options?: FixtureOptions): VitestSandboxTest<SandboxF
         sharedSandbox.reset();
         await use(sharedSandbox);
       },
+      // Also for a test that does not name it: the reset is then for its `server`.
       { auto: true },
     ],
     secret: ({ sandbox }, use) => use((ref) => secretOrExplain(sandbox, ref)),

@@ -74,7 +74,7 @@ export function sandboxCreator({ farmers, currentRun }: EntryPoint): CreateSandb
     return sandboxApi(() => {
       if (started === undefined) {
         started = startSandbox(start);
-        run?.follow(started);
+        run?.reportRequestsOf(started);
       }
       return started;
     });

@@ -35,12 +35,15 @@ function resultOfRunFault(
   { facts }: OwnResponse,
   fired: FiredFault,
 ): CallResult {
-  // Read first: a fault that only delays counts the request, which may then have reached a limit.
+  // `expectedOutcome` goes by the counts of requests as they are now, and a fault that only delays counts this one.
   const replaced = facts.expectedOutcome();
   return { ...resultOfFault(sandbox, call, fired), conditionEffect: { replaced } };
 }
 
-/** Starts to count the responses with each status, so that each has other variants than the one before it. */
+/**
+ * Starts to count the responses with each status. The count is the shift: with it, each response has other variants than the one before it.
+ * As an example, the first 200 is shifted by 0, the second one by 1, and a 404 between them by 0. Without `mixed`, nothing is shifted.
+ */
 function startMixing(mixed: RunConditions["mixed"]): ConditionedRun["takeVariantShift"] {
   const counts = new Map<number, number>();
   return ({ request }, status) => {
@@ -55,7 +58,7 @@ function startMixing(mixed: RunConditions["mixed"]): ConditionedRun["takeVariant
 
 /** Starts the faults of a run. Returns a function that fires the one which is due for a call, if any. */
 function startFaults(faults: RunConditions["faults"] = []) {
-  // Each scenario that starts has a new registry, and its faults count their requests again.
+  // Each scenario that starts has a new registry of keys: the faults then count their requests from the first one again.
   const activeByRegistry = new WeakMap<SandboxState["registry"], ActiveFault[]>();
   return (sandbox: SandboxState, call: ApiCall, facts: FaultFacts): FiredFault | undefined => {
     if (faults.length === 0) return undefined;

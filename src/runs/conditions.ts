@@ -33,7 +33,7 @@ export interface OnRequest {
 /** Which request it is, over all processes of the run. */
 export type WhichRequest = RequestByOutcome | NthRequest;
 
-/** The first request that would have this outcome, or each one. With a fault: of those on which it can fire, and that may be sent again. */
+/** The first request that would have this outcome, or each one. If a fault is put in place: of the requests that the fault can hit. */
 export interface RequestByOutcome {
   readonly kind: "first" | "each";
   readonly outcome: OutcomeId;

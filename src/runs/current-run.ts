@@ -22,7 +22,7 @@ export interface SandboxRun {
   /** Returns a sandbox's own options, and the run's in place of those that it does not set. */
   readonly optionsFor: (ownOptions: StartOptions) => StartOptions;
   /** Reports each later request of a sandbox, over all resets. */
-  readonly follow: (sandbox: SandboxState) => void;
+  readonly reportRequestsOf: (sandbox: SandboxState) => void;
 }
 
 /** The folder of a run. Its writer reports a failure once, however often the run is read. */
@@ -61,7 +61,7 @@ function readRun({ path, writer }: OpenFolder, files: Files): SandboxRun | undef
     scenario,
     conditionedRun: conditions && { ...conditionedRun(conditions, claim), clockStart },
     optionsFor: (ownOptions) => completedOptions(ownOptions, options),
-    follow: (sandbox) => writeRequestsOf(sandbox, writer, options.seed),
+    reportRequestsOf: (sandbox) => writeRequestsOf(sandbox, writer, options.seed),
   };
 }
 
@@ -95,6 +95,6 @@ function runOfAnotherVersion(writer: LineWriter): SandboxRun {
     scenario: undefined,
     conditionedRun: undefined,
     optionsFor: (ownOptions) => ownOptions,
-    follow: ({ counters }) => counters.alsoCountWith({ count, countUnread() {} }),
+    reportRequestsOf: ({ counters }) => counters.alsoCountWith({ count, countUnread() {} }),
   };
 }

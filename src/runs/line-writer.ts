@@ -1,40 +1,34 @@
-import { type Files, linesFile, ownVersion, type RunLine } from "./run-folder.js";
+import { LinesFile } from "./lines-file.js";
+import { type Files, ownVersion, type RunLine } from "./run-folder.js";
 
 /** Writes the lines of a process into the folder of its run. A request whose line cannot be written, as to a full disk, is counted in the file's name. */
 export class LineWriter {
-  readonly #folder: string;
-  readonly #files: Files;
   readonly #processId: number;
-  /** A process id may come again in another container. */
-  readonly #id: string;
-  #file: string;
-  /** The requests without a line. */
-  #missing = 0;
-  /** Whether the line with the version is written. */
-  #isStarted = false;
+  readonly #files: Files;
+  readonly #file: LinesFile;
+  /** Whether the file has the line with the version. */
+  #hasVersionLine = false;
   /** Whether the last text may have been written in part, as to a full disk. */
   #isCut = false;
   /** Whether a failure has been reported. */
   #hasReported = false;
 
   constructor(folder: string, files: Files, processId: number) {
-    this.#folder = folder;
-    this.#files = files;
     this.#processId = processId;
-    this.#id = `${processId}-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
-    this.#file = `${folder}/${linesFile(this.#id)}`;
+    this.#files = files;
+    this.#file = new LinesFile(folder, files, processId);
   }
 
   /** Writes the line with the version, if it is missing. */
   writeVersion(): void {
-    if (!this.#isStarted) this.#append(this.#versionLine());
+    if (!this.#hasVersionLine) this.#append(this.#versionLine());
   }
 
   /** Writes a line, after the one with the version. */
   write(line: RunLine): void {
     const text = `${JSON.stringify(line)}\n`;
-    const isWritten = this.#append(this.#isStarted ? text : this.#versionLine() + text);
-    if (!isWritten && line.exchange !== undefined) this.#countMissing();
+    const isWritten = this.#append(this.#hasVersionLine ? text : this.#versionLine() + text);
+    if (!isWritten && line.exchange !== undefined) this.#file.countMissing();
   }
 
   #versionLine(): string {
@@ -46,27 +40,13 @@ export class LineWriter {
     // After a text that may have been cut, a new line begins.
     const separated = this.#isCut ? `\n${text}` : text;
     const isWritten = this.tryOrReport(() => {
-      // Without a descriptor that stays open: some test runners load this module again for each file.
-      this.#files.appendFileSync(this.#file, separated, { mode: 0o600 });
+      this.#file.append(separated);
       return true;
     });
     this.#isCut = isWritten !== true;
     if (isWritten !== true) return false;
-    this.#isStarted = true;
+    this.#hasVersionLine = true;
     return true;
-  }
-
-  /** Counts a request without a line, in the name of the file. */
-  #countMissing(): void {
-    this.#missing += 1;
-    const file = `${this.#folder}/${linesFile(this.#id, this.#missing)}`;
-    try {
-      this.#files.renameSync(this.#file, file);
-    } catch (error) {
-      // A file that is not there yet gets this name with its first line.
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") return;
-    }
-    this.#file = file;
   }
 
   /** Returns `undefined` for what fails, and reports the first failure. */

@@ -8,7 +8,7 @@ import { isSuccess } from "../rules/outcomes.js";
 import { activateFaults } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { OwnResponse } from "../sandbox/conditioned-run.js";
-import { type FiredFault, fireFault } from "../sandbox/fire-faults.js";
+import { type FaultFacts, type FiredFault, fireFault } from "../sandbox/fire-faults.js";
 import type { CallResult } from "../sandbox/journal/call-result.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { FaultOfRun, RejectionOfRun, Replacement } from "./conditions.js";
@@ -42,23 +42,29 @@ export function replacementFor(
   }
 }
 
-/** Fires a fault on a call; `undefined` if the call may not be sent again after it, or if its response has no body that the fault could break. */
+/** Fires a fault on a call; `undefined` if no fault may hit the call, or if this one cannot. */
 function fireOnce(
   sandbox: SandboxState,
-  { request, number }: ApiCall,
+  call: ApiCall,
   { facts }: OwnResponse,
   { effect: then }: FaultOfRun,
 ): FiredFault | undefined {
-  if (!isIdempotent(request.method) || facts.isHead) return undefined;
-  return fireFault(activateFaults([{ then }], sandbox.seed, sandbox.startedAt), number, facts);
+  if (!mayBeHit(call, facts)) return undefined;
+  return fireFault(activateFaults([{ then }], sandbox.seed, sandbox.startedAt), call.number, facts);
 }
 
-/** What a call gets from a fault of the run, which sends a slow body in about a second. */
+/** Whether a fault may hit the call: the client may send it again after the fault, and its response has a body, which a fault may break. */
+function mayBeHit({ request }: ApiCall, { isHead }: FaultFacts): boolean {
+  return isIdempotent(request.method) && !isHead;
+}
+
+/** What a call gets from a fault of the run. A slow body takes about a second, whatever rate the fault has. */
 export function resultOfFault(sandbox: SandboxState, call: ApiCall, fired: FiredFault): CallResult {
   const result = faultyResult(sandbox, call, fired);
   const { delivery } = result;
-  if (delivery?.bytesPerSecond === undefined) return result;
-  // An empty body has no parts, so its rate of 0 does not matter.
+  const isSlow = delivery?.bytesPerSecond !== undefined;
+  if (!isSlow) return result;
+  // The whole body in one second. An empty body has a rate of 0, which nothing is sent with.
   const bytesPerSecond = utf8Length(result.response.body);
   return { ...result, delivery: { ...delivery, bytesPerSecond } };
 }
@@ -91,19 +97,19 @@ function acceptance(sandbox: SandboxState, call: ApiCall): CallResult["response"
   const { entry, endpoint = me } = call;
   if (entry === undefined) return renderSuccess(sandbox, call, endpoint, endpoint.example());
 
+  // If the sandbox counts rejected requests, its checks have counted this one already.
+  const counted = sandbox.assumptions.count_rejected ? entry : countedOnceMore(entry);
+  const body = endpoint.respond(counted, sandbox.additions);
+  return renderSuccess(sandbox, { ...call, entry: counted }, endpoint, body);
+}
+
+/** A copy of the key's entry, with one more request in its usage. */
+function countedOnceMore(entry: NonNullable<ApiCall["entry"]>): NonNullable<ApiCall["entry"]> {
   const { usage } = entry;
-  const counted = {
+  return {
     ...entry,
     usage: { ...usage, minuteCount: usage.minuteCount + 1, dayCount: usage.dayCount + 1 },
   };
-  // The checks have counted it already if the sandbox counts rejected requests.
-  const asAccepted = sandbox.assumptions.count_rejected ? entry : counted;
-  return renderSuccess(
-    sandbox,
-    { ...call, entry: asAccepted },
-    endpoint,
-    endpoint.respond(asAccepted, sandbox.additions),
-  );
 }
 
 /** Rejects a call as the conditions say, with their `Retry-After` or without one. */

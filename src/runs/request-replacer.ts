@@ -10,6 +10,12 @@ import type { NthRequest, OnRequest, Replacement, RequestByOutcome } from "./con
 import { replacementFor } from "./replacements.js";
 import { type Moment, momentOf, msTooEarly } from "./too-early.js";
 
+// For each request, these questions come in this order:
+// 1. Does the sandbox's own fault break its response? Then the fault comes first, and the request gets it.
+// 2. Is it a request that the conditions choose, by its outcome or by its key?
+// 3. Can it get what they give? A fault may be impossible, as with a POST.
+// 4. Is it the first one, or the nth one, over all processes? They find out by claims, and a request that would get nothing claims nothing.
+
 /** Gives the request that the conditions choose something in place of its response, and marks it. Any other request gets its own response. */
 interface RequestReplacer {
   resultOf(sandbox: SandboxState, call: ApiCall, ownResponse: OwnResponse): CallResult;
@@ -38,7 +44,7 @@ class OutcomeReplacer implements RequestReplacer {
     const outcome = ownResponse.facts.expectedOutcome();
     if (outcome !== this.#which.outcome || call.endpoint === undefined) return ownResponse.respond();
 
-    // Asked before the claim: a request that cannot get it leaves the place of the first one free.
+    // A request that cannot get it leaves the place of the first one free.
     const replacement = replacementFor(sandbox, call, ownResponse, this.#gets);
     if (replacement.kind === "impossible") return ownResponse.respond();
     if (this.#which.kind === "first" && !this.#claim("first")) return ownResponse.respond();
@@ -70,7 +76,7 @@ class NthReplacer implements RequestReplacer {
     if (replacement.kind === "impossible") return ownResponse.respond();
     const number = this.#numbers.claimNext();
     if (number === undefined) {
-      // All numbers are claimed: the request came after the nth one. Read before the response, which takes time.
+      // All numbers are claimed: the request came after the nth one. Its time is read before it is answered, which may take a while.
       const afterRejection = this.#afterRejection(sandbox, call);
       return { ...ownResponse.respond(), conditionEffect: { afterRejection } };
     }
@@ -80,7 +86,7 @@ class NthReplacer implements RequestReplacer {
     return { ...replacement.respond(), conditionEffect: { replaced: outcome } };
   }
 
-  /** How a request came after the nth one; `undefined` if it came in time. */
+  /** How a request came after the nth one, whose response the run replaced; `undefined` if it came in time. */
   #afterRejection(sandbox: SandboxState, call: ApiCall): AfterRejection | undefined {
     if (this.#replacedAt === undefined) return { kind: "by_other_process" };
     const gets = this.#gets;
@@ -90,9 +96,11 @@ class NthReplacer implements RequestReplacer {
   }
 }
 
-/** Whether the sandbox's own fault breaks the response. The fault then comes before the conditions. But if these have a fault as well, theirs comes in its place. */
+/** Whether the sandbox's own fault breaks the response and comes before what the conditions give. */
 function isBrokenByOwnFault({ fault }: OwnResponse, gets: Replacement): boolean {
-  if (fault === undefined || gets.kind === "fault") return false;
+  if (fault === undefined) return false;
+  // A fault of the conditions comes in place of the sandbox's own one.
+  if (gets.kind === "fault") return false;
   const { onlyDelays } = faultKindTable[mainFaultKind(fault.effect)];
   return !onlyDelays;
 }

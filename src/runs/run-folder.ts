@@ -55,7 +55,7 @@ export interface RunLine {
 export const linesFilePattern = /^requests-(.+?)(?:-missing-(\d{1,9}))?\.jsonl$/;
 
 /** A process's file of lines. Its name also has the number of missing requests: a rename needs no space on a full disk. */
-export function linesFile(id: string, missing = 0): string {
+export function linesFileName(id: string, missing = 0): string {
   const suffix = missing === 0 ? "" : `-missing-${missing}`;
   return `requests-${id}${suffix}.jsonl`;
 }

@@ -70,7 +70,7 @@ export async function startServer(options: ServerOptions<ServerSource> = {}): Pr
   const onProblem = rest.onDefect ?? (() => {});
 
   const { sandbox, stateFile } = await openSandbox(start, { name: file, startedScenario, onProblem });
-  run?.follow(sandbox);
+  run?.reportRequestsOf(sandbox);
 
   // `POST /stop` stops only the server: the process belongs to the caller, and continues.
   const running = await serve(sandbox, { ...rest, port: rest.port ?? 0, stateFile, startedScenario });

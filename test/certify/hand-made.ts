@@ -56,7 +56,7 @@ export const sentTimes = (key: string, count: number, hit = 0): SentKey =>
 /** A key that each run sends so many times, and whose responses the client reads. */
 export const steadyKey = (ref: string, count: number): WorkingKey => ({
   ref,
-  readNumbers: Array.from({ length: count }, (_, at) => at + 1),
+  numbersOfReadRequests: Array.from({ length: count }, (_, at) => at + 1),
 });
 
 /** A run that is asked for, with its name as users see it. */

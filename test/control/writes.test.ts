@@ -121,7 +121,7 @@ const organization = "PATCH /organizations/harvest-bank";
 /** Writes that are rejected: with a code, or for the fields that are wrong. */
 const rejected: readonly [call: string, json: unknown, ...says: string[]][] = [
   [create, { organization: 7, environment: "sandbox", name: "" }, "organization", "environment", "name"],
-  [create, { ...newKey, name: undefined, naem: "CI" }, "naem", "name"],
+  [create, { ...newKey, name: undefined, naem: "CI" }, "naem"],
   [create, { ...newKey, limits: { per_minuet: 5, per_day: "5" } }, "limits.per_minuet", "limits.per_day"],
   [create, { ...newKey, scopes: [7] }, "scopes[0]"],
   [create, { ...newKey, organization: "harvest-bnk" }, "organization"],

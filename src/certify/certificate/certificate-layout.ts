@@ -14,6 +14,7 @@ const resultCells: Readonly<Record<ResultOfCheck["kind"], { readonly text: strin
   allowed: { text: "allowed", tone: "quiet" },
 };
 
+/** The cells of a row fill the first two columns, and its details the others, in this order. */
 const checkColumns = ["what", "result", "why", "fix", "its last line", "again"];
 
 /** The certificate as JSON and JUnit lay it out; `certificateText` prints it for people. */

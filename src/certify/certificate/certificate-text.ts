@@ -36,7 +36,7 @@ function certificateLines(
   const count = `${pluralize(runs, "run")} of \`${commandLine(command)}\`, ${Math.round(durationMs / 1000)} s`;
   const conclusion = `${conclusionLine(certified)}.`;
   const lines = [`${verdict === "failed" ? colorFailure(conclusion) : conclusion}  ${count}`];
-  // The reason of these verdicts is below the problems. That of any other one is in the first line, and its fix follows.
+  // Where is the reason of the verdict? Below the problems if it failed or was stopped; else in the first line, which its fix follows.
   const isReasonBelow = verdict === "failed" || verdict === "stopped";
   if (certified.whatToDo !== undefined && !isReasonBelow) lines.push(`Fix: ${whatToDo}`);
 
@@ -130,8 +130,23 @@ function heldResends(checks: readonly JudgedCheck[], wordsByName: ReadonlyMap<st
   return [`no resend of ${nameOfKey(key)} after ${listed([...words], "and")} (its last request)`];
 }
 
-/** What was not judged: a line for each reason, with all that it is about. The reason of the verdict stands above already. */
+/** A reason, and all that is not judged because of it. */
+interface UnjudgedGroup {
+  readonly reason: Reason;
+  readonly names: string[];
+}
+
+/** What was not judged: a line for each reason, with all that it is about. */
 function notJudgedLines(certified: CertifyResult): string[] {
+  const lines: string[] = [];
+  for (const { reason, names } of groupedByReason(unjudgedNotes(certified))) {
+    lines.push(`Not judged: ${listed(names, "and")}: ${reason.why}. ${reason.whatToDo}`);
+  }
+  return lines;
+}
+
+/** The checks that are not judged, as notes, and then the notes. A check whose reason is that of the verdict is left out: that is shown already. */
+function unjudgedNotes(certified: CertifyResult): Note[] {
   const wordsByName = resendWords(certified.report);
   const unjudged: Note[] = [];
   for (const { check, result } of certified.checks) {
@@ -140,25 +155,23 @@ function notJudgedLines(certified: CertifyResult): string[] {
     const name = nameOf(check);
     unjudged.push({ what: wordsByName.get(name) ?? name, ...result.reason });
   }
-  unjudged.push(...certified.notes);
+  return [...unjudged, ...certified.notes];
+}
 
-  const groups = new Map<string, { readonly reason: Reason; readonly names: string[] }>();
+function groupedByReason(unjudged: readonly Note[]): UnjudgedGroup[] {
+  const groups = new Map<string, UnjudgedGroup>();
   for (const { what, why, whatToDo } of unjudged) {
     const id = `${why}. ${whatToDo}`;
     const group = groups.get(id) ?? { reason: { why, whatToDo }, names: [] };
     groups.set(id, group);
     group.names.push(what);
   }
-
-  const lines: string[] = [];
-  for (const { reason, names } of groups.values()) {
-    lines.push(`Not judged: ${listed(names, "and")}: ${reason.why}. ${reason.whatToDo}`);
-  }
-  return lines;
+  return [...groups.values()];
 }
 
-/** Whether the verdict has this reason of the check: its own, or, as in "fault.hang: no request was hit", that of a name of --only. */
+/** Whether the verdict has this reason of the check. A certificate has no more of the verdict's reason than its sentence, so sentences are compared. */
 function isReasonOfVerdict({ why, only = [] }: CertifyResult, check: Check, reason: Reason): boolean {
   if (why === reason.why) return true;
+  // The verdict of a name of --only begins with the name, as in "fault.hang: no request was hit".
   return only.some((name) => why === `${name}: ${reason.why}` && asksFor(name, check));
 }

@@ -2,8 +2,16 @@ import type { AdviceId } from "../../rules/advice.js";
 import type { FaultOutcomeId } from "../../rules/fault-effects.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 
-// Users see a check as a text, its name, such as `answer.401.revoked`: in `--only`, in progress and in certificates. Only this file writes a
-// name, or takes one apart; others compare whole names.
+// Users see a check as a text, its name: in `--only`, in progress and in certificates. Only this file writes a name, or takes one apart; others
+// compare whole names. A name has these words, by the kind of its check:
+//
+//     varied.3, varied.mixed             the seed
+//     answer.401.revoked                 the outcome
+//     resend.401                         the status
+//     resend.403.insufficient_scope      the status and the code
+//     resend.429.date                    the status and the form of its Retry-After
+//     fault.hang                         the outcome, which begins with fault
+//     advice, advice.key-in-url          the advice, if any
 
 /** Whether the client accepts what varies. `mixed`: each response of the run has other variants than the one before. */
 interface VariedCheck {
@@ -95,7 +103,7 @@ export function asksFor(name: string, check: Check): boolean {
   return beginsWith(wordsOf(check), name.split("."));
 }
 
-/** Whether a name of `--only` asks for this outcome: after `answer` stands an outcome, after any other group the status and code of one. */
+/** Whether a name of `--only` asks for checks of this outcome: `answer.401.revoked` has the outcome, and `resend.403.insufficient_scope` its status and code. */
 export function asksForOutcome(name: string, outcome: OutcomeId): boolean {
   const [group, ...rest] = name.split(".");
   if (group === "answer") return beginsWith(outcome.split("."), rest);

@@ -20,7 +20,7 @@ export interface CertifyPlan {
   readonly flags: readonly string[];
   /** The other such flags, which only `certify` has, such as `--timeout`. */
   readonly certifyFlags: readonly string[];
-  /** Milliseconds for each run. Default: 60 s for the plain run; for others five times its duration, and at least 30 s, and longer if the client may wait. */
+  /** Milliseconds for each run. Default: 60 s for the plain run; for others five times its duration, at least 30 s, and the time that the client may wait. */
   readonly timeout?: number | undefined;
 }
 

@@ -15,11 +15,17 @@ export function againCommand(
 
 /** The words of the command that shows this run again: `exec`, if it can. It cannot end a run by time, answer wrongly or reject. */
 export function againCommandOfRun(
-  { purpose, result }: Pick<ClientRun, "purpose" | "result">,
+  { purpose, result, conditions }: Pick<ClientRun, "purpose" | "result" | "conditions">,
   plan: CertifyPlan,
 ): string[] {
   const isEnding = result !== "timed_out";
-  if (isEnding && purpose.kind === "plain") return againCommand(plan, "exec");
+  if (isEnding && purpose.kind === "plain") {
+    const { profile } = conditions;
+    // A plain run that failed is also tried with `typical`. The default of `exec` is `minimal`.
+    return profile === "typical"
+      ? againCommand(plan, "exec", "--profile", profile)
+      : againCommand(plan, "exec");
+  }
   if (isEnding && purpose.kind === "varied" && purpose.seed !== "mixed") {
     return againCommand(plan, "exec", "--profile", "varied", "--seed", String(purpose.seed));
   }

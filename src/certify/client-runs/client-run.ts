@@ -5,7 +5,12 @@ import type { AfterRejection, VariedPoint } from "../../sandbox/run-trace.js";
 import type { RunPurpose } from "../checks/check.js";
 import type { Timeouts } from "./timeouts.js";
 
-// A run is one start of the client's command, against sandboxes of its own.
+// A run is one start of the client's command, against sandboxes of its own. Its types, in the order in which a run gets them:
+//
+//     PlannedRun      what it is made for, and its conditions
+//     RunEnd          how its command ended, with the RequestFacts: what its requests show; or NotMade
+//     EndedRun        PlannedRun and RunEnd, with its number: only a run that was made
+//     ClientRun       what the checks read of a run, also of one that was not made: PlannedRun and RequestFacts, without report and duration
 
 /** The requests with one key in a run. */
 export interface SentKey {
@@ -30,7 +35,7 @@ export interface KeyRequest {
   readonly isReplaced?: boolean;
   /** Whether the client did not read its response whole: what the client sends then is no resend. */
   readonly isUnread?: boolean;
-  /** How it came after the run rejected its key. Default: in time, or before the rejection. */
+  /** How it came after the run had replaced the response to the nth request with its key. Default: in time, or before that request. */
   readonly afterRejection?: AfterRejection | undefined;
 }
 
@@ -111,7 +116,7 @@ export interface ClientRun extends PlannedRun, RequestFacts {
 
 /** A run that has ended. */
 export interface EndedRun extends PlannedRun, RunEnd {
-  /** Its place in the order in which the runs ended, from 1. */
+  /** Its place in the order in which the runs ended, from 1; those of a second pass come after those of the first. */
   readonly number: number;
 }
 

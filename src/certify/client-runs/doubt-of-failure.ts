@@ -4,8 +4,9 @@ import { type CertifyPlan, seedCount, variedSeeds } from "../checks/plan.js";
 import { type ClientRun, isBroken, isNotMade } from "./client-run.js";
 import { plainRunRequest, type Runs } from "./runs.js";
 
-// A check may hold because a run failed, as it should with a wrong answer. But the run may fail by chance. If all seeds are tried, the varied
-// runs show whether the command fails at random. If not, the run must fail twice, next to plain runs that pass.
+// A check may hold because a run failed, as it should with a wrong answer. But the run may fail by chance. One rule excludes that:
+// - If all seeds are tried, one failure is enough: the varied runs show whether the command fails at random.
+// - If not, the run must fail twice, next to plain runs that pass.
 
 /** How often a command must fail under the same conditions before that shows something. */
 export function failuresNeeded(plan: CertifyPlan): 1 | 2 {
@@ -20,18 +21,22 @@ function areAllSeedsTried(plan: CertifyPlan): boolean {
 export async function findDoubtOfFailure(runs: Runs, run: ClientRun): Promise<Reason | undefined> {
   if (areAllSeedsTried(runs.plan)) return undefined;
 
-  const [doubtOfPlainRuns, alike] = await Promise.all([
-    findDoubtOfPlainRuns(runs),
+  // The run itself has what it takes to ask for it again, and is the first of these runs.
+  const [whyStopped, runsAlike] = await Promise.all([
+    makePlainRunsNextToFailures(runs),
     runs.makeUpTo(run, failuresWithFewSeeds),
   ]);
-  if (doubtOfPlainRuns !== undefined) return doubtOfPlainRuns;
-  if (alike.some(isNotMade)) return certifyStopped;
-  if (alike.every(isBroken)) return undefined;
+  if (whyStopped !== undefined) return whyStopped;
+  if (runsAlike.some(isNotMade)) return certifyStopped;
+  if (runsAlike.every(isBroken)) return undefined;
   return { why: "the command fails, but only in some runs", whatToDo: fixHiddenDependency };
 }
 
-/** Makes the plain runs next to failures, if they are needed. One of them that fails is a contradiction, after which no failure counts. */
-export async function findDoubtOfPlainRuns(runs: Runs): Promise<Reason | undefined> {
+/**
+ * Makes the plain runs next to failures, if they are needed. Returns a reason only if certify was stopped: a plain run that fails is a
+ * contradiction, after which no failure counts anyway.
+ */
+export async function makePlainRunsNextToFailures(runs: Runs): Promise<Reason | undefined> {
   if (areAllSeedsTried(runs.plan)) return undefined;
   const plainRuns = await runs.makeUpTo(plainRunRequest, plainRunsWithFewSeeds);
   return plainRuns.some(isNotMade) ? certifyStopped : undefined;

@@ -10,9 +10,9 @@ export function findDoubtOfEnd({ result }: Pick<ClientRun, "result">): Reason | 
 }
 
 /**
- * Why a run shows nothing in which the client should notice or survive something: it did not end, nothing was tried, or the command did not
- * send what it sent in the plain run, except with keys of requests that were hit. `whatWasTried`: responses that vary, or a response that
- * the run replaces.
+ * In a run, something was tried that the client should notice or survive. Why does the run show nothing, although the command passed? It did
+ * not end, nothing was tried, or the command did not send what it sent in the plain run. Keys of requests that were hit may be missing.
+ * `whatWasTried`: responses that vary, or a response that the run replaces.
  */
 export function findDoubtOfPass(
   plain: Pick<ClientRun, "sentKeys">,
@@ -30,7 +30,7 @@ export function findDoubtOfPass(
     return { why, whatToDo: "Leave the seed out: the sandbox then has the run's." };
   }
   if (whatWasTried === "varied" && run.points.length === 0) return nothingVaried;
-  if (whatWasTried === "replaced" && run.replacedCount === 0) return nothingHit;
+  if (whatWasTried === "replaced" && run.replacedCount === 0) return noRequestReplaced;
   if (missing.length === 0) return undefined;
 
   const named = missing.length > 3 ? [...missing.slice(0, 3), "others"] : missing;
@@ -53,7 +53,7 @@ const nothingVaried: Reason = {
   whatToDo: "Leave out what your tests set themselves, such as assumptions.",
 };
 
-export const nothingHit: Reason = {
+export const noRequestReplaced: Reason = {
   why: "no request was hit",
   whatToDo: "Send the requests of the plain run again: without a cache of your client's own on disk.",
 };

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { handMade } from "../../../test/certify/hand-made.js";
+import { handMade, runEnd } from "../../../test/certify/hand-made.js";
+import { plainRunRequest, Runs } from "./runs.js";
 
 const varied = { purpose: { kind: "varied", seed: 1 }, conditions: { profile: "varied" } } as const;
 
@@ -21,4 +22,17 @@ test("a wrong answer that is noticed only sometimes is no contradiction: a test 
   const request = { purpose: varied.purpose, conditions: { onRequest } };
   for (let made = 0; made < 2; made++) await runs.makeAnother(request);
   expect(runs.findContradiction()).toBeUndefined();
+});
+
+test("the runs of a second pass are numbered after those of the first: progress has shown these", async () => {
+  const { runs } = await handMade(() => ({}));
+  await runs.makeAnother(varied);
+  const lines: string[] = [];
+  const runner = { run: async () => runEnd(), say: (line: string) => lines.push(line), separateRuns() {} };
+  const second = new Runs(runs.plan, runner, runs.ended);
+  await second.makeOnce(plainRunRequest);
+  await second.makeAnother(plainRunRequest);
+  expect(second.ended.map(({ number }) => number)).toEqual([3, 4]);
+  expect(lines[0]).toBe(`plain  ${second.plain.report.requests} requests`);
+  expect(lines[1]).toMatch(/^ok +passed +plain +4$/);
 });

@@ -135,7 +135,8 @@ export class Runs {
       return { ...planned, ...notMadeRun };
     }
 
-    const run = { ...planned, ...end, number: this.ended.length + 1 };
+    const number = this.endedInBothPasses.length + 1;
+    const run = { ...planned, ...end, number };
     this.ended.push(run);
     for (const line of progressLines(run, this.plan, this.plain)) this.#runner.say(line);
     return run;

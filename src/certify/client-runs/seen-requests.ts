@@ -29,7 +29,7 @@ export class SeenRequests implements RequestCounter {
   }
 
   /** When the latest request came, by `time`; before the first one, when the run began. */
-  get latest(): number {
+  get latestRequestAt(): number {
     return this.#latestAt;
   }
 

@@ -12,6 +12,11 @@ test.each<[string, Parameters<typeof timeoutsFor>, { readonly total: number; rea
     { total: 91_000, silent: 62_000 },
   ],
   ["at least half a minute without a request", [undefined, 1_000, 10_000], { total: 40_000, silent: 31_000 }],
+  [
+    "no less without a request than if the client may not wait",
+    [undefined, 60_000, 30_000],
+    { total: 330_000, silent: 300_000 },
+  ],
 ])("a run has %s", (_, [timeout, plainMs, wait], expected) => {
   expect(timeoutsFor(timeout, plainMs, wait)).toEqual(expected);
 });

@@ -28,8 +28,10 @@ export function timeoutsFor(
 
   const withoutWait = Math.max(longestWait, 5 * plainMs);
   if (clientMayWaitMs === 0) return { total: withoutWait, silent: withoutWait };
+  const waitAndPlainRun = Math.max(longestWait, clientMayWaitMs) + plainMs;
   return {
     total: withoutWait + clientMayWaitMs,
-    silent: Math.max(longestWait, clientMayWaitMs) + plainMs,
+    // Never less than in a run in which the client may not wait.
+    silent: Math.max(withoutWait, waitAndPlainRun),
   };
 }

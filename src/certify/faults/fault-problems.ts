@@ -36,7 +36,7 @@ function namesOf(notSurvived: readonly NotSurvived[]): FaultOutcomeId[] {
 
 /** Whether more requests came than without a fault. Then the client did well, and a test failed that counts requests. */
 function isSentAgain(run: ClientRun, target: FaultTarget): boolean {
-  return target.doubt === undefined && countRequests(run, target.outcome) > target.mostRequests;
+  return target.whyNotUsed === undefined && countRequests(run, target.outcome) > target.requestsWithoutFault;
 }
 
 /** The problem of faults with these names, of which `first` is shown. */

@@ -15,10 +15,10 @@ import { responseNotUsed, sentAgainAfter401 } from "./fault-words.js";
 /** The requests of which a fault hits the first one. */
 export interface FaultTarget {
   readonly outcome: OutcomeId;
-  /** How many requests end on the outcome without a fault, at most. If more do so after a fault, the client has sent the request again. */
-  readonly mostRequests: number;
-  /** Why no test is known to use the first response: a client that survives a fault shows nothing then. */
-  readonly doubt: Reason | undefined;
+  /** How many requests end on the outcome without a fault: in the plain run, or in the run with a 401, whichever has more. If more come after a fault, the client has sent the request again. */
+  readonly requestsWithoutFault: number;
+  /** Why no test is known to use the first response: a client that survives a fault shows nothing then. One that does not still has a problem. */
+  readonly whyNotUsed: Reason | undefined;
 }
 
 /** Finds requests whose response a test uses, or else any that a fault may hit; `undefined` if there are none. */
@@ -26,7 +26,7 @@ export async function findFaultTarget(runs: Runs): Promise<FaultTarget | undefin
   const targets: FaultTarget[] = [];
   for (const outcome of outcomesToHit(runs.plain, await awaitHeldVariedRuns(runs))) {
     const target = await targetOf(runs, outcome);
-    if (target.doubt === undefined) return target;
+    if (target.whyNotUsed === undefined) return target;
     targets.push(target);
   }
   return targets[0];
@@ -39,11 +39,11 @@ async function targetOf(runs: Runs, outcome: OutcomeId): Promise<FaultTarget> {
   const count = countRequests(run, outcome);
   const isSentAgain = run.result === "passed" && count > countInPlain;
 
-  let doubt: Reason | undefined;
-  if (isNoticed(run)) doubt = await findDoubtOfFailure(runs, run);
-  else if (isSentAgain) doubt = sentAgainAfter401;
-  else doubt = findDoubtOfPass(runs.plain, run, "replaced") ?? responseNotUsed;
-  return { outcome, mostRequests: Math.max(countInPlain, count), doubt };
+  let whyNotUsed: Reason | undefined;
+  if (isNoticed(run)) whyNotUsed = await findDoubtOfFailure(runs, run);
+  else if (isSentAgain) whyNotUsed = sentAgainAfter401;
+  else whyNotUsed = findDoubtOfPass(runs.plain, run, "replaced") ?? responseNotUsed;
+  return { outcome, requestsWithoutFault: Math.max(countInPlain, count), whyNotUsed };
 }
 
 /** The successes of requests that a fault may hit: first those that come equally often in each run. */

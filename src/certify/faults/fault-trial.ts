@@ -56,7 +56,7 @@ function findDoubtOfSurviving(
   fault: FaultOutcomeId,
   run: ClientRun,
 ): Reason | undefined {
-  const doubt = findDoubtOfPass(runs.plain, run, "replaced") ?? target.doubt;
+  const doubt = findDoubtOfPass(runs.plain, run, "replaced") ?? target.whyNotUsed;
   if (doubt !== undefined) return doubt;
 
   // If no request with its key follows the one that was hit, the client may have given up; a delayed response still comes.

@@ -13,12 +13,12 @@ import type { KeyRequest } from "../client-runs/client-run.js";
 //     in time, gave up              sometimes: the client asks again in some runs only
 
 /** What one run shows that rejects the last request: the client gave up, and the command failed; it asked again in time; or it resent. */
-export type LastRejection =
+export type ShownByRun =
   | { readonly kind: "gave_up" }
   | { readonly kind: "in_time" | "resent"; readonly request: KeyRequest };
 
 /** What several runs show together. `sometimes`: the client asks again in some runs only, and nobody can tell why. */
-type ShownByRejections =
+type ShownByAllRuns =
   | { readonly kind: "held" | "sometimes" | "one_more_run" }
   | { readonly kind: "resent"; readonly firstRequest: KeyRequest; readonly requests: readonly KeyRequest[] };
 
@@ -26,22 +26,22 @@ type ShownByRejections =
  * What the runs that rejected the last request show together.
  * `neededWaits`: in how many of them the next request must come in time. `neededFailures`: how often the client must give up.
  */
-export function resultOfRejections(
-  rejections: readonly LastRejection[],
+export function shownByAllRuns(
+  shown: readonly ShownByRun[],
   neededWaits: number,
   neededFailures: 1 | 2,
-): ShownByRejections {
+): ShownByAllRuns {
   let gaveUpCount = 0;
   let inTimeCount = 0;
   const resends: KeyRequest[] = [];
-  for (const rejection of rejections) {
-    if (rejection.kind === "gave_up") gaveUpCount += 1;
-    else if (rejection.kind === "in_time") inTimeCount += 1;
-    else resends.push(rejection.request);
+  for (const shownOnce of shown) {
+    if (shownOnce.kind === "gave_up") gaveUpCount += 1;
+    else if (shownOnce.kind === "in_time") inTimeCount += 1;
+    else resends.push(shownOnce.request);
   }
 
   // The client gave up in all runs, in some, or in none.
-  if (gaveUpCount === rejections.length) {
+  if (gaveUpCount === shown.length) {
     return { kind: gaveUpCount < neededFailures ? "one_more_run" : "held" };
   }
   if (gaveUpCount > 0) return { kind: "sometimes" };
@@ -49,5 +49,5 @@ export function resultOfRejections(
   const [firstRequest] = resends;
   if (firstRequest === undefined) return { kind: inTimeCount < neededWaits ? "one_more_run" : "held" };
   if (resends.length >= sureResends) return { kind: "resent", firstRequest, requests: resends };
-  return { kind: rejections.length < maxRejections ? "one_more_run" : "sometimes" };
+  return { kind: shown.length < maxRejections ? "one_more_run" : "sometimes" };
 }

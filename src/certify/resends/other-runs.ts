@@ -6,23 +6,23 @@ import type { Reason } from "../checks/judgment.js";
 import type { ClientRun } from "../client-runs/client-run.js";
 import type { Runs } from "../client-runs/runs.js";
 import { awaitHeldVariedRuns } from "../varied/varied-runs.js";
-import { firstExtraRequest, type WorkingKey } from "./replaced-run.js";
+import { extraRequestAfterHit, type WorkingKey } from "./replaced-run.js";
 import type { ResendKind } from "./resend-kinds.js";
 
-/** Finds a run for another check that contradicts that the client gives up after a 401 or 403. */
-export async function findDoubtOfOtherRuns(
+/** The client has given up after a 401 or 403. Finds a run for another check that shows a resend all the same, and returns it as a reason. */
+export async function findResendInOtherRuns(
   runs: Runs,
   key: WorkingKey,
   resendKind: ResendKind,
 ): Promise<Reason | undefined> {
-  const doubtOfVaried = await findDoubtOfVariedRuns(runs, resendKind);
-  if (doubtOfVaried !== undefined) return doubtOfVaried;
+  const resendInVariedRuns = await findResendInVariedRuns(runs, resendKind);
+  if (resendInVariedRuns !== undefined) return resendInVariedRuns;
   if (outcomeRow(resendKind.check.outcome).status !== 401) return undefined;
-  return findDoubtOfWrongAnswers(runs, key, resendKind);
+  return findResendAfterWrongAnswer(runs, key, resendKind);
 }
 
-/** A varied run that passed contradicts it if more requests got this rejection there than in the plain run. */
-async function findDoubtOfVariedRuns(runs: Runs, resendKind: ResendKind): Promise<Reason | undefined> {
+/** A varied run that passed shows a resend if more requests got this rejection there than in the plain run. */
+async function findResendInVariedRuns(runs: Runs, resendKind: ResendKind): Promise<Reason | undefined> {
   const variedRuns = await awaitHeldVariedRuns(runs);
   const countInPlain = countRejected(runs.plain, resendKind);
   const run = variedRuns.find((variedRun) => countRejected(variedRun, resendKind) > countInPlain);
@@ -46,10 +46,10 @@ function countRejected({ sentKeys }: ClientRun, { check }: ResendKind): number {
 }
 
 /**
- * A run for a wrong answer contradicts it if it passed although the first request with this outcome got a 401 in place of its 200, and the key of
- * that request came again. A first test that polls looks the same.
+ * In the run of a wrong answer, the first request with an outcome got a 401 in place of its success. The run shows a resend if the key of that
+ * request came again, and the command passed. A first test that polls looks the same.
  */
-async function findDoubtOfWrongAnswers(
+async function findResendAfterWrongAnswer(
   runs: Runs,
   key: WorkingKey,
   { whatToDo }: ResendKind,
@@ -58,7 +58,7 @@ async function findDoubtOfWrongAnswers(
     if (!isSuccess(outcome) || !isFirstWrongAnswerMade(runs, outcome)) continue;
     const run = await makeFirstWrongAnswerOnce(runs, outcome);
     if (run.result !== "passed") continue;
-    const extraRequest = firstExtraRequest(run, key);
+    const extraRequest = extraRequestAfterHit(run, key);
     if (extraRequest === undefined) continue;
     return {
       why: `in ${nameOf(run.purpose)}, ${keyVariable(key.ref)} was sent again after a 401 (${extraRequest.id}), and the command passed`,

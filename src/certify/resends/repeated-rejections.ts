@@ -24,7 +24,7 @@ interface RepeatedKey {
 export async function noteRepeatedRejections(runs: Runs): Promise<Note[]> {
   const repeatedKeys: RepeatedKey[] = [];
   for (const sentKey of runs.plain.sentKeys) {
-    const outcome = repeatedRejection(sentKey);
+    const outcome = onlyRejectionOf(sentKey);
     // A note is worth no run of its own.
     if (outcome === undefined || !isFirstWrongAnswerMade(runs, outcome)) continue;
 
@@ -60,7 +60,7 @@ function noteOn(repeatedKeys: readonly RepeatedKey[]): Note {
 }
 
 /** The outcome of a key that was sent twice or more in a row, and got the same 401 or 403 each time; `undefined` for any other key. */
-function repeatedRejection({ isUnknown, requests }: SentKey): OutcomeId | undefined {
+function onlyRejectionOf({ isUnknown, requests }: SentKey): OutcomeId | undefined {
   const [first] = requests;
   if (first === undefined || requests.length < 2 || isUnknown) return undefined;
 

@@ -3,7 +3,7 @@ import type { Replacement } from "../../runs/conditions.js";
 import type { RunPurpose } from "../checks/check.js";
 import { type NotJudged, notJudged } from "../checks/judgment.js";
 import { type ClientRun, type KeyRequest, passedMsIfTooEarly } from "../client-runs/client-run.js";
-import { findDoubtOfEnd, nothingHit } from "../client-runs/doubt-of-pass.js";
+import { findDoubtOfEnd, noRequestReplaced } from "../client-runs/doubt-of-pass.js";
 import type { RunRequest } from "../client-runs/runs.js";
 import { longestWait } from "../client-runs/timeouts.js";
 
@@ -15,13 +15,13 @@ import { longestWait } from "../client-runs/timeouts.js";
 /** A key that the plain run accepted each time. */
 export interface WorkingKey {
   readonly ref: string;
-  /** The numbers of its requests, from 1, whose response the client read in the plain run, such as 2 and 3. */
-  readonly readNumbers: readonly number[];
+  /** The numbers of its requests, from 1, whose response the client read in the plain run, such as 2 and 3. The first request may be missing. */
+  readonly numbersOfReadRequests: readonly number[];
 }
 
 /** The number of the last request with the key whose response the client reads. */
-export function lastReadNumber({ readNumbers }: WorkingKey): number {
-  return readNumbers.at(-1) as number; // only keys with such a request are asked for
+export function lastReadNumber({ numbersOfReadRequests }: WorkingKey): number {
+  return numbersOfReadRequests.at(-1) as number; // only keys with such a request are asked for
 }
 
 /** What followed the replacement. */
@@ -32,7 +32,7 @@ export type WhatFollowed =
       readonly run: ClientRun;
       /** The first request more than in the plain run, such as the fourth of three. */
       readonly extraRequest: KeyRequest;
-      /** The first request that came too early after the replacement; `undefined` if all came in time. It may be one of the usual ones, such as the third of three. */
+      /** The first request that came too early after the replacement; `undefined` if all came in time. It may come before the extra one: a request that the plain run has, too, such as the third of three. */
       readonly earlyRequest: KeyRequest | undefined;
     }
   | NotJudged;
@@ -65,25 +65,36 @@ export function whatFollowed(run: ClientRun, key: WorkingKey): WhatFollowed {
   if (doubt !== undefined) return notJudged(doubt);
 
   const accepted = acceptedOfRun(run, key.ref);
-  // As in the fourth request, with index 3, of a key that the plain run sends three times.
-  const extraRequest = accepted[key.readNumbers.length];
+  const extraRequest = firstBeyondPlain(accepted, key);
   if (extraRequest === undefined) return { kind: "nothing", run };
   // Nothing was put in place of a response, so the replacement has not caused the request.
-  if (run.replacedCount === 0) return notJudged(nothingHit);
+  if (run.replacedCount === 0) return notJudged(noRequestReplaced);
 
   const earlyRequest = accepted.find((request) => passedMsIfTooEarly(request) !== undefined);
   return { kind: "sent_again", run, extraRequest, earlyRequest };
 }
 
-/** The first request with the key that is more than in the plain run, if the run hit a request with this key, whatever that got. */
-export function firstExtraRequest(run: ClientRun, key: WorkingKey): KeyRequest | undefined {
+/** The first of these requests with the key that is more than in the plain run: as in the fourth one, with index 3, if that has three. */
+function firstBeyondPlain(accepted: readonly KeyRequest[], key: WorkingKey): KeyRequest | undefined {
+  const countInPlain = key.numbersOfReadRequests.length;
+  return accepted[countInPlain];
+}
+
+/** The first request with the key that is more than in the plain run; `undefined` also if the run hit no request with this key. */
+export function extraRequestAfterHit(run: ClientRun, key: WorkingKey): KeyRequest | undefined {
   const accepted = acceptedOfRun(run, key.ref);
   const isHit = accepted.some(({ isReplaced }) => isReplaced);
-  return isHit ? accepted[key.readNumbers.length] : undefined;
+  return isHit ? firstBeyondPlain(accepted, key) : undefined;
+}
+
+/** Whether a run sent the key as often as the plain run. */
+export function isSentAsOften(run: ClientRun, { ref, numbersOfReadRequests }: WorkingKey): boolean {
+  const countInPlain = numbersOfReadRequests.length;
+  return acceptedOfRun(run, ref).length === countInPlain;
 }
 
 /** The requests with a key that the sandbox accepts, or would without the conditions of the run, and whose response the client has read. */
-export function acceptedOfRun({ sentKeys }: ClientRun, ref: string): readonly KeyRequest[] {
+function acceptedOfRun({ sentKeys }: ClientRun, ref: string): readonly KeyRequest[] {
   const sentKey = sentKeys.find(({ key }) => key === ref);
   return sentKey === undefined ? [] : sentKey.requests.filter(isAcceptedAndRead);
 }

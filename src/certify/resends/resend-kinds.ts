@@ -20,7 +20,7 @@ export interface ResendKind {
   /** The response in words, as in "sends ACTIVE again after a 401". */
   readonly responseWords: string;
   readonly whatToDo: string;
-  /** What a request gets in place of its 200. */
+  /** What a request gets in place of its success. */
   readonly rejection: RejectionOfRun;
   /** Whether the rejection ends: the key may then be sent again, but not before its time. After any other, it must not be sent again. */
   readonly isTimed: boolean;
@@ -37,7 +37,7 @@ export interface Suspect {
 
 /** The kinds of rejections for a client that covers these outcomes. */
 export function resendKinds(covered: readonly OutcomeId[]): ResendKind[] {
-  return [...timedKinds(covered), ...finalKinds(covered)];
+  return [...timedKinds(covered), ...untimedKinds(covered)];
 }
 
 /** How long the client may wait after it, in milliseconds. */
@@ -86,13 +86,13 @@ function timedKinds(covered: readonly OutcomeId[]): ResendKind[] {
 }
 
 /** A 401, and one 403 of each code that the client covers. */
-function finalKinds(covered: readonly OutcomeId[]): ResendKind[] {
-  const rejected = firstCoveredOfStatus(401, covered) ?? "401.revoked";
+function untimedKinds(covered: readonly OutcomeId[]): ResendKind[] {
+  const outcomeOf401 = firstCoveredOfStatus(401, covered) ?? "401.revoked";
   const unauthorized: ResendKind = {
-    check: { kind: "resend", outcome: rejected },
+    check: { kind: "resend", outcome: outcomeOf401 },
     heldWords: "401",
     responseWords: "a 401",
-    rejection: { kind: "rejection", as: rejected },
+    rejection: { kind: "rejection", as: outcomeOf401 },
     whatToDo: fixOf("same-key-after-401"),
     isTimed: false,
   };

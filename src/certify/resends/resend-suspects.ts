@@ -4,7 +4,7 @@ import type { Runs } from "../client-runs/runs.js";
 import { longestWait } from "../client-runs/timeouts.js";
 import { runReplacingLast, type WorkingKey, whatFollowed } from "./replaced-run.js";
 import type { Suspect } from "./resend-kinds.js";
-import { findDoubtOfTurns } from "./resend-turns.js";
+import { findDoubtByTurns } from "./resend-turns.js";
 import { alsoIfLate, doubtOfKind, failedIfLate } from "./resend-words.js";
 import { findDoubtOfSteadiness } from "./steady-key.js";
 import type { SomeKinds } from "./turn-plan.js";
@@ -33,22 +33,20 @@ export async function weighSuspects(
   const doubtOfKey = await findDoubtOfSteadiness(runs, key);
   if (doubtOfKey !== undefined) return suspects.map((suspect) => ({ suspect, doubt: doubtOfKey }));
 
-  const weighed: WeighedSuspect[] = [];
-  for (const suspect of suspects) {
-    weighed.push({ suspect, doubt: await findDoubtIfLate(runs, key, suspect) });
-  }
-  const inDoubt = weighed.filter(({ doubt }) => doubt !== undefined);
+  const inDoubt: WeighedSuspect[] = [];
   const remaining: Suspect[] = [];
-  for (const { suspect, doubt } of weighed) {
+  for (const suspect of suspects) {
+    const doubt = await findDoubtIfLate(runs, key, suspect);
     if (doubt === undefined) remaining.push(suspect);
+    else inDoubt.push({ suspect, doubt });
   }
   const [first, ...others] = remaining;
   if (first === undefined) return inDoubt;
 
   // The remaining suspects are one problem: a turn with the kind of one suspect counts for all, and its reason to doubt, too.
   const kinds: SomeKinds = [first.resendKind, ...others.map(({ resendKind }) => resendKind)];
-  const doubtOfTurns = await findDoubtOfTurns({ runs, key, suspects: remaining }, kinds);
-  return [...inDoubt, ...remaining.map((suspect) => ({ suspect, doubt: doubtOfTurns }))];
+  const doubtByTurns = await findDoubtByTurns({ runs, key, suspects: remaining }, kinds);
+  return [...inDoubt, ...remaining.map((suspect) => ({ suspect, doubt: doubtByTurns }))];
 }
 
 /** Whether early requests come only after a rejection, or also if the response is late. A kind without a time has no early requests. */

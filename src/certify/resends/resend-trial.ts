@@ -1,10 +1,10 @@
 import { type Held, type NotJudged, notJudged, type Reason } from "../checks/judgment.js";
 import { type ClientRun, isNoticed, type KeyRequest } from "../client-runs/client-run.js";
-import { failuresNeeded, findDoubtOfPlainRuns } from "../client-runs/doubt-of-failure.js";
+import { failuresNeeded, makePlainRunsNextToFailures } from "../client-runs/doubt-of-failure.js";
 import { findDoubtOfPass } from "../client-runs/doubt-of-pass.js";
 import type { Runs } from "../client-runs/runs.js";
-import { type LastRejection, resultOfRejections } from "./last-rejections.js";
-import { findDoubtOfOtherRuns } from "./other-runs.js";
+import { type ShownByRun, shownByAllRuns } from "./last-rejections.js";
+import { findResendInOtherRuns } from "./other-runs.js";
 import { runReplacingLast, type WorkingKey, whatFollowed } from "./replaced-run.js";
 import { type ResendKind, type Suspect, waitAfterRejection } from "./resend-kinds.js";
 import { commandThenFailed, doubtOfKind, onlyInSomeRuns, sentByOtherProcess } from "./resend-words.js";
@@ -22,22 +22,22 @@ export interface ResendTrial {
 /** Rejects the last request in run after run, until they show something together. */
 export async function resultOfTrial(trial: ResendTrial): Promise<Held | NotJudged | Suspect> {
   const { runs, key, resendKind, neededWaits } = trial;
-  const { check, rejection: response } = resendKind;
-  const request = runReplacingLast(key, response, check, waitAfterRejection(resendKind));
-  const rejections: LastRejection[] = [];
+  const { check, rejection } = resendKind;
+  const request = runReplacingLast(key, rejection, check, waitAfterRejection(resendKind));
+  const shown: ShownByRun[] = [];
   for (;;) {
-    const rejection = lastRejectionOf(await runs.makeAnother(request), trial);
-    if (rejection.kind === "not_judged") return rejection;
+    const shownLast = whatRunShows(await runs.makeAnother(request), trial);
+    if (shownLast.kind === "not_judged") return shownLast;
 
-    rejections.push(rejection);
-    const shownSoFar = resultOfRejections(rejections, neededWaits, failuresNeeded(runs.plan));
+    shown.push(shownLast);
+    const shownSoFar = shownByAllRuns(shown, neededWaits, failuresNeeded(runs.plan));
     switch (shownSoFar.kind) {
       case "one_more_run":
         continue;
       case "held":
-        return confirmHeld(trial, rejections);
+        return confirmHeld(trial, shown);
       case "sometimes":
-        return notJudged(doubtOfKind(key, resendKind, requestsOf(rejections), onlyInSomeRuns));
+        return notJudged(doubtOfKind(key, resendKind, requestsThatFollowed(shown), onlyInSomeRuns));
       case "resent":
         return { ...shownSoFar, kind: "suspect", resendKind };
     }
@@ -45,16 +45,16 @@ export async function resultOfTrial(trial: ResendTrial): Promise<Held | NotJudge
 }
 
 /** The requests that followed a rejection, of all runs. */
-function requestsOf(rejections: readonly LastRejection[]): KeyRequest[] {
+function requestsThatFollowed(shown: readonly ShownByRun[]): KeyRequest[] {
   const requests: KeyRequest[] = [];
-  for (const rejection of rejections) {
-    if (rejection.kind !== "gave_up") requests.push(rejection.request);
+  for (const shownOnce of shown) {
+    if (shownOnce.kind !== "gave_up") requests.push(shownOnce.request);
   }
   return requests;
 }
 
 /** What a run shows in which the last request with the key was rejected. */
-function lastRejectionOf(run: ClientRun, { runs, key, resendKind }: ResendTrial): LastRejection | NotJudged {
+function whatRunShows(run: ClientRun, { runs, key, resendKind }: ResendTrial): ShownByRun | NotJudged {
   const followed = whatFollowed(run, key);
   switch (followed.kind) {
     case "not_judged":
@@ -79,21 +79,18 @@ function lastRejectionOf(run: ClientRun, { runs, key, resendKind }: ResendTrial)
 }
 
 /** A kind holds only if the failures of its runs count, and no other run shows a resend. */
-async function confirmHeld(
-  trial: ResendTrial,
-  rejections: readonly LastRejection[],
-): Promise<Held | NotJudged> {
-  const doubt = await findDoubtOfHeld(trial, rejections);
+async function confirmHeld(trial: ResendTrial, shown: readonly ShownByRun[]): Promise<Held | NotJudged> {
+  const doubt = await findDoubtOfHeld(trial, shown);
   return doubt === undefined ? { kind: "held", key: trial.key.ref } : notJudged(doubt);
 }
 
 async function findDoubtOfHeld(
   { runs, key, resendKind }: ResendTrial,
-  rejections: readonly LastRejection[],
+  shown: readonly ShownByRun[],
 ): Promise<Reason | undefined> {
-  if (rejections.some(({ kind }) => kind === "gave_up")) {
-    const doubt = await findDoubtOfPlainRuns(runs);
+  if (shown.some(({ kind }) => kind === "gave_up")) {
+    const doubt = await makePlainRunsNextToFailures(runs);
     if (doubt !== undefined) return doubt;
   }
-  return resendKind.isTimed ? undefined : findDoubtOfOtherRuns(runs, key, resendKind);
+  return resendKind.isTimed ? undefined : findResendInOtherRuns(runs, key, resendKind);
 }

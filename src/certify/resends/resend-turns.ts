@@ -4,9 +4,9 @@ import { lastReadNumber } from "./replaced-run.js";
 import { letPollsWait } from "./resend-words.js";
 import { steadyKeysBesides } from "./steady-key.js";
 import {
-  doubtOfTurn,
   findDoubtByOtherKey,
-  type Suspicion,
+  type SuspectsOfKey,
+  sentAgainBut,
   type TurnResult,
   takeTurn,
 } from "./suspect-turns.js";
@@ -25,34 +25,50 @@ interface TakenTurn {
   readonly result: TurnResult;
 }
 
-/** Takes the turns of the suspects, and finds the first one that leaves them in doubt. `kinds`: those of the suspects. */
-export async function findDoubtOfTurns(suspicion: Suspicion, kinds: SomeKinds): Promise<Reason | undefined> {
-  const { runs, key } = suspicion;
-  const { ofKey, ofOtherKeys } = planTurns(key, await steadyKeysBesides(runs, key), kinds);
-  const [takenTurns, doubtsByOtherKeys] = await Promise.all([
-    Promise.all(ofKey.map((turn) => takeAndKeep(suspicion, turn))),
-    Promise.all(ofOtherKeys.map((turn) => findDoubtByOtherKey(suspicion, turn))),
-  ]);
+/** What the planned turns show together: a doubt; or none, and the last turn of each request that was only followed in time. */
+type ShownByTurns =
+  | { readonly kind: "doubt"; readonly reason: Reason }
+  | { readonly kind: "no_doubt"; readonly turnsInTime: readonly Turn[] };
 
-  for (const { result } of takenTurns) {
-    if (result.kind === "doubt") return result.reason;
-  }
-  for (const doubt of doubtsByOtherKeys) {
-    if (doubt !== undefined) return doubt;
-  }
-  for (const turn of lastTurnsOnlyInTime(takenTurns)) {
-    const doubt = await findDoubtOfMoreTurns(suspicion, turn, kinds);
+/** Takes the turns of the suspects, and finds the first one that leaves them in doubt. `kinds`: those of the suspects. */
+export async function findDoubtByTurns(
+  suspected: SuspectsOfKey,
+  kinds: SomeKinds,
+): Promise<Reason | undefined> {
+  const shown = await takePlannedTurns(suspected, kinds);
+  if (shown.kind === "doubt") return shown.reason;
+
+  for (const turn of shown.turnsInTime) {
+    const doubt = await repeatTurnInTime(suspected, turn, kinds);
     if (doubt !== undefined) return doubt;
   }
   return undefined;
 }
 
-async function takeAndKeep(suspicion: Suspicion, turn: Turn): Promise<TakenTurn> {
-  return { turn, result: await takeTurn(suspicion, turn) };
+/** The first step of the head. */
+async function takePlannedTurns(suspected: SuspectsOfKey, kinds: SomeKinds): Promise<ShownByTurns> {
+  const { runs, key } = suspected;
+  const { ofKey, ofOtherKeys } = planTurns(key, await steadyKeysBesides(runs, key), kinds);
+  const [takenTurns, doubtsByOtherKeys] = await Promise.all([
+    Promise.all(ofKey.map((turn) => takeTurnAndKeep(suspected, turn))),
+    Promise.all(ofOtherKeys.map((turn) => findDoubtByOtherKey(suspected, turn))),
+  ]);
+
+  for (const { result } of takenTurns) {
+    if (result.kind === "doubt") return result;
+  }
+  for (const doubt of doubtsByOtherKeys) {
+    if (doubt !== undefined) return { kind: "doubt", reason: doubt };
+  }
+  return { kind: "no_doubt", turnsInTime: lastTurnsInTime(takenTurns) };
+}
+
+async function takeTurnAndKeep(suspected: SuspectsOfKey, turn: Turn): Promise<TakenTurn> {
+  return { turn, result: await takeTurn(suspected, turn) };
 }
 
 /** The last turn of each request after which, in all of its turns, the next one came in time. */
-function lastTurnsOnlyInTime(takenTurns: readonly TakenTurn[]): Turn[] {
+function lastTurnsInTime(takenTurns: readonly TakenTurn[]): Turn[] {
   const resentNumbers = new Set<number>();
   for (const { turn, result } of takenTurns) {
     if (result.kind === "resent") resentNumbers.add(turn.nth);
@@ -65,17 +81,17 @@ function lastTurnsOnlyInTime(takenTurns: readonly TakenTurn[]): Turn[] {
   return [...lastTurns.values()];
 }
 
-/** Rejects the request of this turn again, after which the next one only came in time, until it comes too soon once. */
-async function findDoubtOfMoreTurns(
-  suspicion: Suspicion,
+/** The second step of the head: rejects the request of this turn again until the next one comes too soon. If it never does, that is the doubt. */
+async function repeatTurnInTime(
+  suspected: SuspectsOfKey,
   turn: Turn,
   kinds: SomeKinds,
 ): Promise<Reason | undefined> {
   for (const nextTurn of turnsAfter(turn, kinds, maxMoreTurns)) {
-    const result = await takeTurn(suspicion, nextTurn);
+    const result = await takeTurn(suspected, nextTurn);
     if (result.kind === "doubt") return result.reason;
     if (result.kind === "resent") return undefined;
   }
   const ending = `but in time after its request ${turn.nth} of ${lastReadNumber(turn.key)}`;
-  return doubtOfTurn(suspicion, { ending, fix: letPollsWait });
+  return sentAgainBut(suspected, { ending, fix: letPollsWait });
 }

@@ -11,13 +11,13 @@ import {
 } from "../../../test/certify/hand-made.js";
 import type { Replacement } from "../../runs/conditions.js";
 import type { KeyRequest, RunEnd } from "../client-runs/client-run.js";
-import { type LastRejection, resultOfRejections } from "./last-rejections.js";
+import { type ShownByRun, shownByAllRuns } from "./last-rejections.js";
 import { type ResendKind, resendKinds } from "./resend-kinds.js";
 import { judgeResends } from "./resends.js";
 import { planTurns, type SomeKinds, turnsAfter } from "./turn-plan.js";
 
 const request = {} as Partial<KeyRequest> as KeyRequest;
-const rejections: Readonly<Record<string, LastRejection>> = {
+const rejections: Readonly<Record<string, ShownByRun>> = {
   g: { kind: "gave_up" },
   w: { kind: "in_time", request },
   r: { kind: "resent", request },
@@ -25,8 +25,8 @@ const rejections: Readonly<Record<string, LastRejection>> = {
 
 /** What runs show that end like this: the client gave up, waited, or resent. */
 const shown = (runs: string, neededWaits = 2, neededFailures: 1 | 2 = 1) =>
-  resultOfRejections(
-    [...runs].map((letter) => rejections[letter] as LastRejection),
+  shownByAllRuns(
+    [...runs].map((letter) => rejections[letter] as ShownByRun),
     neededWaits,
     neededFailures,
   ).kind;

@@ -43,8 +43,8 @@ export async function judgeResends(runs: Runs): Promise<Judgment> {
   const { key } = found;
 
   const timed = kinds.filter(({ isTimed }) => isTimed);
-  const final = kinds.filter(({ isTimed }) => !isTimed);
-  return mergeJudgments(await Promise.all([judgeKinds(runs, key, timed), judgeKinds(runs, key, final)]));
+  const untimed = kinds.filter(({ isTimed }) => !isTimed);
+  return mergeJudgments(await Promise.all([judgeKinds(runs, key, timed), judgeKinds(runs, key, untimed)]));
 }
 
 /** Judges all timed kinds, or all others. Those of them that fail are one problem together. */

@@ -1,17 +1,20 @@
-import { isSuccess } from "../../rules/outcomes.js";
 import { surePlainRuns, sureVariedRuns } from "../checks/chance.js";
 import { certifyStopped, type NotJudged, notJudged, type Reason } from "../checks/judgment.js";
-import { type ClientRun, isNoticed, isNotMade } from "../client-runs/client-run.js";
+import { isNoticed, isNotMade } from "../client-runs/client-run.js";
 import { findDoubtOfFailure } from "../client-runs/doubt-of-failure.js";
 import { findDoubtOfPass } from "../client-runs/doubt-of-pass.js";
 import { plainRunRequest, type Runs } from "../client-runs/runs.js";
 import { awaitHeldVariedRuns } from "../varied/varied-runs.js";
-import { acceptedOfRun, runReplacingLast, type WorkingKey, whatFollowed } from "./replaced-run.js";
+import { isSentAsOften, runReplacingLast, type WorkingKey, whatFollowed } from "./replaced-run.js";
 import { notEquallyOften, passesUnnoticed, sentAfter404, whyNoRepeatedKey } from "./steady-key-words.js";
+import { workingKeys } from "./working-keys.js";
 
-// A working key is accepted each time in the plain run; if it comes twice, it is repeated. It is steady if each run sends it equally often.
-// The varied runs, which are made for their own checks, show which keys are not. Before a resend of a key is named, enough runs must have sent
-// it equally often (`findDoubtOfSteadiness`).
+// Which key is tried?
+// 1. A working key: the plain run accepted each request with it (working-keys.ts).
+// 2. Of these, a repeated one: it comes twice or more often.
+// 3. Of these, a steady one: each run sends it equally often. The varied runs, which are made for their own checks, show which keys are not.
+// 4. Of these, one whose last response a test uses.
+// Before a resend of the key is named, still more runs must have sent it equally often (`findDoubtOfSteadiness`).
 
 /** The key whose requests are rejected. */
 interface FoundKey {
@@ -26,7 +29,7 @@ const maxKeys = 3;
 export async function findSteadyKey(runs: Runs): Promise<FoundKey | NotJudged> {
   const working = workingKeys(runs);
   // A client may keep the response to what it sends once, and ask again if that was rejected: no resend.
-  const repeated = working.filter(({ readNumbers }) => readNumbers.length > 1);
+  const repeated = working.filter(({ numbersOfReadRequests }) => numbersOfReadRequests.length > 1);
   if (repeated.length === 0) return notJudged(whyNoRepeatedKey(runs, working));
 
   const steady = await steadyKeysAmong(runs, repeated);
@@ -44,7 +47,7 @@ export async function findSteadyKey(runs: Runs): Promise<FoundKey | NotJudged> {
 /** The keys besides this one that always work, and that no varied run shows to be unsteady. Each has a request that can be rejected. */
 export function steadyKeysBesides(runs: Runs, { ref }: WorkingKey): Promise<WorkingKey[]> {
   // The client may have read no response of a key whole: none of its requests counts.
-  const others = workingKeys(runs).filter((key) => key.ref !== ref && key.readNumbers.length > 0);
+  const others = workingKeys(runs).filter((key) => key.ref !== ref && key.numbersOfReadRequests.length > 0);
   return steadyKeysAmong(runs, others);
 }
 
@@ -52,30 +55,6 @@ export function steadyKeysBesides(runs: Runs, { ref }: WorkingKey): Promise<Work
 async function steadyKeysAmong(runs: Runs, keys: readonly WorkingKey[]): Promise<WorkingKey[]> {
   const variedRuns = await awaitHeldVariedRuns(runs);
   return keys.filter((key) => variedRuns.every((run) => isSentAsOften(run, key)));
-}
-
-/** Whether a run sent the key as often as the plain run. */
-function isSentAsOften(run: ClientRun, { ref, readNumbers }: WorkingKey): boolean {
-  return acceptedOfRun(run, ref).length === readNumbers.length;
-}
-
-/** The keys that the plain run accepted each time, the default key first. With `--allow 200.test`, the client survives a 401 in place of that success: its keys are left out. */
-function workingKeys({ plain, plan: { defaultKey, allow } }: Runs): WorkingKey[] {
-  const keys: WorkingKey[] = [];
-  for (const { key: ref, isUnknown, requests } of plain.sentKeys) {
-    const isAlwaysAccepted = requests.every(({ outcome }) => isSuccess(outcome) && !allow.includes(outcome));
-    if (isUnknown || !isAlwaysAccepted) continue;
-
-    // A run that replaces a response counts all requests: it cannot know which response the client will not read.
-    const readNumbers: number[] = [];
-    for (const [index, { isUnread }] of requests.entries()) {
-      if (!isUnread) readNumbers.push(index + 1);
-    }
-    const key = { ref, readNumbers };
-    if (ref === defaultKey) keys.unshift(key);
-    else keys.push(key);
-  }
-  return keys;
 }
 
 /** Why a rejection of its last request would show nothing: with a 404, which no client must repeat, the command does not fail, or more follows. */

@@ -14,45 +14,51 @@ import { nameOfKey, type Suspect, waitAfterRejection } from "./resend-kinds.js";
 import { type DoubtWords, sentByOtherProcess, turnOffSomePolls } from "./resend-words.js";
 import type { Turn } from "./turn-plan.js";
 
-/** Suspects that share a key: does something else than the client send it again? */
-export interface Suspicion {
+// A turn rejects a request once more, and asks whether the client resends everywhere. So a resend is what each turn must show: the suspicion
+// stays if one more request follows in every turn, and a turn without one is the reason to doubt it.
+
+/** Suspects that share a key. */
+export interface SuspectsOfKey {
   readonly runs: Runs;
   readonly key: WorkingKey;
   readonly suspects: readonly Suspect[];
 }
 
-/** What a turn of the suspects' key shows: one more request followed, which must not come, or came in time; or the suspects are in doubt. */
+/** What a turn of the suspects' key shows: a resend, one more request in time, or a reason to doubt the suspicion. */
 export type TurnResult =
   | { readonly kind: "resent" | "in_time" }
   | { readonly kind: "doubt"; readonly reason: Reason };
 
 /** Rejects the request of a turn, with the suspects' key: one more must follow, and the command must pass. */
-export async function takeTurn(suspicion: Suspicion, turn: Turn): Promise<TurnResult> {
-  const followed = await makeRunOfTurn(suspicion, turn);
+export async function takeTurn(suspected: SuspectsOfKey, turn: Turn): Promise<TurnResult> {
+  const followed = await makeRunOfTurn(suspected, turn);
   const hasFailed = followed.kind === "sent_again" && followed.run.result === "failed";
-  if (!hasFailed) return resultOfTurn(suspicion, turn, followed);
+  if (!hasFailed) return resultOfTurn(suspected, turn, followed);
   // A suite that fails at random may fail although one more request came: then the turn is taken once more.
-  return resultOfTurn(suspicion, turn, await makeRunOfTurn(suspicion, turn));
+  return resultOfTurn(suspected, turn, await makeRunOfTurn(suspected, turn));
 }
 
-async function makeRunOfTurn({ runs }: Suspicion, { key, nth, resendKind }: Turn): Promise<WhatFollowed> {
+async function makeRunOfTurn({ runs }: SuspectsOfKey, { key, nth, resendKind }: Turn): Promise<WhatFollowed> {
   const { rejection, check } = resendKind;
   const request = runReplacingNth(key, nth, rejection, check, waitAfterRejection(resendKind));
   return whatFollowed(await runs.makeAnother(request), key);
 }
 
-function resultOfTurn(suspicion: Suspicion, turn: Turn, followed: WhatFollowed): TurnResult {
+function resultOfTurn(suspected: SuspectsOfKey, turn: Turn, followed: WhatFollowed): TurnResult {
   const { key, nth, resendKind } = turn;
   const when = `when its request ${nth} of ${lastReadNumber(key)} got ${resendKind.responseWords}`;
   switch (followed.kind) {
     case "not_judged":
       return { kind: "doubt", reason: followed.reason };
     case "nothing":
-      return doubt(suspicion, { ending: `but not ${when}`, fix: turnOffSomePolls });
+      return doubtOfSuspicion(suspected, { ending: `but not ${when}`, fix: turnOffSomePolls });
     case "sent_again": {
       const { run, extraRequest, earlyRequest } = followed;
       if (run.result === "failed") {
-        return doubt(suspicion, { ending: `but the command failed ${when}`, fix: turnOffSomePolls });
+        return doubtOfSuspicion(suspected, {
+          ending: `but the command failed ${when}`,
+          fix: turnOffSomePolls,
+        });
       }
       if (!resendKind.isTimed) return { kind: "resent" };
       const isByOtherProcess = extraRequest.afterRejection?.kind === "by_other_process";
@@ -63,31 +69,31 @@ function resultOfTurn(suspicion: Suspicion, turn: Turn, followed: WhatFollowed):
 }
 
 /** Rejects the last request of another key. If a test uses its response, and nothing follows, only tests with the suspects' key may poll. */
-export async function findDoubtByOtherKey(suspicion: Suspicion, turn: Turn): Promise<Reason | undefined> {
-  const followed = await makeRunOfTurn(suspicion, turn);
+export async function findDoubtByOtherKey(suspected: SuspectsOfKey, turn: Turn): Promise<Reason | undefined> {
+  const followed = await makeRunOfTurn(suspected, turn);
   switch (followed.kind) {
     case "not_judged":
       return followed.reason;
     case "nothing":
-      return isNoticed(followed.run) ? otherKeyIsNotSentAgain(suspicion, turn.key) : undefined;
+      return isNoticed(followed.run) ? otherKeyIsNotSentAgain(suspected, turn.key) : undefined;
     case "sent_again":
       return undefined;
   }
 }
 
-function doubt(suspicion: Suspicion, words: DoubtWords): TurnResult {
-  return { kind: "doubt", reason: doubtOfTurn(suspicion, words) };
+function doubtOfSuspicion(suspected: SuspectsOfKey, words: DoubtWords): TurnResult {
+  return { kind: "doubt", reason: sentAgainBut(suspected, words) };
 }
 
 /** As in "SVC_KEY_ACTIVE was sent again (req_1), but not when its request 2 of 4 got a 401". */
-export function doubtOfTurn({ key, suspects }: Suspicion, { ending, fix }: DoubtWords): Reason {
+export function sentAgainBut({ key, suspects }: SuspectsOfKey, { ending, fix }: DoubtWords): Reason {
   return {
     why: `${keyVariable(key.ref)} was sent again (${firstIds(suspects)}), ${ending}`,
     whatToDo: fix,
   };
 }
 
-function otherKeyIsNotSentAgain({ key, suspects }: Suspicion, otherKey: WorkingKey): Reason {
+function otherKeyIsNotSentAgain({ key, suspects }: SuspectsOfKey, otherKey: WorkingKey): Reason {
   const name = nameOfKey(key.ref);
   const otherName = nameOfKey(otherKey.ref);
   return {

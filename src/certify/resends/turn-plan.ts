@@ -44,7 +44,7 @@ export function planTurns(key: WorkingKey, otherKeys: readonly WorkingKey[], kin
 
 /** So many turns of one key, in rounds: in each round, all its requests have a turn. Each round begins with the next kind. */
 function turnsOfKey(key: WorkingKey, kinds: SomeKinds, turnCount: number): Turn[] {
-  const numbers = numbersInTurn(key.readNumbers, turnCount);
+  const numbers = numbersInTurn(key.numbersOfReadRequests, turnCount);
   const turns: Turn[] = [];
   for (let round = 0; ; round++) {
     for (const [place, nth] of numbers.entries()) {
@@ -55,13 +55,13 @@ function turnsOfKey(key: WorkingKey, kinds: SomeKinds, turnCount: number): Turn[
 }
 
 /** The numbers of requests that have a turn: all of them, or so many, from the first to the last, at even distances. */
-function numbersInTurn(readNumbers: readonly number[], most: number): readonly number[] {
-  if (readNumbers.length <= most) return readNumbers;
+function numbersInTurn(numbersOfReadRequests: readonly number[], most: number): readonly number[] {
+  if (numbersOfReadRequests.length <= most) return numbersOfReadRequests;
 
-  const distance = (readNumbers.length - 1) / (most - 1);
+  const distance = (numbersOfReadRequests.length - 1) / (most - 1);
   const numbers: number[] = [];
   for (let before = 0; before < most; before++) {
-    numbers.push(readNumbers[Math.round(before * distance)] as number); // the last index is that of the last request
+    numbers.push(numbersOfReadRequests[Math.round(before * distance)] as number); // the last index is that of the last request
   }
   return numbers;
 }

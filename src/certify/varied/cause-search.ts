@@ -36,11 +36,13 @@ export async function searchRows(
   }
 }
 
-/** Tries the run without the rows of these causes: if it passes, they explain it. A run with none of their rows has failed without them already. */
+/** Tries the run without the rows of these causes: if it passes, they explain it. */
 export async function tryWithout(trials: VariedTrials, causes: readonly RowCause[]): Promise<TrialResult> {
   const { run } = trials;
   const rows = otherRows(run, causes);
-  if (rows.length === variedRows(run).length) return { kind: "breaks", shownBy: run };
+  const hasRowsOfCauses = rows.length < variedRows(run).length;
+  // The run itself has failed without their rows: it is the trial.
+  if (!hasRowsOfCauses) return { kind: "breaks", shownBy: run };
   return trials.varyOnly(onAllStatuses(rows), failuresWithoutCauses);
 }
 

@@ -6,17 +6,17 @@ import { rowRemedy, variantWords } from "../client-runs/varied-points.js";
 import { type RowCause, retryAfterRow } from "./row-causes.js";
 
 /** Why varied runs fail, in words: one row of variants, the seed, or nothing that certify can tell. */
-export interface Cause extends Pick<Finding, "sentence" | "whatToDo" | "row" | "points"> {
+export interface WordedCause extends Pick<Finding, "sentence" | "whatToDo" | "row" | "points"> {
   /** The run that shows it: only its row varied there, if it has one. */
   readonly shownBy: ClientRun;
   /** The runs that fail for it, in the order of their seeds. */
   readonly failed: readonly ClientRun[];
 }
 
-type CauseWords = Pick<Cause, "sentence" | "whatToDo">;
+type CauseWords = Pick<WordedCause, "sentence" | "whatToDo">;
 
 /** The words of a row that breaks the client alone. */
-export function causeByRow({ row, points, shownBy }: RowCause, failed: readonly ClientRun[]): Cause {
+export function causeByRow({ row, points, shownBy }: RowCause, failed: readonly ClientRun[]): WordedCause {
   return { row, points, ...rowWords(row, points, shownBy), shownBy, failed };
 }
 
@@ -67,7 +67,7 @@ function inThousands(count: number): string {
 }
 
 /** The words of runs that fail with their seed, whatever varies. */
-export function causeBySeed(shownBy: ClientRun, failed: readonly ClientRun[]): Cause {
+export function causeBySeed(shownBy: ClientRun, failed: readonly ClientRun[]): WordedCause {
   return {
     shownBy,
     sentence: `Fails with ${seedWords(failed)} even when nothing is varied`,
@@ -82,7 +82,7 @@ export function unknownCause(
   shownBy: ClientRun,
   searched: readonly ClientRun[],
   failed: readonly ClientRun[],
-): Cause {
+): WordedCause {
   const { lastRequest } = shownBy;
   const sentence = `The command ${howRunsEnd(searched)}: no single row of varied responses brings it back`;
 

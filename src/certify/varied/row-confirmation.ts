@@ -10,7 +10,12 @@ type Confirmation =
   | { readonly kind: "confirmed"; readonly cause: RowCause }
   | { readonly kind: "unconfirmed" };
 
-/** Confirms that a row breaks the run alone: on the responses of one status, which shows more, or else on all that it varies. */
+/**
+ * Confirms that a row breaks the run alone, in three steps:
+ * 1. It varies on all its statuses, in one trial, which shows its points. If the trial passes, the row is not confirmed.
+ * 2. It varies on each status alone, in two trials. The first status on which both fail is the cause, which says more than all of them.
+ * 3. It varies on all its statuses again, until enough trials have failed. The trial of the first step is one of them.
+ */
 export async function confirmRow(trials: VariedTrials, row: string): Promise<Confirmation> {
   const alone = await trials.varyOnly([{ row }], failuresOfHalf);
   if (alone.kind === "passes") return { kind: "unconfirmed" };
@@ -18,6 +23,7 @@ export async function confirmRow(trials: VariedTrials, row: string): Promise<Con
   // A run stops at its first failure, so either of these may have points that the other one lacks.
   const points = uniquePoints([...pointsOfRow(trials.run, row), ...pointsOfRow(alone.shownBy, row)]);
   if (points.length > 1) {
+    // A row has one variant in a run, so it has a point for each status.
     for (const point of points) {
       const onStatus = await trials.varyOnly([{ row, status: point.status }], failuresOnOneStatus);
       if (onStatus.kind === "breaks") return confirmed(row, [point], onStatus.shownBy);

@@ -3,8 +3,10 @@ import type { ClientRun } from "../client-runs/client-run.js";
 import type { Runs } from "../client-runs/runs.js";
 
 /**
- * Whether a run breaks while only some rows vary. `breaks`: each trial failed, and the first one shows it. `passes`: one trial passed, or no
- * failure shows anything any more (`findDoubtOfFailures`). A search then ends without another run, and `findCauses` drops its result.
+ * Whether a run breaks while only some rows vary. `breaks`: each trial failed, and the first one shows it. `passes`: one trial passed.
+ *
+ * If no failure shows anything any more (`findDoubtOfFailures`), the result is `passes` as well, so that a search ends without another run.
+ * `findCauses` asks for that doubt after each search, and then drops what was found.
  */
 export type TrialResult =
   | { readonly kind: "breaks"; readonly shownBy: ClientRun }

@@ -13,7 +13,7 @@ import { againCommandOfRun } from "../client-runs/again-command.js";
 import { lastLineOf } from "../client-runs/last-line.js";
 import { repeatFailures } from "../client-runs/repeat-failures.js";
 import type { Runs } from "../client-runs/runs.js";
-import type { Cause } from "./cause-words.js";
+import type { WordedCause } from "./cause-words.js";
 import { type FoundCauses, findCauses } from "./causes.js";
 import { notesOnUnvaried } from "./unvaried-notes.js";
 import {
@@ -65,7 +65,7 @@ function checksOf(variedRuns: readonly VariedRun[], { causes, doubt }: FoundCaus
 }
 
 /** The problem of a cause. Its name, its command and its last line are of the run that its sentence is about. */
-function causeProblem(cause: Cause, plan: CertifyPlan): Finding {
+function causeProblem(cause: WordedCause, plan: CertifyPlan): Finding {
   const { sentence, whatToDo, row, points, shownBy, failed } = cause;
   return {
     ...(row !== undefined && { row, points }),

@@ -96,7 +96,7 @@ async function runInOwnSandbox(
     certifyLine: `${call.io.program} certify`,
     place: "own_group",
     signals,
-    isLate: () => stopwatch() - started > total || stopwatch() - requests.latest > silent,
+    isLate: () => stopwatch() - started > total || stopwatch() - requests.latestRequestAt > silent,
     onOutput: (_name, chunk) => output.add(chunk),
   });
   folder.throwIfRequestsAreMissing();

@@ -99,7 +99,7 @@ async function openKeptSandbox(
     onProblem,
   });
   // The requests of the sandbox are reported in the folder of the run.
-  run?.follow(opened.sandbox);
+  run?.reportRequestsOf(opened.sandbox);
 
   const { stateFile } = opened;
   if (stateFile !== undefined) {

@@ -19,8 +19,8 @@ interface ChallengeParameter {
 }
 
 /** `realm="api"`, or `max_age=60`. */
-const parameter = /([\w-]+) *= *("(?:[^"\\]|\\.)*"|[^\s",]+)/;
-const parameterList = `${parameter.source}(?: *, *${parameter.source})*`;
+const nameAndValue = /([\w-]+) *= *("(?:[^"\\]|\\.)*"|[^\s",]+)/;
+const parameterList = `${nameAndValue.source}(?: *, *${nameAndValue.source})*`;
 /** `ApiKey`, or `ApiKey realm="api", error="invalid"`, but not two challenges, such as `Basic realm="a", ApiKey realm="b"`. */
 const oneChallenge = new RegExp(`^([\\w-]+)(?: +${parameterList})?$`);
 
@@ -35,7 +35,7 @@ export function readChallenge(response: RedactedResponse): Challenge {
   if (scheme === undefined) return { kind: "another_text" };
 
   const parameters: ChallengeParameter[] = [];
-  for (const [, name = "", value = ""] of challenge.matchAll(new RegExp(parameter, "g"))) {
+  for (const [, name = "", value = ""] of challenge.matchAll(new RegExp(nameAndValue, "g"))) {
     parameters.push({ name, value });
   }
   return { kind: "one", headerName, scheme, parameters };

@@ -148,7 +148,7 @@ async function runOnce(
     start: (options, worker) => startWith(options.seed, worker),
     number,
   });
-  const code = await time.passWhile(work, () => Math.min(total, collected.latest + silent));
+  const code = await time.passWhile(work, () => Math.min(total, collected.latestRequestAt + silent));
   const result = code === undefined ? "timed_out" : code === 0 ? "passed" : "failed";
   const report = clientReport(server(), { underExec: true }, counters);
   const durationMs = Math.round(stopwatch());
