@@ -13,11 +13,19 @@ export function faultFacts(
   method: string | undefined,
   findOutcome: () => ApiOutcomeId,
 ): FaultFacts {
-  let outcome: ApiOutcomeId | undefined;
-  const expectedOutcome = () => {
-    outcome ??= findOutcome();
-    return outcome;
-  };
+  let foundOutcome: ApiOutcomeId | undefined;
+  function expectedOutcome(): ApiOutcomeId {
+    foundOutcome ??= findOutcome();
+    return foundOutcome;
+  }
+
+  function hasUsualBody(): boolean {
+    // Each error has a body: also the 404 or 405 of a call without an endpoint.
+    if (endpoint === undefined || endpoint.hasBody) return true;
+    // The endpoint's success has none, such as a 204. The endpoint's checks may still reject the call.
+    const isError = !isSuccess(expectedOutcome());
+    return isError;
+  }
 
   return {
     key: entry?.key.ref,
@@ -25,12 +33,7 @@ export function faultFacts(
     now,
     expectedOutcome,
     isHead: method === "HEAD",
-    hasUsualBody() {
-      // The 404 or 405 of a call without an endpoint has a body, as each error does.
-      if (endpoint === undefined) return true;
-      // A success may have none, such as a 204. A rejection by the endpoint's checks is an error, too.
-      return endpoint.hasBody || !isSuccess(expectedOutcome());
-    },
+    hasUsualBody,
   };
 }
 
@@ -42,8 +45,8 @@ interface FaultAhead {
 }
 
 /**
- * The faults that may hit a request with this outcome, the next one or a later one like it: `every: 2` hits the second. The first
- * that fires hits it, so that only the last can be certain.
+ * The faults that may hit a request with this outcome, the next one or a later one like it: `every: 2` hits the second. The list
+ * ends at a certain fault, because none after it gets its turn.
  */
 export function faultsAhead(
   sandbox: SandboxState,

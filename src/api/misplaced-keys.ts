@@ -19,8 +19,8 @@ export interface MisplacedKeys {
 /** A key that is not alone in `x-api-key`, and the advice on its place. */
 interface KeyElsewhere {
   readonly key: string;
-  /** Default: none. */
-  readonly advice?: "key-in-query" | "key-in-authorization" | "key-in-url";
+  /** `null` in a text in `x-api-key` that was not meant as a key: it has no advice, but may still contain a real key. */
+  readonly advice: "key-in-query" | "key-in-authorization" | "key-in-url" | null;
 }
 
 const noMisplacedKeys: MisplacedKeys = Object.freeze({
@@ -32,45 +32,39 @@ const noMisplacedKeys: MisplacedKeys = Object.freeze({
 /** Finds the keys of a call that are not alone in `x-api-key`. */
 export function findMisplacedKeys(sandbox: SandboxState, call: ApiCall): MisplacedKeys {
   const isMalformed = call.presented === "malformed";
+  const { apiKey = "", evidence } = call.request;
   // Nearly all calls: the only key is alone in `x-api-key`.
-  if (!isMalformed && call.request.evidence === undefined) return noMisplacedKeys;
+  if (!isMalformed && evidence === undefined) return noMisplacedKeys;
 
-  const { apiKey = "" } = call.request;
-  const keysInMalformed = isMalformed ? findKeys(apiKey) : [];
-  const isAlmostKey = isMalformed && isMeantAsKey(apiKey, keysInMalformed);
-  const keysElsewhere = keysElsewhereIn(call, keysInMalformed, isAlmostKey);
-  if (keysElsewhere.length === 0 && !isAlmostKey) return noMisplacedKeys;
-
-  // The advice on a place names the first key in that place.
-  const keysOfAdvice: Partial<Record<AdviceId, MentionedKey>> = {};
-  for (const { key, advice } of keysElsewhere) {
-    if (advice !== undefined) keysOfAdvice[advice] ??= mentionedKey(sandbox, key);
+  // The keys within a text in `x-api-key` that is no key itself.
+  let keysInText: readonly string[] = [];
+  let isAlmostKey = false;
+  if (isMalformed) {
+    keysInText = findKeys(apiKey);
+    isAlmostKey = isMeantAsKey(apiKey, keysInText);
   }
-  // `real-key-suspected` names the first key that may be real, in whatever place.
-  const realKey = keysElsewhere.find(({ key }) => mayBeReal(sandbox, key));
-  if (realKey !== undefined) keysOfAdvice["real-key-suspected"] = mentionedKey(sandbox, realKey.key);
-  return { leaksRealKey: realKey !== undefined, isAlmostKey, keysOfAdvice };
-}
 
-/** The keys of a call that are not alone in `x-api-key`; those in the query first. */
-function keysElsewhereIn(
-  { request: { evidence } }: ApiCall,
-  keysInMalformed: readonly string[],
-  isAlmostKey: boolean,
-): KeyElsewhere[] {
+  // All keys by their places, those in the query first.
   const keysElsewhere: KeyElsewhere[] = [];
   for (const key of evidence?.inQuery ?? []) keysElsewhere.push({ key, advice: "key-in-query" });
   for (const key of evidence?.inOtherHeaders ?? []) {
     keysElsewhere.push({ key, advice: "key-in-authorization" });
   }
-
-  for (const key of keysInMalformed) {
-    // The advice on other headers is also about `x-api-key`: send the key alone. A text that was not meant as a key gets none, but
-    // may still contain a real key.
-    keysElsewhere.push(isAlmostKey ? { key, advice: "key-in-authorization" } : { key });
-  }
+  // The advice on other headers is also about an almost-key in `x-api-key`: send the key alone.
+  const adviceOnText = isAlmostKey ? "key-in-authorization" : null;
+  for (const key of keysInText) keysElsewhere.push({ key, advice: adviceOnText });
   for (const key of evidence?.inUrl ?? []) keysElsewhere.push({ key, advice: "key-in-url" });
-  return keysElsewhere;
+  if (keysElsewhere.length === 0 && !isAlmostKey) return noMisplacedKeys;
+
+  // The advice on a place names the first key in that place.
+  const keysOfAdvice: Partial<Record<AdviceId, MentionedKey>> = {};
+  for (const { key, advice } of keysElsewhere) {
+    if (advice !== null) keysOfAdvice[advice] ??= mentionedKey(sandbox, key);
+  }
+  // `real-key-suspected` names the first key that may be real, in whatever place.
+  const realKey = keysElsewhere.find(({ key }) => mayBeReal(sandbox, key));
+  if (realKey !== undefined) keysOfAdvice["real-key-suspected"] = mentionedKey(sandbox, realKey.key);
+  return { leaksRealKey: realKey !== undefined, isAlmostKey, keysOfAdvice };
 }
 
 /** Whether a key may be one of the real service: it is well-formed, not created by a sandbox, and unknown here. */

@@ -1,29 +1,16 @@
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
-import { keyStateAt, keyStateTable } from "../rules/key-state.js";
 import type { PresentedKind } from "../rules/key-text.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
-import { isoTime } from "../rules/time.js";
 import type { RoutedCall } from "../sandbox/api-call.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import { profileInEffect } from "../sandbox/profile.js";
-import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { isReserved } from "../scenario/format/refs.js";
-import { publicCause } from "./authorize.js";
-import { authorizationFacts } from "./decide.js";
 import { me } from "./endpoints/me.js";
 import { faultsAhead } from "./fault-facts.js";
 import { codeOf } from "./http-messages.js";
-import { limitUses } from "./limits.js";
 import { predictOutcome } from "./predict.js";
-
-/** Why a request is rejected, with facts of its key. */
-interface RejectionReason {
-  /** `expired since 2026-03-01T09:00:00Z`; `null` on success, and if its outcome says all, as that of an unknown key does. */
-  readonly why: string | null;
-  /** When a 429 ends, in ISO 8601; `null` for anything else, and if it does not end while the key works. */
-  readonly until: string | null;
-}
+import { type RejectionReason, rejectionReason } from "./rejection-reason.js";
 
 /** What the next request with a key gets. */
 export interface NextResult extends RejectionReason {
@@ -38,8 +25,6 @@ export interface NextResult extends RejectionReason {
   readonly sentence: string;
 }
 
-const noReason: RejectionReason = { why: null, until: null };
-
 /**
  * What the next request with a key would get, and the faults that may hit it: counts and changes nothing.
  * Its ref may also be `none`, `malformed` or `unknown`. Throws `unknown_ref`.
@@ -50,11 +35,11 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   const call: RoutedCall = { presented: presentedByRef(ref), entry, now, route: undefined, endpoint };
   const outcome = predictOutcome(sandbox, call);
   const { status } = outcomeRow(outcome);
-  const code = expectedCode(sandbox, outcome);
+  const code = predictedCode(sandbox, outcome);
 
   const faults = faultsAhead(sandbox, call, endpoint.method, outcome);
   const faultOutcomes = [...new Set(faults.map((fault) => fault.outcome))];
-  const { why, until } = entry === undefined ? noReason : reasonOf(sandbox, outcome, call, entry);
+  const { why, until } = rejectionReason(sandbox, call, outcome);
 
   let sentence = String(status);
   // The status says the code, unless it is a 403.
@@ -69,73 +54,11 @@ function presentedByRef(ref: string): PresentedKind {
   return ref === "malformed" ? "malformed" : "well_formed";
 }
 
-function expectedCode(sandbox: SandboxState, outcome: OutcomeId): string | null {
+/** The error code of an outcome; `null` on success, and for a 429 whose code the profile varies. */
+function predictedCode(sandbox: SandboxState, outcome: OutcomeId): string | null {
   const isOfLimit = outcomeRow(outcome).status === 429;
   const isCodeVaried =
     profileInEffect(sandbox) === "varied" && sandbox.ownAssumptions.rate_limit_code === undefined;
   if (isOfLimit && isCodeVaried) return null;
   return codeOf(outcome, sandbox.assumptions);
-}
-
-function reasonOf(
-  sandbox: SandboxState,
-  outcome: ApiOutcomeId,
-  call: RoutedCall,
-  entry: KeyEntry,
-): RejectionReason {
-  const { now } = call;
-  if (outcome === "429.per_minute") return reasonOfLimit(sandbox, entry, now, "minute");
-  if (outcome === "429.per_day") return reasonOfLimit(sandbox, entry, now, "day");
-
-  // A 401 of a key that has ended. `endField` is the name of the key's member with the time of its end: `revokedAt`.
-  const state = keyStateAt(entry.key, now);
-  const { rejection, endField } = keyStateTable[state];
-  const isBecauseOfState = endField !== null && rejection === outcome;
-  if (isBecauseOfState) {
-    const endedAt = entry.key[endField] ?? now;
-    return { why: `${state} since ${shortIso(endedAt)}`, until: null };
-  }
-
-  // A 403 has a cause that may be shown; any other rejection has none.
-  const facts = authorizationFacts(sandbox, call);
-  return { why: publicCause(outcome, facts)?.why ?? null, until: null };
-}
-
-/** Why a key gets a 429, which lasts until its limit resets, or as long as the key works. */
-function reasonOfLimit(
-  sandbox: SandboxState,
-  entry: KeyEntry,
-  now: number,
-  name: "minute" | "day",
-): RejectionReason {
-  const { quota, resetsAt } = limitUses(entry, sandbox, now)[name];
-  if (quota === 0) return { why: `always: allows 0 requests a ${name}`, until: null };
-
-  // The key may have ended by then.
-  const stateAtReset = keyStateAt(entry.key, resetsAt);
-  if (stateAtReset === "rotated") return { why: "the key's overlap ends first", until: null };
-  if (keyStateTable[stateAtReset].isOver) return { why: "the key expires first", until: null };
-  return { why: untilInWords(resetsAt, now), until: isoTime(resetsAt) };
-}
-
-/** `until 09:01:00`, with the date if it is another day. Rounded up: a request before the limit resets would be rejected again. */
-function untilInWords(instant: number, now: number): string {
-  const end = shortIso(Math.ceil(instant / 1000) * 1000);
-  const startOfToday = shortIso(now).slice(0, "2026-03-01T".length);
-  if (end.startsWith(startOfToday)) return `until ${end.slice(startOfToday.length, -1)}`;
-  return `until ${end}`;
-}
-
-/** ISO 8601 without milliseconds. */
-function shortIso(instant: number): string {
-  return isoTime(instant).replace(/(?:\.\d+)?Z$/, "Z");
-}
-
-/** What to do about an outcome that the next request would get as well. */
-export function whatToDoAbout(outcome: OutcomeId, next?: RejectionReason): string {
-  const { status, whatToDo } = outcomeRow(outcome);
-  if (status === 429 && next !== undefined && next.until === null) {
-    return `Create a new key: waiting does not help (${next.why}).`;
-  }
-  return whatToDo;
 }

@@ -1,8 +1,7 @@
 import { adviceIds, adviceLevels, adviceTable } from "../rules/advice.js";
-import { isIdempotent, whatToDoAfter } from "../rules/after-fault.js";
 import { SandboxError } from "../rules/errors.js";
-import { faultKindRow, isFault } from "../rules/fault-effects.js";
-import { isSuccess, type OutcomeId, outcomeRow, outcomeShape } from "../rules/outcomes.js";
+import { isFault } from "../rules/fault-effects.js";
+import { type OutcomeId, outcomeRow, outcomeShape } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
@@ -16,9 +15,10 @@ import { authorizationChecks, type RequestCheck } from "./authorize.js";
 import { requiredScope } from "./decide.js";
 import { fillPlaceholders } from "./endpoints.js";
 import { headerPairs } from "./http-messages.js";
-import { type NextResult, nextRequest, whatToDoAbout } from "./next-request.js";
+import { type NextResult, nextRequest } from "./next-request.js";
 import { repeatableRequest } from "./repeatable-request.js";
 import { sentResponse } from "./story/send.js";
+import { whatToDoAfterRequest } from "./what-to-do.js";
 
 /** The checks of a request before those of its endpoint. */
 const targetChecks: readonly RequestCheck[] = [
@@ -55,10 +55,6 @@ export const requestDetailsShape = s.mapping({
   repeat: controlBodies.sending,
   /** This request, with at most three requests with the same key before it and five after it. Without a key, only this request. */
   around: s.list(s.mapping({ id: s.text(), at: s.instant(), outcome: outcomeShape() })),
-  /** The request as a command for a shell with the environment of clients. */
-  curl: s.text(),
-  /** All this as text, for people: what `explain <request id>` prints. */
-  text: s.text(),
   /** The advice that it caused, in words. */
   adviceDetails: s.list(
     s.mapping({
@@ -76,11 +72,8 @@ export interface RequestDetails extends s.ValueOf<typeof requestDetailsShape> {}
 
 type CheckResult = RequestDetails["checks"][number];
 
-/** Works out everything about a request of the journal, except the two texts for people, which `report/request-text.ts` writes. */
-export function detailsWithoutTexts(
-  sandbox: SandboxState,
-  id: string,
-): Omit<RequestDetails, "curl" | "text"> {
+/** Works out everything about a request of the journal. Throws `not_found` if the journal has none with this id. */
+export function requestDetails(sandbox: SandboxState, id: string): RequestDetails {
   const exchange = requireRequest(sandbox, id);
   const { outcome, response } = exchange;
   // Not by its path, which may be cut.
@@ -89,10 +82,10 @@ export function detailsWithoutTexts(
   const next = nextWithSameOutcome(sandbox, exchange, endpoint);
 
   const adviceDetails: RequestDetails["adviceDetails"][number][] = [];
-  for (const { id, level, rule, meaning, whatToDo } of adviceTable) {
-    if (!exchange.advice.includes(id)) continue;
+  for (const { id: adviceId, level, rule, meaning, whatToDo } of adviceTable) {
+    if (!exchange.advice.includes(adviceId)) continue;
     const filledText = fillPlaceholders(whatToDo, sandbox.endpoints, sandbox.invocation);
-    adviceDetails.push({ id, level, rule, meaning, whatToDo: filledText });
+    adviceDetails.push({ id: adviceId, level, rule, meaning, whatToDo: filledText });
   }
 
   return {
@@ -173,20 +166,4 @@ function requestsAround({ journal }: SandboxState, exchange: Exchange): RequestD
   const first = Math.max(0, index - mostBefore);
   const around = withSameKey.slice(first, index + 1 + mostAfter);
   return around.map(({ id, at, outcome }) => ({ id, at: isoTime(at), outcome }));
-}
-
-/** What its client should do after a request. */
-function whatToDoAfterRequest(exchange: Exchange, next: NextResult | undefined): string {
-  const { outcome, fault } = exchange;
-  if (isFault(outcome)) {
-    const headers = new Map(headerPairs(exchange.response.headers));
-    const retryAfter = headers.get("Retry-After");
-    return whatToDoAfter(outcome, { isIdempotent: isIdempotent(exchange.method), retryAfter });
-  }
-
-  // A client with a short timeout has given up, although the request succeeded.
-  if (isSuccess(outcome) && fault !== null && faultKindRow(fault).onlyDelays) {
-    return `The request succeeded, but late. ${faultKindRow(fault).whatToDo}`;
-  }
-  return whatToDoAbout(outcome, next);
 }

@@ -22,7 +22,7 @@ export function checkedArgument<Of extends Shape>(
 }
 
 /** Options as a query of the journal. `names`: those of the library's options. */
-export function checkedQuery<Of extends Shape>(
+export function checkedJournalQuery<Of extends Shape>(
   shape: Of,
   options: object,
   names: readonly string[],

@@ -20,18 +20,18 @@ export async function fetchResponse(
 }
 
 /** What the garbage collector must not collect: awaiting a response does not reference its request. */
-const kept = new Set<object>();
+const keptRequests = new Set<object>();
 
 /**
  * Awaits a response, and until then keeps its request and what the client made it of: the client's signal does not reach a request
  * that is collected, so that the client could not abort the response.
  */
 async function whileKept(requests: object, result: Promise<Response>): Promise<Response> {
-  kept.add(requests);
+  keptRequests.add(requests);
   try {
     return await result;
   } finally {
-    kept.delete(requests);
+    keptRequests.delete(requests);
   }
 }
 

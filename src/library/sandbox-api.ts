@@ -25,8 +25,8 @@ import { quote } from "../schema/words.js";
 import {
   checkedActor,
   checkedArgument,
+  checkedJournalQuery,
   checkedPage,
-  checkedQuery,
   rejectingArguments,
   withExpiryAsText,
 } from "./checked-arguments.js";
@@ -71,7 +71,7 @@ export function sandboxApi(getOrStart: () => SandboxState): Sandbox {
     requests: requestsApi(currentSandbox),
     expect(expectation = {}) {
       const names = ["outcome", "key", "count", "faults"];
-      const query = checkedQuery(expectationQuery, expectation, names, "expect requests");
+      const query = checkedJournalQuery(expectationQuery, expectation, names, "expect requests");
       return expectRequests(currentSandbox(), query);
     },
     report: rejectingArguments("report", () => clientReport(getOrStart())),
@@ -170,7 +170,7 @@ function requestsApi(currentSandbox: () => SandboxState): Sandbox["requests"] {
   return {
     list(options = {}) {
       const names = ["limit", "outcome", "key", "probes", "faults"];
-      const query = checkedQuery(requestQuery, options, names, "list the requests");
+      const query = checkedJournalQuery(requestQuery, options, names, "list the requests");
       return listRequests(currentSandbox(), query);
     },
     total: rejectingArguments("requests.total", () => currentSandbox().journal.total()),

@@ -1,8 +1,20 @@
-import { detailsWithoutTexts, type RequestDetails } from "../api/request-details.js";
+import { type RequestDetails, requestDetails, requestDetailsShape } from "../api/request-details.js";
 import { mePath } from "../rules/known-paths.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
+import * as s from "../schema/shape.js";
 import { curlLine } from "./curl-line.js";
 import { alignColumns } from "./plain-text.js";
+
+export const explainedRequestShape = s.mapping({
+  ...requestDetailsShape.fields,
+  /** The request as a command for a shell with the environment of clients. */
+  curl: s.text(),
+  /** All this as text, for people: what `explain <request id>` prints. */
+  text: s.text(),
+});
+
+/** Everything about one request, with its two texts. */
+export interface ExplainedRequest extends s.ValueOf<typeof explainedRequestShape> {}
 
 /** A line of facts: what it is about, and what is known of it. */
 type FactRow = readonly [name: string, value: string];
@@ -12,15 +24,15 @@ type RequestCheckResult = Pick<RequestDetails["checks"][number], "name" | "quest
 const checkResultWords = { passed: "passed", rejected: "rejected", not_reached: "not reached" };
 
 /** Everything about a request of the journal, also as text and as a command. Contains no secret. */
-export function explainRequest(sandbox: SandboxState, id: string): RequestDetails {
-  const details = detailsWithoutTexts(sandbox, id);
+export function explainRequest(sandbox: SandboxState, id: string): ExplainedRequest {
+  const details = requestDetails(sandbox, id);
   const { key, method, path = mePath } = details.repeat;
   const curl = curlLine({ ref: key, method, path }, "-i", details.outcome);
   return { ...details, curl, text: requestText(details) };
 }
 
 /** A request as text, for a terminal and for support: its checks, the cause and what to do. */
-function requestText(details: Omit<RequestDetails, "curl" | "text">): string {
+function requestText(details: RequestDetails): string {
   const { fault, sent, around } = details;
 
   // What was sent, and what came of it.

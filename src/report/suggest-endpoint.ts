@@ -20,7 +20,7 @@ export function suggestEndpoint(
   const methods = [...route.methods.keys()];
   const suggestedMethod = methods.includes(method) ? method : methods[0];
   const suggestion = `${suggestedMethod} ${route.path}`;
-  // The request was sent when the sandbox had another scenario, without this endpoint.
+  // The API has the method and path now. It did not when the request was sent, in another scenario.
   if (suggestion === `${method} ${path}`) return undefined;
   return suggestion;
 }
@@ -31,18 +31,18 @@ function similarRoute(path: string, endpoints: readonly Endpoint[]): ApiRoute | 
     endpoints.map((endpoint) => endpoint.path),
   );
   if (similarPath === undefined) return undefined;
-  // The path of an endpoint, such as `/things/{id}`, is also a path of its route: with `{id}` as the value of the parameter.
+  // The path of an endpoint also reaches its route: `/things/{id}` as a request has `{id}` as the value of its parameter.
   return routeAt(endpoints, similarPath);
 }
 
 /** The path of an endpoint that is like this one, in whatever case. */
 function findSimilarPath(path: string, endpointPaths: readonly string[]): string | undefined {
-  const plainPath = path.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
+  const plainPath = plain(path);
 
   // The same endpoint under another parent: `/v2/me`.
   const lastSegment = lastSegmentOf(plainPath);
   for (const endpointPath of endpointPaths) {
-    if (lastSegmentOf(endpointPath.toLowerCase()) === lastSegment) return endpointPath;
+    if (lastSegmentOf(plain(endpointPath)) === lastSegment) return endpointPath;
   }
 
   // A typing error: `/v1/relying-party/mee`.
@@ -52,11 +52,16 @@ function findSimilarPath(path: string, endpointPaths: readonly string[]): string
   // The endpoint with something behind it: `/v1/relying-party/me.json`. Of several, the longest has the least behind it.
   let longestStart: string | undefined;
   for (const endpointPath of endpointPaths) {
-    const start = endpointPath.toLowerCase();
+    const start = plain(endpointPath);
     const isStart = plainPath.startsWith(`${start}/`) || plainPath.startsWith(`${start}.`);
     if (isStart && start.length > (longestStart?.length ?? 0)) longestStart = endpointPath;
   }
   return longestStart;
+}
+
+/** A path as it is compared: `/v1/items` of `/V1//Items/`. */
+function plain(path: string): string {
+  return path.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
 }
 
 function lastSegmentOf(path: string): string {

@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { endpointsIn } from "../../src/api/endpoints.js";
 import { handle } from "../../src/api/handle.js";
-import { detailsWithoutTexts } from "../../src/api/request-details.js";
+import { requestDetails } from "../../src/api/request-details.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
 import { allOutcomesOf } from "../../src/report/possible-outcomes.js";
@@ -273,7 +273,7 @@ test("a request whose path is cut in the journal still has the scope and the cau
   const state = stateOf(sandbox);
   handle(state, asked({ path: long, apiKey: secretToSend(state, "narrow") }));
   const [request] = sandbox.requests.list();
-  const details = detailsWithoutTexts(state, request?.id ?? "");
+  const details = requestDetails(state, request?.id ?? "");
   expect(details).toMatchObject({ outcome: "403.insufficient_scope", requiredScope: "consents:read" });
   expect(details.why).not.toBeNull();
 });

@@ -3,7 +3,7 @@ import { bodyParts } from "../../src/api/body-parts.js";
 import { handle } from "../../src/api/handle.js";
 import { utf8Length } from "../../src/api/http-messages.js";
 import { nextRequest } from "../../src/api/next-request.js";
-import { detailsWithoutTexts } from "../../src/api/request-details.js";
+import { requestDetails } from "../../src/api/request-details.js";
 import { startInNode } from "../../src/node/platform.js";
 import { advanceClock } from "../../src/sandbox/operations/clock-operations.js";
 import { secretToSend } from "../../src/sandbox/secrets.js";
@@ -86,7 +86,7 @@ test("a limit that resets after the end of its key is not worth the wait", () =>
   const expected = (ref: string) => {
     const { sentence, until } = nextRequest(sandbox, ref);
     const { id } = handle(sandbox, asked({ apiKey: secretToSend(sandbox, ref) }));
-    return [sentence, until, detailsWithoutTexts(sandbox, id).whatToDo];
+    return [sentence, until, requestDetails(sandbox, id).whatToDo];
   };
   const newKey = expect.stringMatching(/^Create a new key: waiting does not help/);
   expect(expected("expires")).toEqual(["429 the key expires first", null, newKey]);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { requestDetailsShape } from "../../src/api/request-details.js";
 import { reportShape } from "../../src/report/report-shape.js";
+import { explainedRequestShape } from "../../src/report/request-text.js";
 import { assumptionTable } from "../../src/rules/assumptions.js";
 import { requestShape } from "../../src/sandbox/view-shapes.js";
 import { controlBodies } from "../../src/scenario/format/control-bodies.js";
@@ -70,7 +70,7 @@ const ofReport = fieldNames(reportShape).filter((name) => name !== "runs?"); // 
 
 test.each<[call: string, members: readonly string[]]>([
   ["GET /requests", fieldNames(requestShape)],
-  ["GET /requests/{id}", fieldNames(requestDetailsShape)],
+  ["GET /requests/{id}", fieldNames(explainedRequestShape)],
   ["GET /report", [...ofReport, "from_story?", "in_journal?"]],
   ["GET /faults", fieldNames(faultShape)],
   ["PUT /faults", fieldNames(faultShape)],

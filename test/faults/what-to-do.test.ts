@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { detailsWithoutTexts } from "../../src/api/request-details.js";
+import { requestDetails } from "../../src/api/request-details.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
 import { isIdempotent, whatToDoAfter } from "../../src/rules/after-fault.js";
@@ -27,7 +27,7 @@ async function explained(method: string, then: Effect) {
   const headers = { "x-api-key": sandbox.secret("main") };
   await sandbox.fetch("https://any.example/v1/relying-party/loans/1", { method, headers }).catch(() => {});
   const last = sandbox.requests.list().at(-1);
-  return detailsWithoutTexts(stateOf(sandbox), last?.id ?? "");
+  return requestDetails(stateOf(sandbox), last?.id ?? "");
 }
 
 const readFirst = /read its result before you send it again/;

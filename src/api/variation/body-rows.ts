@@ -5,20 +5,20 @@ import {
   allStatuses,
   assumptionRow,
   errorStatuses,
-  row,
   type VariantMembers,
   type VariationRow,
+  variationRow,
 } from "./row.js";
 
 // The rows of what a body contains, and of how it is written.
 
 /** The rows of a 200's content. The top level and `data.organization` have exactly the specified members (R1, R2). */
 export const meRows: readonly VariationRow[] = [
-  row({
+  variationRow({
     id: "data_members",
     statuses: [200],
     minimal: "none",
-    others: {
+    otherVariants: {
       text: dataMembers({ region: "north" }),
       nothing: dataMembers({ contact: null }),
       nested: dataMembers({
@@ -27,31 +27,31 @@ export const meRows: readonly VariationRow[] = [
       many: dataMembers(manyFeatures(12)),
     },
   }),
-  row({
+  variationRow({
     id: "limits_members",
     statuses: [200],
     minimal: "none",
-    others: {
+    otherVariants: {
       another_window: dataMembers({ per_hour: 600 }, "limits"),
       unlimited: dataMembers({ per_month: null }, "limits"),
       burst: dataMembers({ burst: { size: 10, refill_seconds: 1.5 } }, "limits"),
     },
   }),
-  row({
+  variationRow({
     id: "usage_members",
     statuses: [200],
     minimal: "none",
-    others: {
+    otherVariants: {
       another_window: dataMembers({ this_month: 31_415 }, "usage"),
       time: dataMembers({ counted_since: "2026-01-01T00:00:00Z" }, "usage"),
       by_endpoint: dataMembers({ by_endpoint: { me: 1 } }, "usage"),
     },
   }),
-  row({
+  variationRow({
     id: "scope_order",
     statuses: [200],
     minimal: "as_granted",
-    others: {
+    otherVariants: {
       reversed: scopeOrder((scopes) => [...scopes].reverse()),
       sorted: scopeOrder((scopes) => [...scopes].sort()),
     },
@@ -63,11 +63,11 @@ const explainedStatuses: readonly number[] = [403, 429];
 
 /** The rows of an error's content. The top level has only `error` (R27). */
 export const errorRows: readonly VariationRow[] = [
-  row({
+  variationRow({
     id: "error_members",
     statuses: errorStatuses,
     minimal: "none",
-    others: {
+    otherVariants: {
       type: errorMembers({ type: "about:blank" }),
       status: errorMembers({ status: null, retryable: false }),
       nested: errorMembers({ links: [{ rel: "help", href: "/help/errors" }] }),
@@ -87,11 +87,11 @@ export const errorRows: readonly VariationRow[] = [
       }),
     },
   }),
-  row({
+  variationRow({
     id: "message",
     statuses: errorStatuses,
     minimal: "a_sentence",
-    others: {
+    otherVariants: {
       reason_phrase: {
         changeBody(body, _random, status) {
           return { ...body, error: { ...body.error, message: reasonPhrases[status] ?? "Error" } };
@@ -113,21 +113,21 @@ export const errorRows: readonly VariationRow[] = [
 
 /** The rows of how a body is written. Every form is the same JSON value. */
 export const textRows: readonly VariationRow[] = [
-  row({
+  variationRow({
     id: "member_order",
     statuses: allStatuses,
     minimal: "as_documented",
-    others: {
+    otherVariants: {
       reversed: memberOrder(reversed),
       sorted: memberOrder(sorted),
       shuffled: memberOrder(shuffled),
     },
   }),
-  row({
+  variationRow({
     id: "whitespace",
     statuses: allStatuses,
     minimal: "compact",
-    others: {
+    otherVariants: {
       indented: { writeBody: (body) => JSON.stringify(body, null, 2) },
       tabs: { writeBody: (body) => JSON.stringify(body, null, "\t") },
       spaced: { writeBody: (body) => withSpaces(JSON.stringify(body)) },
@@ -136,11 +136,11 @@ export const textRows: readonly VariationRow[] = [
     },
   }),
   // In a string, JSON allows other spellings of these characters: `\/` of a slash, `\u00e9` of `é`.
-  row({
+  variationRow({
     id: "escapes",
     statuses: allStatuses,
     minimal: "few",
-    others: {
+    otherVariants: {
       slashes: respelled(/\//g, () => "\\/"),
       not_ascii: respelled(/[\x80-\uFFFF]/g, unicodeEscapes),
       html: respelled(/[<>&'\u2028\u2029]/g, unicodeEscapes),
@@ -148,11 +148,11 @@ export const textRows: readonly VariationRow[] = [
       first_letters: respelled(/(?<=")[a-z]/g, unicodeEscapes),
     },
   }),
-  row({
+  variationRow({
     id: "body_length",
     statuses: allStatuses,
     minimal: "short",
-    others: {
+    otherVariants: {
       long: padded(2_000),
       longer: padded(20_000),
     },

@@ -1,34 +1,34 @@
 import { base62From, randomStream } from "../../rules/seed.js";
 import { type Arrange, reversed, shuffled, sorted } from "./orders.js";
-import { allStatuses, type Header, row, type VariantMembers, type VariationRow } from "./row.js";
+import { allStatuses, type Header, type VariantMembers, type VariationRow, variationRow } from "./row.js";
 
 /** The rows of headers, whose order and spelling come last. */
 export const headerRows: readonly VariationRow[] = [
-  row({
+  variationRow({
     id: "content_type",
     statuses: allStatuses,
     minimal: "bare",
-    others: {
+    otherVariants: {
       charset: rewrittenHeader("Content-Type", () => "application/json; charset=utf-8"),
       no_space: rewrittenHeader("Content-Type", () => "application/json;charset=UTF-8"),
       quoted: rewrittenHeader("Content-Type", () => 'application/json; charset="utf-8"'),
       space_before: rewrittenHeader("Content-Type", () => "application/json ; charset=utf-8"),
     },
   }),
-  row({
+  variationRow({
     id: "allow",
     statuses: [405],
     minimal: "as_documented",
-    others: {
+    otherVariants: {
       reversed: rewrittenHeader("Allow", (methods) => methods.split(", ").reverse().join(", ")),
       no_space: rewrittenHeader("Allow", (methods) => methods.replaceAll(", ", ",")),
     },
   }),
-  row({
+  variationRow({
     id: "cache_control",
     statuses: allStatuses,
     minimal: "none",
-    others: {
+    otherVariants: {
       no_store: moreHeaders(["Cache-Control", "no-store"]),
       private: moreHeaders(["Cache-Control", "private, max-age=0, must-revalidate"]),
       old_caches: moreHeaders(
@@ -38,11 +38,11 @@ export const headerRows: readonly VariationRow[] = [
       ),
     },
   }),
-  row({
+  variationRow({
     id: "etag",
     statuses: allStatuses,
     minimal: "none",
-    others: {
+    otherVariants: {
       // Equal only for equal bytes (RFC 9110, 8.8.1).
       strong: {
         changeHeaders: (headers, _random, text) => withHeaders(headers, [["ETag", `"${digestOf(text)}"`]]),
@@ -50,44 +50,44 @@ export const headerRows: readonly VariationRow[] = [
       weak: moreHeaders(["ETag", 'W/"5f3b9a"']),
     },
   }),
-  row({
+  variationRow({
     id: "content_length",
     statuses: allStatuses,
     minimal: "exact",
-    others: { chunked: withoutHeader("Content-Length") },
+    otherVariants: { chunked: withoutHeader("Content-Length") },
   }),
-  row({
+  variationRow({
     id: "vary",
     statuses: allStatuses,
     minimal: "none",
-    others: {
+    otherVariants: {
       encoding: moreHeaders(["Vary", "Accept-Encoding"]),
       twice: moreHeaders(["Vary", "Origin"], ["Vary", "Accept-Encoding"]),
     },
   }),
-  row({
+  variationRow({
     id: "server",
     statuses: allStatuses,
     minimal: "none",
-    others: {
+    otherVariants: {
       proxy: moreHeaders(["Server", "nginx"]),
       framework: moreHeaders(["Server", "gunicorn/22.0.0 (Linux)"], ["X-Powered-By", "relying-party"]),
     },
   }),
-  row({
+  variationRow({
     id: "via",
     statuses: allStatuses,
     minimal: "none",
-    others: {
+    otherVariants: {
       gateway: moreHeaders(["Via", "1.1 gateway"]),
       two: moreHeaders(["Via", "2 edge, 1.1 gateway (x)"]),
     },
   }),
-  row({
+  variationRow({
     id: "security_headers",
     statuses: allStatuses,
     minimal: "none",
-    others: {
+    otherVariants: {
       // With a lifetime above zero, browsers would reject plain HTTP on the developer's machine.
       transport: moreHeaders(["Strict-Transport-Security", "max-age=0"]),
       sniffing: moreHeaders(
@@ -97,31 +97,31 @@ export const headerRows: readonly VariationRow[] = [
       ),
     },
   }),
-  row({
+  variationRow({
     id: "unknown_headers",
     statuses: allStatuses,
     minimal: "none",
-    others: {
+    otherVariants: {
       timing: moreHeaders(["Server-Timing", 'gate;dur=0.4, total;dur=1.2;desc="all"']),
       odd: moreHeaders(["X_Upstream.Name", "rp=1; path=/"]),
       empty: moreHeaders(["X-Debug", ""]),
     },
   }),
-  row({
+  variationRow({
     id: "header_order",
     statuses: allStatuses,
     minimal: "as_set",
-    others: {
+    otherVariants: {
       reversed: headerOrder(reversed),
       sorted: headerOrder(sorted),
       shuffled: headerOrder(shuffled),
     },
   }),
-  row({
+  variationRow({
     id: "header_casing",
     statuses: allStatuses,
     minimal: "usual",
-    others: {
+    otherVariants: {
       lower: headerNames((name) => name.toLowerCase()),
       upper: headerNames((name) => name.toUpperCase()),
       first_letter: headerNames((name) => name.slice(0, 1) + name.slice(1).toLowerCase()),

@@ -28,7 +28,7 @@ export function assumptionsKeptFromVarying(
 
 /**
  * A row as it varies in a sandbox; `undefined` if it does not vary. If the sandbox sets the row's assumption, the row has only
- * the variants with that value: of `www_authenticate: true`, these are `api_key` and `bare`.
+ * the variants with that value, its usual form first: of `www_authenticate: true`, these are `api_key` and `bare`.
  */
 export function varyingRow(sandbox: SandboxState, row: VariationRow): VariationRow | undefined {
   const { assumption } = row;
@@ -36,9 +36,8 @@ export function varyingRow(sandbox: SandboxState, row: VariationRow): VariationR
   const ownValue = sandbox.ownAssumptions[assumption];
   if (ownValue === undefined) return row;
 
-  // In each row, the first variant with a value is its usual form.
-  const [usual, ...others] = row.variants.filter(({ assume }) => assume?.[assumption] === ownValue);
+  const [usualForm, ...otherForms] = row.variants.filter(({ assume }) => assume?.[assumption] === ownValue);
   // A code of the user's own has no variant.
-  if (usual === undefined) return undefined;
-  return { ...row, variants: [usual, ...others] };
+  if (usualForm === undefined) return undefined;
+  return { ...row, variants: [usualForm, ...otherForms] };
 }

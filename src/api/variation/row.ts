@@ -21,21 +21,27 @@ export interface Body {
 
 export type Header = readonly [name: string, value: string];
 
-/** One possible behavior of a real service in a gap of the specification. */
+/** One possible behavior of a real service in a gap of the specification. Most variants have one of the optional members. */
 export interface RowVariant {
   readonly id: string;
   /** The statuses of its responses. Default: its row's. */
   readonly statuses?: readonly number[];
+
+  // Before there is a response.
   /** The assumptions with which the response is made. */
   readonly assume?: Partial<Assumptions>;
   /** The request id, made as a `RequestIdForm` makes it; all ids of a sandbox must differ. */
   readonly requestId?: (digits: string, series: number) => string;
+
+  // The body of the response, in this order.
   /** Another body with these changes. */
   readonly changeBody?: (body: Body, random: RandomStream, status: number) => Body;
   /** The text of the body. Default: JSON without spaces. */
   readonly writeBody?: (body: Body) => string;
   /** Another text of the same value. */
   readonly changeText?: (text: string) => string;
+
+  // Its headers, last.
   /** Other headers; `text` is that of the body. */
   readonly changeHeaders?: (
     headers: readonly Header[],
@@ -60,41 +66,35 @@ export const limitStatuses: readonly number[] = [...successStatuses, 429];
 export const errorStatuses: readonly number[] = [401, 403, 404, 405, 429, 500, 501, 502, 503, 504];
 export const allStatuses: readonly number[] = [...successStatuses, ...errorStatuses];
 
-/** A row as `row` takes it. */
+/** What a row of no assumption is made of. */
 interface RowParts {
   readonly id: string;
   readonly statuses: readonly number[];
   /** The id of the first variant: what `minimal` does, without any change. */
   readonly minimal: string;
   /** The other variants by their ids. */
-  readonly others: Readonly<Record<string, VariantMembers>>;
+  readonly otherVariants: Readonly<Record<string, VariantMembers>>;
 }
 
-export function row({ id, statuses, minimal, others }: RowParts): VariationRow {
-  const otherVariants = Object.entries(others).map(([name, members]) => ({ id: name, ...members }));
-  return { id, statuses, assumption: undefined, variants: [{ id: minimal }, ...otherVariants] };
+/** A row of no assumption. */
+export function variationRow({ id, statuses, minimal, otherVariants }: RowParts): VariationRow {
+  const variants = Object.entries(otherVariants).map(([name, members]) => ({ id: name, ...members }));
+  return { id, statuses, assumption: undefined, variants: [{ id: minimal }, ...variants] };
 }
 
-/** A variant of an assumption's row: the value that it assumes, and what it changes besides. */
-type AssumingVariant<Value> = VariantMembers & { readonly value: Value };
-
-/** The row of an assumption, with its variants by their ids. The first one is what `minimal` does, and the first with a value its usual form. */
+/**
+ * The row of an assumption, with its variants by their ids. Each has the value that it assumes, and what it changes besides. The
+ * first variant is what `minimal` does, and the first with a value its usual form.
+ */
 export function assumptionRow<Name extends keyof Assumptions>(
   name: Name,
   statuses: readonly number[],
-  variants: Readonly<Record<string, AssumingVariant<Assumptions[Name]>>>,
+  variants: Readonly<Record<string, VariantMembers & { readonly value: Assumptions[Name] }>>,
 ): VariationRow {
   const rowVariants: RowVariant[] = [];
   for (const [id, { value, ...members }] of Object.entries(variants)) {
     rowVariants.push({ id, assume: { [name]: value }, ...members });
   }
-  // Each row is written with some.
-  return { id: name, statuses, assumption: name, variants: rowVariants as [RowVariant, ...RowVariant[]] };
-}
-
-/** A variant for each of these values, with its name. */
-export function valuesAsIds<const Value extends string>(
-  ...values: readonly Value[]
-): Readonly<Record<string, AssumingVariant<Value>>> {
-  return Object.fromEntries(values.map((value) => [value, { value }]));
+  const variantsOfRow = rowVariants as [RowVariant, ...RowVariant[]]; // each row is written with at least one
+  return { id: name, statuses, assumption: name, variants: variantsOfRow };
 }

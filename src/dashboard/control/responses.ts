@@ -1,7 +1,7 @@
 import type { NextResult } from "../../api/next-request.js";
-import type { RequestDetails as DetailsView } from "../../api/request-details.js";
 import type { stepView } from "../../api/story/step-view.js";
 import type { Report as ReportView } from "../../report/report-shape.js";
+import type { ExplainedRequest as DetailsView } from "../../report/request-text.js";
 import type { Fault as FaultView } from "../../sandbox/active-faults.js";
 import type {
   ClockView,

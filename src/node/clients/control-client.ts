@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { parseReport, type Report } from "../../report/report-shape.js";
+import { parseReport } from "../../report/read-report.js";
+import type { Report } from "../../report/report-shape.js";
 import { SandboxError } from "../../rules/errors.js";
 import { controlPath } from "../../rules/known-paths.js";
 import { quote } from "../../schema/words.js";

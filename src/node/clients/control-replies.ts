@@ -1,4 +1,4 @@
-import { requestDetailsShape } from "../../api/request-details.js";
+import { explainedRequestShape } from "../../report/request-text.js";
 import { outcomeShape } from "../../rules/outcomes.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
@@ -48,9 +48,9 @@ export const runningKeyShape = s.openMapping({
 export const runningKeysShape = s.list(runningKeyShape);
 export type RunningKey = ValueOf<typeof runningKeyShape>;
 
-const detailsShape = tolerantJsonShape(requestDetailsShape);
+const detailsShape = tolerantJsonShape(explainedRequestShape);
 /** A request with its details. */
-export type DetailsInJson = InJson<ValueOf<typeof requestDetailsShape>>;
+export type DetailsInJson = InJson<ValueOf<typeof explainedRequestShape>>;
 
 /** The details of a request, from a sandbox of any version; `undefined` if the data is something else. */
 export function readJournaledRequest(data: unknown): DetailsInJson | undefined {

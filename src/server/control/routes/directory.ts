@@ -33,7 +33,7 @@ export const directoryRoute: Route = dataRoute("GET /directory", {
 });
 
 /** An organization to list: with its keys that match, or without any key. */
-interface Section {
+interface MatchingSection {
   readonly owner: OrganizationEntry;
   readonly keys: readonly KeyEntry[];
 }
@@ -58,13 +58,17 @@ function directoryOf(sandbox: SandboxState, words: readonly string[], limit: num
 }
 
 /** What a section takes of the limit: an organization without keys takes as much as a key. */
-function sizeOf({ keys }: Section): number {
+function sizeOf({ keys }: MatchingSection): number {
   return Math.max(1, keys.length);
 }
 
 /** The organizations with keys that match, and those without keys that match. */
-function matchingSections(sandbox: SandboxState, words: readonly string[], now: number): readonly Section[] {
-  const sections: Section[] = [];
+function matchingSections(
+  sandbox: SandboxState,
+  words: readonly string[],
+  now: number,
+): readonly MatchingSection[] {
+  const sections: MatchingSection[] = [];
   for (const owner of sandbox.registry.organizations.values()) {
     const isEmpty = owner.keys.length === 0;
     const keys = isEmpty ? [] : keysWithWords(words, owner, sandbox, now);
