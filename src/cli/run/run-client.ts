@@ -4,6 +4,8 @@ import type { Report } from "../../report/report-shape.js";
 import { commandLine } from "../../report/shell-words.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { RunConditions } from "../../runs/conditions.js";
+import type { ConditionedRun } from "../../sandbox/conditioned-run.js";
+import type { Invocation } from "../../sandbox/invocation.js";
 import { Counters } from "../../sandbox/journal/counts.js";
 import { runDue } from "../../sandbox/operations/run-due.js";
 import type { SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
