@@ -12,8 +12,6 @@ import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { adviceOnTraits } from "./advise-on-traits.js";
 
 const rejectedStatuses: readonly (number | undefined)[] = [401, 403, 429];
-const rejectedCapacity = 1000;
-const originsCapacity = 100;
 
 export const noAdvice: readonly AdviceId[] = Object.freeze([]);
 
@@ -97,24 +95,18 @@ function adviceOnUnknownKey(
 }
 
 /** Remembers the origin of a page whose browser asks to send a key. */
-function rememberPreflight({ preflightOrigins }: ClientBehavior, call: ApiCall, { traits }: Exchange): void {
+function rememberPreflight(behavior: ClientBehavior, call: ApiCall, { traits }: Exchange): void {
   const origin = call.request.evidence?.page;
   if (origin === undefined || !traits.includes("preflight for key")) return;
-  if (preflightOrigins.size < originsCapacity) preflightOrigins.add(origin);
+  behavior.notePreflight(origin);
 }
 
 /** Remembers which rejection a client has got. After a fault, it may be right to send a request again. */
-function rememberRejection({ lastRejections }: ClientBehavior, { fingerprint, outcome }: Exchange): void {
+function rememberRejection(behavior: ClientBehavior, { fingerprint, outcome }: Exchange): void {
   if (fingerprint === null || isFault(outcome)) return;
-  lastRejections.delete(fingerprint);
-  if (!rejectedStatuses.includes(outcomeRow(outcome).status)) return;
-
-  // The key that was rejected longest ago is forgotten.
-  if (lastRejections.size === rejectedCapacity) {
-    const oldest = lastRejections.keys().next().value as string; // there are a thousand
-    lastRejections.delete(oldest);
-  }
-  lastRejections.set(fingerprint, outcome);
+  const isRejected = rejectedStatuses.includes(outcomeRow(outcome).status);
+  if (isRejected) behavior.noteRejection(fingerprint, outcome);
+  else behavior.forgetRejection(fingerprint);
 }
 
 /** Whether a later key of its rotation has worked, and still does: a client cannot switch to one that gets no 200 now. */

@@ -1,4 +1,4 @@
-import type { Delivery } from "../sandbox/journal/exchange.js";
+import type { Delivery } from "../sandbox/journal/call-result.js";
 
 /** At most so many parts are sent each second. */
 const mostPartsPerSecond = 20;

@@ -1,7 +1,7 @@
 import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
-import type { Invocation } from "../sandbox/sandbox-state.js";
+import type { Invocation } from "../sandbox/invocation.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { writtenEndpoints } from "../scenario/written-endpoints.js";
 import { didYouMean, listed, quote } from "../schema/words.js";

@@ -1,6 +1,6 @@
 import type { ApiOutcomeId } from "../rules/outcomes.js";
 import type { ApiCall, RoutedCall } from "../sandbox/api-call.js";
-import type { CallResult } from "../sandbox/journal/exchange.js";
+import type { CallResult } from "../sandbox/journal/call-result.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { decide } from "./decide.js";
 import { respondToCall } from "./respond.js";

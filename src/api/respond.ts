@@ -1,7 +1,7 @@
 import { type ApiOutcomeId, outcomeRow } from "../rules/outcomes.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { Endpoint, TextBody } from "../sandbox/endpoint.js";
-import type { ApiResponse, CallResult } from "../sandbox/journal/exchange.js";
+import type { ApiResponse, CallResult } from "../sandbox/journal/call-result.js";
 import { profileInEffect } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { publicCause } from "./authorize.js";

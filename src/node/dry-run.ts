@@ -77,7 +77,10 @@ function hasSucceeded(index: number, results: readonly TimelineResult[]): boolea
 /** Moves the clock of a sandbox to the last step of its timeline. */
 function runToLastStep(sandbox: SandboxState): void {
   const last = sandbox.timeline.steps.at(-1);
-  if (last !== undefined) advanceClock(sandbox, Math.max(0, last.at - sandbox.clock.now()));
+  if (last !== undefined) {
+    const by = Math.max(0, last.at - sandbox.clock.now());
+    advanceClock(sandbox, { by }, { isScripted: true });
+  }
 }
 
 /** Whether a scenario was made from a sandbox that has responded to requests: only the scenario of such a sandbox counts them. */

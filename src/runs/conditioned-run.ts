@@ -1,8 +1,9 @@
 import { type ActiveFault, activateFaults } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
+import type { ConditionedRun, OwnResponse } from "../sandbox/conditioned-run.js";
 import { type FaultFacts, type FiredFault, fireFault } from "../sandbox/fire-faults.js";
-import type { CallResult } from "../sandbox/journal/exchange.js";
-import type { ConditionedRun, OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
+import type { CallResult } from "../sandbox/journal/call-result.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { type ClaimOnce, claimHere } from "./claims.js";
 import { hidesOutcomes, type RunConditions } from "./conditions.js";
 import { resultOfFault } from "./replacements.js";
@@ -17,7 +18,7 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
     profile,
     hidesOutcomes: hidesOutcomes(conditions),
     rows,
-    nextVariantShift: startMixing(mixed),
+    takeVariantShift: startMixing(mixed),
     intercept(sandbox, call, ownResponse) {
       // The faults of the run come first.
       const fired = fireDue(sandbox, call, ownResponse.facts);
@@ -43,7 +44,7 @@ function resultOfRunFault(
  * Starts to count the responses with each status. The count is the shift: with it, each response has other variants than the one before it.
  * As an example, the first 200 is shifted by 0, the second one by 1, and a 404 between them by 0. Without `mixed`, nothing is shifted.
  */
-function startMixing(mixed: RunConditions["mixed"]): ConditionedRun["nextVariantShift"] {
+function startMixing(mixed: RunConditions["mixed"]): ConditionedRun["takeVariantShift"] {
   const counts = new Map<number, number>();
   return ({ request }, status) => {
     // A 401 must not depend on the requests before it (R14).

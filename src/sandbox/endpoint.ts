@@ -15,16 +15,19 @@ export interface Endpoint {
   readonly path: string;
   readonly operationId: string;
   readonly status: (typeof successStatuses)[number];
-  /** Whether `data` is the key's context: the key decides the outcome of its success. Default: false. */
+  /**
+   * Whether this is `/me`, whose body shows the key. Its success has an outcome for each kind of key, such as `200.live` and
+   * `200.legacy`. The success of any other endpoint has one outcome, such as `200.listThings`. Default: false.
+   */
   readonly isMe?: true;
   /** The scope that it requires, or `null` for none. Default: the assumption `me_scope`. */
   readonly scope?: string | null;
   readonly summary: string;
   /** Whether its success has a body. */
   readonly hasBody: boolean;
-  /** The body of its success for a key, with what its sandbox adds to records; empty without a body. Changes nothing, because dry runs use it too. */
+  /** The body of its success for a key, with what the sandbox adds to records; empty without a body. Dry runs call it, too: it changes nothing. */
   readonly respond: (entry: KeyEntry, additions: RecordAdditions) => TextBody;
-  /** The body of its success for nobody: an example. */
+  /** The body of a success for an example key, for documents. */
   readonly example: () => TextBody;
 }
 
@@ -34,12 +37,12 @@ export interface TextBody {
   readonly bytes: number;
 }
 
-/** The outcome of each success of an endpoint other than `/me`. */
+/** The one outcome of a success of an endpoint other than `/me`: `200.listThings`. */
 export function ownSuccessOf({ status, operationId }: Endpoint): ApiOutcomeId {
   return `${status}.${operationId}` as const;
 }
 
-/** All outcomes that a success of an endpoint can have. */
+/** All outcomes that a success of an endpoint can have: more than one only for `/me`. */
 export function successOutcomesOf(endpoint: Endpoint): readonly OutcomeId[] {
   if (!endpoint.isMe) return [ownSuccessOf(endpoint)];
   return outcomes.map(({ id }) => id).filter(isSuccess);

@@ -2,13 +2,14 @@ import { defaultSeed } from "../rules/seed.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { activateFaults } from "./active-faults.js";
 import { VirtualClock } from "./clock.js";
+import type { ConditionedRun } from "./conditioned-run.js";
 import { Farmers } from "./farmer-records/farmer-list.js";
 import { ClientBehavior } from "./journal/client-behavior.js";
 import type { Platform } from "./platform.js";
 import { assumptionsInEffect } from "./profile.js";
 import { Registry } from "./registry.js";
 import { RequestIds } from "./request-ids.js";
-import type { ConditionedRun, ScenarioState } from "./sandbox-state.js";
+import type { ScenarioState } from "./sandbox-state.js";
 import { scenarioRecords, startKey } from "./scenario-records.js";
 import type { Start } from "./start.js";
 import { requireInstant } from "./time-input.js";
@@ -71,7 +72,7 @@ export function initialState(start: Start, idsBefore?: RequestIds): ScenarioStat
       resumesAtEnd: false,
     },
     registry,
-    requestIds: idsBefore?.afterRestart(seed, requestsBefore) ?? new RequestIds(seed, requestsBefore),
+    requestIds: idsBefore?.nextSeries(seed, requestsBefore) ?? new RequestIds(seed, requestsBefore),
     unknownKeyHash: records.unknownKeyHash,
     behavior: new ClientBehavior(),
     changes: new UserChanges(),

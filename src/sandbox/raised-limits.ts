@@ -2,14 +2,17 @@ import type { KeyLimits } from "../rules/key-record.js";
 import type { RotationPosition } from "../scenario/keys/rotations.js";
 
 /**
- * The limits of a scenario's key at the start, with what the profile `varied` adds to them. `rotation` is what the scenario writes for
- * the keys that replace each other. A limit is fixed if the scenario sets it, or if one of these keys has used it up at the start.
+ * The limits of a scenario's key at the start, with what the profile `varied` adds to them. `rotation` is what the key has in common
+ * with the keys that it replaced, and with those that replaced it. A limit is fixed, and gets nothing added, if the scenario sets it,
+ * or if one of these keys has used it up at the start.
  *
- * | fixed            | higher                  |                                                            |
- * |------------------|-------------------------|------------------------------------------------------------|
- * | nothing          | both limits             |                                                            |
- * | that of a minute | the limit of a day      |                                                            |
- * | that of a day    | none                    | with a higher one a minute, a day would be used up sooner  |
+ * | fixed            | the minute gets more | the day gets more |
+ * |------------------|----------------------|-------------------|
+ * | neither          | yes                  | yes               |
+ * | only the minute  | no                   | yes               |
+ * | the day, or both | no                   | no                |
+ *
+ * While the day is fixed, the minute gets nothing more either: with more requests a minute, the day would be used up sooner.
  */
 export function raisedLimits(
   limits: KeyLimits,

@@ -20,11 +20,11 @@ export interface KeyEntry {
   readonly owner: OrganizationEntry;
   /** The usage when a request last counted; `usageAt` returns the usage now. */
   usage: Usage;
-  /** What the endpoint `/me` has prepared of its responses: it is part of the entry, because that is found faster than by the entry. */
+  /** What the endpoint `/me` has prepared of its responses to this key. A member, because a look-up in a map would cost each response more. */
   prepared?: PreparedResponse;
 }
 
-/** The start of the body of `/me`, which is the same until one of these is replaced. */
+/** The start of the body of `/me` for a key: the same until the key's record, its organization's or the additions are replaced. */
 interface PreparedResponse {
   readonly key: KeyRecord;
   readonly organization: Organization;

@@ -15,7 +15,7 @@ test("R7 each series has its own ids, and continues from the number of its last 
   const take = (ids: RequestIds) => Array.from({ length: 1000 }, () => ids.next().id);
   const ids = new RequestIds(1);
   const first = take(ids);
-  const next = ids.afterRestart(1, ids.countInSeries());
+  const next = ids.nextSeries(1, ids.countInSeries());
   const later = take(next);
   expect(new Set([...first, ...later]).size).toBe(2000);
   expect(take(new RequestIds(1, next.latestNumber()))).toEqual(take(next));
@@ -32,6 +32,6 @@ test("request ids continue in any series, and a number has its id in each of the
 });
 
 test("a restart begins the next series", () => {
-  const ids = new RequestIds(1, 2 ** 32 + 9).afterRestart(1, 5);
+  const ids = new RequestIds(1, 2 ** 32 + 9).nextSeries(1, 5);
   expect(ids.latestNumber()).toBe(2 ** 33 + 5);
 });

@@ -15,15 +15,15 @@ export interface VariedPoint {
 export interface ConditionEffect {
   /** The outcome of the response that the run has replaced; left out if it has replaced none. */
   readonly replaced?: OutcomeId | undefined;
-  /** Set if the run rejected the key before, or delayed its response, and this request is too early after that, or may be. */
+  /** Set if this request is, or may be, too early after one of the key that the run rejected or delayed. */
   readonly afterRejection?: AfterRejection | undefined;
 }
 
-/** What is known of a request that is too early after a rejection or a late response, or may be. */
+/** What is known of a request that came after the run rejected its key, or delayed a response to it. */
 export type AfterRejection =
-  /** The client has waited `ms` milliseconds, which is not long enough. */
+  /** It is too early: the client has waited only `ms` milliseconds. */
   | { readonly kind: "too_early"; readonly ms: number }
-  /** Another process of the run rejected the key, and only that process knows when. */
+  /** It may be too early: another process of the run rejected the key, and only that process knows when. */
   | { readonly kind: "by_other_process" };
 
 /** What a run shows with one request. */

@@ -2,14 +2,13 @@ import type { Assumptions, Profile } from "../rules/assumptions.js";
 import type { Instant } from "../rules/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { ActiveFault } from "./active-faults.js";
-import type { ApiCall } from "./api-call.js";
 import type { VirtualClock } from "./clock.js";
+import type { ConditionedRun } from "./conditioned-run.js";
 import type { Endpoint } from "./endpoint.js";
 import type { Farmers } from "./farmer-records/farmer-list.js";
-import type { FaultFacts, FiredFault } from "./fire-faults.js";
+import type { Invocation } from "./invocation.js";
 import type { ClientBehavior } from "./journal/client-behavior.js";
 import type { Counters } from "./journal/counts.js";
-import type { CallResult } from "./journal/exchange.js";
 import type { Journal } from "./journal/journal.js";
 import type { Platform } from "./platform.js";
 import type { RecordAdditions } from "./record-additions.js";
@@ -19,7 +18,6 @@ import type { StoryProgress } from "./story-progress.js";
 import type { Timeline } from "./timeline.js";
 import type { Windows } from "./usage.js";
 import type { UserChanges } from "./user-changes.js";
-import type { VariantRules } from "./variants.js";
 
 /**
  * The state of a running sandbox. Sandboxes share nothing that changes: a process can run many. A restart keeps these members,
@@ -101,16 +99,6 @@ export function replaceState(sandbox: SandboxState, members: Partial<ScenarioSta
   Object.assign(sandbox, members);
 }
 
-/** How the user starts things, for the commands in advice. */
-export interface Invocation {
-  /** Options that curl needs to reach the server. */
-  readonly curlOptions: string;
-  /** The command that certifies a client. */
-  readonly certify: string;
-  /** The client's command. */
-  readonly command: string;
-}
-
 /** What a start sets in place of its scenario, as a caller wrote it. `Start` has the rest. */
 export interface StartOptions {
   /** Default: the scenario's, or 1. */
@@ -121,37 +109,4 @@ export interface StartOptions {
   readonly frozen?: boolean | undefined;
   /** The set of assumptions to start with. Default: the scenario's, or `minimal`. */
   readonly profile?: Profile | undefined;
-}
-
-/**
- * The conditions of a client's run of `exec` or `certify`, which come before the state of its sandboxes. They are applied in
- * `src/runs`; this is all that a sandbox knows of them.
- */
-export interface ConditionedRun {
-  /** The profile of all sandboxes. Default: each one's own. */
-  readonly profile?: Profile | undefined;
-  /** The start of clocks that neither their options nor their scenario set (epoch milliseconds). Default: the wall clock. */
-  readonly clockStart?: number | undefined;
-  /** The only rows that vary in the profile `varied`. Default: all. */
-  readonly rows?: VariantRules["rows"];
-  /**
-   * How many variants after that of the seed the next response with a status has in each row. Of the variants a, b and c, where the
-   * seed chooses b, 1 makes it c. Always 0, unless the run gives each response other variants than the one before it: then each call
-   * of this function counts a response, except that to a story.
-   */
-  readonly nextVariantShift: (call: ApiCall, status: number) => number;
-  /** Whether its responses hide where a request ended: there is no advice on them. */
-  readonly hidesOutcomes: boolean;
-  /** What a client's call gets: what it would get without a run, or something in its place. */
-  readonly intercept: (sandbox: SandboxState, call: ApiCall, ownResponse: OwnResponse) => CallResult;
-}
-
-/** What a call gets if its run puts nothing in place of it. */
-export interface OwnResponse {
-  /** What faults see of the call. */
-  readonly facts: FaultFacts;
-  /** The sandbox's own fault that is due. The faults have counted the request already. */
-  readonly fault: FiredFault | undefined;
-  /** Responds with this fault, or as the checks decide. Only this call counts the request for the limits; if a fault replaces the response, nothing does (R24). */
-  readonly respond: () => CallResult;
 }

@@ -41,7 +41,7 @@ export interface SavedSandbox {
   readonly timeline: Timeline;
   readonly story: SavedStory;
   /** What users have changed since the start. */
-  readonly changes: readonly (readonly [value: string, withoutUsers: string])[];
+  readonly changes: readonly (readonly [name: string, valueWithoutUsers: string])[];
   /** The latest requests of the journal, oldest first. */
   readonly exchanges: readonly Exchange[];
   /** How many requests the journal has recorded in total. */
@@ -74,12 +74,13 @@ export function saveSandbox(sandbox: SandboxState): Iterable<string> {
   // The wall clock is read first, so that the restored clock never lags behind.
   const at = sandbox.platform.time();
   const snapshot = snapshotInParts(sandbox, sandbox.clock.now());
-  const saved = { ...besidesSnapshot(sandbox), at, snapshot: undefined };
+  // `undefined` only keeps the place of the snapshot, whose parts are written there.
+  const saved = { ...savedWithoutSnapshot(sandbox), at, snapshot: undefined };
   return jsonWithParts(saved, "snapshot", snapshot);
 }
 
-/** What a scenario cannot say of a sandbox. */
-function besidesSnapshot(sandbox: SandboxState): Omit<SavedSandbox, "at" | "snapshot"> {
+/** What the snapshot cannot say of a sandbox, because a scenario has no field for it. */
+function savedWithoutSnapshot(sandbox: SandboxState): Omit<SavedSandbox, "at" | "snapshot"> {
   const { timeline, story, journal, behavior, registry } = sandbox;
   return {
     name: sandbox.name,
@@ -113,16 +114,17 @@ function besidesSnapshot(sandbox: SandboxState): Omit<SavedSandbox, "at" | "snap
  * saved clock has advanced meanwhile, unless it is frozen. The next series of request ids begins.
  */
 export function restoreSandbox(saved: SavedSandbox, start: Start): SandboxState {
+  // In this order: the snapshot starts a sandbox, what it cannot say replaces members of the new state, and then the clock catches up.
   const { name, text, scenario } = saved;
-  // Read before the clock starts, which counts the time from then on itself.
+  // Read before the clock starts: from then on, the clock counts the time itself.
   const msSinceSaved = start.platform.time() - saved.at;
   const sandbox = createState({ ...start, scenario: saved.snapshot, name, text });
 
   // The latest requests may not be saved: no id of their series is given out again.
   const savedIds = new RequestIds(sandbox.seed, saved.lastNumber);
-  const requestIds = savedIds.afterRestart(sandbox.seed, savedIds.countInSeries());
+  const requestIds = savedIds.nextSeries(sandbox.seed, savedIds.countInSeries());
 
-  // The rest of the state is of the saved scenario, which a reset starts again, and not of the snapshot.
+  // A reset starts the saved scenario again, and not the snapshot. The story and the timeline are those of the saved scenario, too.
   replaceState(sandbox, {
     scenario,
     startedAt: saved.startedAt,
@@ -159,9 +161,8 @@ function catchUp(clock: VirtualClock, msSinceSaved: number): void {
 }
 
 function restoreBehavior(behavior: ClientBehavior, saved: SavedBehavior): void {
-  const { lastRejections, preflightOrigins, keysThatWorked, rotatedKeys } = behavior;
-  for (const [fingerprint, outcome] of saved.lastRejections) lastRejections.set(fingerprint, outcome);
-  for (const origin of saved.preflightOrigins) preflightOrigins.add(origin);
-  for (const ref of saved.keysThatWorked) keysThatWorked.add(ref);
-  for (const ref of saved.rotatedKeys) rotatedKeys.add(ref);
+  for (const [fingerprint, outcome] of saved.lastRejections) behavior.noteRejection(fingerprint, outcome);
+  for (const origin of saved.preflightOrigins) behavior.notePreflight(origin);
+  for (const ref of saved.keysThatWorked) behavior.keysThatWorked.add(ref);
+  for (const ref of saved.rotatedKeys) behavior.rotatedKeys.add(ref);
 }

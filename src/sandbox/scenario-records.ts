@@ -33,22 +33,22 @@ interface ScenarioRecords {
   readonly unknownKeyHash: string;
 }
 
-/** A key of a scenario before there is a clock. `startKey` adds the times that count from the start of the clock, and the usage. */
+/** A key of a scenario before there is a clock. At the start of the clock, `startKey` adds the times that count from there, and the usage. */
 interface UnstartedKey {
   /** Its record, without the ends. */
   readonly record: KeyRecord;
   /** The key as the scenario writes it. */
   readonly fields: KeyFields;
-  /** What ends it, some of it in durations; `undefined` if nothing does. */
+  /** What ends it: times, and durations from the start of the clock, such as `expires: 2h`. `undefined` if nothing does. */
   readonly ends: EndsBeforeStart | undefined;
   /** What it has in common with the keys that it replaced, and with those that replaced it. */
   readonly rotation: RotationPosition["rotation"];
 }
 
-/** The latest records of each mapping of organizations: tests start one scenario many times, and hashes take time. */
+/** The latest records by the scenario's member `organizations`. Tests start one scenario many times, and the hashes of its keys take time. */
 const latestRecords = new WeakMap<object, ScenarioRecords>();
 
-/** The records of a scenario with a seed; those of the latest start with the same organizations, population and seed. */
+/** The records of a scenario with a seed. If its last start had the same organizations, population and seed, they are those of that start. */
 export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
   const { organizations = {}, population } = scenario;
   const latest = latestRecords.get(organizations);
@@ -113,7 +113,7 @@ function buildKey(key: ScenarioKey, position: RotationPosition, seed: number, sh
   return { record, fields, ends: endsOf(fields), rotation };
 }
 
-/** Adds a scenario's key, as it is at the start of the clock (epoch milliseconds), from where its durations count. */
+/** Adds a scenario's key to the registry, as it is at the start of the clock (epoch milliseconds). `added`: what `varied` adds to limits. */
 export function startKey(
   registry: Registry,
   { record, fields, ends, rotation }: UnstartedKey,
@@ -125,7 +125,11 @@ export function startKey(
   const countedAt = counted_at?.map(requireInstant);
   const usage = startUsage(windows, start, { thisMinute, today, countedAt });
 
-  const key = ends === undefined ? record : { ...record, ...endsFrom(start, ends) };
   const limits = raisedLimits(record.limits, rotation, added);
-  registry.addKey(limits === record.limits ? key : { ...key, limits }, usage);
+  const areLimitsRaised = limits !== record.limits;
+  let key = record;
+  if (ends !== undefined) key = { ...key, ...endsFrom(start, ends) };
+  // Without a copy, sandboxes of the same scenario share the record: one may have 100,000 keys.
+  if (areLimitsRaised) key = { ...key, limits };
+  registry.addKey(key, usage);
 }

@@ -58,9 +58,9 @@ function snapshotOf(
   // Only explicit assumptions: the others may vary with the profile.
   const explicit = { ...sandbox.ownAssumptions, profile: sandbox.profile };
   const assumptions = structuredClone(explicit) as ScenarioAssumptions; // a copy of what readers may not change
-  // A scenario that never had faults needs no empty list.
+  // An empty list is written only if it replaces a list of the scenario.
   const faults = writtenFaults(sandbox.faults);
-  const hasHadFaults = faults.length > 0 || scenario.faults !== undefined;
+  const hasFaultsToWrite = faults.length > 0 || scenario.faults !== undefined;
 
   const snapshot: Scenario = {
     ...scenario,
@@ -68,7 +68,7 @@ function snapshotOf(
     requests_responded: sandbox.requestIds.countInSeries(),
     clock: { now: isoTime(now), frozen: sandbox.clock.isFrozen() },
     assumptions,
-    ...(hasHadFaults && { faults }),
+    ...(hasFaultsToWrite && { faults }),
     organizations,
     population: snapshotPopulation(sandbox),
   };
@@ -87,15 +87,15 @@ function* snapshotOrganizations(
   now: number,
 ): Generator<[ref: string, organization: OrganizationWithKeys]> {
   const { registry, scenario } = sandbox;
-  const written = new Map<string, KeyFields>();
-  for (const { ref, fields } of listedKeys(scenario)) written.set(ref, fields);
+  const listed = new Map<string, KeyFields>();
+  for (const { ref, fields } of listedKeys(scenario)) listed.set(ref, fields);
 
   for (const { organization, keys } of registry.organizations.values()) {
     const fieldsOfKeys: [ref: string, fields: KeyFields][] = [];
     for (const entry of keys) {
       const { ref } = entry.key;
-      const fieldsInScenario = written.get(ref) ?? populatedKeyAt(ref, scenario)?.fields;
-      fieldsOfKeys.push([ref, snapshotKey(entry, fieldsInScenario, sandbox, now)]);
+      const startFields = listed.get(ref) ?? populatedKeyAt(ref, scenario)?.fields;
+      fieldsOfKeys.push([ref, snapshotKey(entry, startFields, sandbox, now)]);
     }
     const fields = snapshotOrganization(organization);
     yield [organization.ref, { ...fields, keys: Object.fromEntries(fieldsOfKeys) }];
@@ -120,10 +120,13 @@ function snapshotOrganization(organization: Organization): ScenarioOrganization 
   } satisfies Required<Omit<ScenarioOrganization, "keys">>;
 }
 
-/** A key as a scenario writes it. `fieldsInScenario`: in that of the sandbox; `undefined` for a key that was created at run time. */
+/**
+ * A key as a scenario writes it. `startFields`: as the sandbox's own scenario, with which it started, writes the key; `undefined` for a
+ * key that was created at run time.
+ */
 function snapshotKey(
   entry: KeyEntry,
-  fieldsInScenario: KeyFields | undefined,
+  startFields: KeyFields | undefined,
   sandbox: SandboxState,
   now: number,
 ): KeyFields {
@@ -138,13 +141,13 @@ function snapshotKey(
 
   Object.assign(fields, writtenEnds(key, now));
   if (key.createdAt !== undefined) fields.created_at = isoTime(key.createdAt);
-  // With it, the replacement knows which key it replaces.
+  // From this, a start also learns which key the replacement replaces.
   if (key.replacedBy !== undefined) fields.replaced_by = key.replacedBy;
 
   // What the scenario pins: a secret or a hash, or neither, since the seed derives the secret. A key of run time has only its hash.
-  if (fieldsInScenario === undefined) fields.sha256 = key.sha256;
-  else if (fieldsInScenario.secret !== undefined) fields.secret = fieldsInScenario.secret;
-  else if (fieldsInScenario.sha256 !== undefined) fields.sha256 = fieldsInScenario.sha256;
+  if (startFields === undefined) fields.sha256 = key.sha256;
+  else if (startFields.secret !== undefined) fields.secret = startFields.secret;
+  else if (startFields.sha256 !== undefined) fields.sha256 = startFields.sha256;
 
   const state = keyStateAt(key, now);
   if (state !== "active") fields.state = state;
@@ -153,18 +156,22 @@ function snapshotKey(
 }
 
 /**
- * The ends of a key, as a scenario writes them. A `state` without the time of its end begins at the start of the clock, which is
- * `now`. So a key that was revoked at `now` is written as `state: revoked`: a `revoked_at` would say the same again.
+ * The ends of a key, as a scenario writes them beside `state`. An example, where the clock shows 10:00, so the snapshot starts then:
+ *
+ * | the key was revoked at | written                                   |                                             |
+ * |------------------------|-------------------------------------------|---------------------------------------------|
+ * | 9:00                   | `state: revoked`, `revoked_at` with 9:00  |                                             |
+ * | 10:00                  | `state: revoked`                          | alone, it begins at the start of the clock  |
  */
 function writtenEnds(key: KeyRecord, now: number): Partial<KeyFields> {
-  // The end that began the state, such as `revokedAt` of a revoked key; `null` while the key works.
+  // `revokedAt` for a revoked key, for example; `null` while the key works.
   const { endField: endOfState } = keyStateTable[keyStateAt(key, now)];
   const ends: Partial<Writable<KeyFields>> = {};
   for (const { end, field } of endFields) {
     const at = key[end];
     if (at === undefined) continue;
-    const isSaidByState = end === endOfState && at === now;
-    if (isSaidByState) continue;
+    const isEndOfStateNow = end === endOfState && at === now;
+    if (isEndOfStateNow) continue;
     ends[field] = isoTime(at);
   }
   return ends;

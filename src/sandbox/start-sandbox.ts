@@ -10,21 +10,23 @@ import type { NamedScenario } from "../scenario/scenario-source.js";
 import * as s from "../schema/shape.js";
 import { requireClockTime } from "./clock.js";
 import { initialState, startOfClock } from "./initial-state.js";
+import { invocationOfServer } from "./invocation.js";
 import { Counters } from "./journal/counts.js";
 import { Journal } from "./journal/journal.js";
 import { runDue } from "./operations/run-due.js";
-import { type Invocation, replaceState, type SandboxState, type StartOptions } from "./sandbox-state.js";
+import { replaceState, type SandboxState, type StartOptions } from "./sandbox-state.js";
 import type { Start, Surroundings } from "./start.js";
 import { requireInstant } from "./time-input.js";
 import { pastStepProblem } from "./timeline.js";
 
-// How each start differs from the others:
+// Each start is checked first, which changes nothing, and made then. What a user does, and how it differs:
 //
-// |                  | a step before the start of the clock | ids of requests  |
-// |------------------|--------------------------------------|------------------|
-// | `startSandbox`   | is an error, except with a set clock | of a new sandbox |
-// | `anotherStart`   | is an error, except with a set clock | the next series  |
-// | `restartSandbox` | runs, since it may be over by now    | the next series  |
+// | a user                 | checked by           | made by           | a step before the start of the clock | ids of requests  |
+// |------------------------|----------------------|-------------------|--------------------------------------|------------------|
+// | starts a sandbox       | `checkedStart`       | `startSandbox`    | is an error, except with a set clock | of a new sandbox |
+// | starts another         | `checkedReplacement` | `replaceScenario` | is an error, except with a set clock | the next series  |
+// | resets                 | `restartSandbox`     | `restartSandbox`  | runs, since it may be over by now    | the next series  |
+// | continues from a file  | `checkedStart`       | `restoreSandbox`  | has run already                      | the next series  |
 //
 // A clock is set by the option `now` or by the scenario. The steps before a set clock's start are due at the start.
 
@@ -33,12 +35,6 @@ const startOptionsShape = s.mapping({
   frozen: s.optional(s.flag()),
   profile: s.optional(s.choice(profiles)),
 });
-
-/** How the user reaches a server and certifies a client. `program`: how svc-sandbox is started. */
-export function invocationOfServer(isSecure = false, program = "svc-sandbox"): Invocation {
-  const curlOptions = isSecure ? "-k" : "";
-  return { curlOptions, certify: `${program} certify`, command: "npm test" };
-}
 
 /**
  * Checks the options of a start, and applies them to its scenario, which is checked already. Throws `validation_failed`, or a
@@ -69,7 +65,7 @@ export function startSandbox(start: Start): SandboxState {
   return createState(start);
 }
 
-/** The state of a new sandbox, of which no step has run. The steps of a saved sandbox may be before the start of its clock. */
+/** The state of a new sandbox, of which no step has run. Its steps are not checked: those of a saved sandbox may be before the start of its clock. */
 export function createState(start: Start): SandboxState {
   const { platform, run, startOptions, invocation = invocationOfServer() } = start;
   return {
@@ -95,10 +91,10 @@ export function restartSandbox(sandbox: SandboxState, options: StartOptions = {}
 }
 
 /**
- * The start of another scenario in place of a sandbox's, for `replaceScenario`. An option that is left out is as in the sandbox's
- * first start. Throws if the scenario cannot start.
+ * Checks the start of another scenario in place of a sandbox's; `replaceScenario` makes it. An option that is left out is as in the
+ * sandbox's first start. Throws if the scenario cannot start.
  */
-export function anotherStart(
+export function checkedReplacement(
   sandbox: SandboxState,
   another: NamedScenario,
   options: StartOptions = {},
@@ -132,9 +128,9 @@ export function replaceScenario(sandbox: SandboxState, start: Start): void {
   runDue(sandbox);
 }
 
-/** Throws a `ScenarioError` for a step of the timeline that is before the start of the clock. A clock that is set may start after it. */
+/** Throws a `ScenarioError` for a step of the timeline that is before the start of the clock, unless the clock is set. */
 export function requireStepsAhead({ scenario, platform, run }: Start): void {
-  // The option `now` is in the scenario of a start.
+  // The option `now` sets it, too: `checkedStart` has put it into the scenario.
   const isClockSet = scenario.clock?.now !== undefined;
   if (isClockSet) return;
 

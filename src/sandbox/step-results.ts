@@ -118,7 +118,7 @@ export function shownValue(value: unknown): string {
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 }
 
-/** The differences of a step as results show them, `inStep` is the step if it is one of the timeline. */
+/** The differences of a step as results show them. `inStep`: the path of a step of the timeline, such as `["timeline", 3]`; empty for a step of the story. */
 export function shownDifferences(
   differences: readonly StepDifference[],
   inStep: FieldPath = [],
@@ -141,20 +141,24 @@ export function isAsExpected(step: PlayedStep): boolean {
   return step.failure === null && allDifferences(step).length === 0;
 }
 
-/**
- * The refs of the key of an action and of the key that replaces it. `result`: that of the action, if it was performed. Without a
- * result, or where it has no key, the refs are those that the step writes.
- */
-export function keyRefsOf(
-  action: StepAction,
-  result: Partial<ActionResult> = {},
-): { readonly key: string | null; readonly replacement: string | null } {
-  const { key, newKey } = actionRefs(action);
-  // A new key replaces the key of the action, or is its only key.
-  const writtenKey = key ?? newKey;
-  const writtenReplacement = key === undefined ? undefined : newKey;
+/** The ref of the key of an action, and the ref of the key that replaces it; `null` where there is none. */
+interface KeyRefs {
+  readonly key: string | null;
+  readonly replacement: string | null;
+}
+
+/** The refs that the result of an action has; each that it has not is as its step writes it. Default of `result`: none yet. */
+export function keyRefsOf(action: StepAction, result: Partial<ActionResult> = {}): KeyRefs {
+  const written = writtenRefs(action);
   return {
-    key: result.key?.ref ?? writtenKey ?? null,
-    replacement: result.replacement?.ref ?? writtenReplacement ?? null,
+    key: result.key?.ref ?? written.key,
+    replacement: result.replacement?.ref ?? written.replacement,
   };
+}
+
+function writtenRefs(action: StepAction): KeyRefs {
+  const { key, newKey = null } = actionRefs(action);
+  // `create_key` has only a new key. A rotation has both: the new key replaces the other one.
+  if (key === undefined) return { key: newKey, replacement: null };
+  return { key, replacement: newKey };
 }

@@ -12,17 +12,19 @@ export interface Windows {
 /** The requests of a key in its current windows. */
 export interface Usage {
   minuteCount: number;
-  /** When the clock's minute ends. Only for minutes of the clock. */
+  /** When the clock's minute ends. Nobody reads it while the minute is sliding. */
   minuteEndsAt: number;
   dayCount: number;
   dayEndsAt: number;
-  /** When the requests of the minute were counted, oldest first. Only for a sliding minute. */
+  /** When the requests of a sliding minute were counted, oldest first. Empty while the minute is the clock's. */
   readonly countedAt: number[];
 }
 
 /** The requests that a key has already used at the start. */
 interface PastUsage {
+  /** Default: 0. */
   readonly thisMinute?: number | undefined;
+  /** Default: those of this minute. */
   readonly today?: number | undefined;
   /** When a sliding minute's requests were counted (epoch milliseconds), oldest first. Default: all at the start. */
   readonly countedAt?: readonly number[] | undefined;
@@ -42,7 +44,8 @@ function timeOfDay(text: string): number {
 }
 
 export function startUsage(windows: Windows, now: number, past: PastUsage = {}): Usage {
-  const { thisMinute = 0, today = thisMinute } = past;
+  const { thisMinute = 0 } = past;
+  const { today = thisMinute } = past;
   let countedAt: readonly number[] = [];
   if (windows.sliding) countedAt = past.countedAt ?? new Array<number>(thisMinute).fill(now);
   return {
@@ -57,7 +60,7 @@ export function startUsage(windows: Windows, now: number, past: PastUsage = {}):
 /** The usage in the current minute and day (R22, R23): the same object if no window has ended since it was written. */
 export function usageAt(usage: Usage, windows: Windows, now: number): Usage {
   const isNewDay = now >= usage.dayEndsAt;
-  const isMinuteOutdated = windows.sliding ? isOldestOver(usage, now) : now >= usage.minuteEndsAt;
+  const isMinuteOutdated = hasMinuteChanged(usage, windows, now);
   if (!isNewDay && !isMinuteOutdated) return usage;
 
   let { minuteCount, minuteEndsAt, dayCount, dayEndsAt, countedAt } = usage;
@@ -81,15 +84,17 @@ export function usageInNewWindows(usage: Usage, before: Windows, after: Windows,
   const { minuteCount, dayCount, countedAt } = usageAt(usage, before, now);
   return startUsage(after, now, {
     thisMinute: minuteCount,
-    // The day may have begun within the minute. The new day has at least the requests of the minute.
+    // A sliding minute at 00:00:10 has the requests since 23:59:10. The new day counts at least these, or its count would be below
+    // that of the minute.
     today: Math.max(minuteCount, dayCount),
-    // Of a fixed minute, nobody knows when its requests came.
+    // Of a minute of the clock, nobody knows when its requests came: all count as of now.
     countedAt: before.sliding ? countedAt : undefined,
   });
 }
 
-/** Whether the oldest request of a sliding minute counts no more. */
-function isOldestOver(usage: Usage, now: number): boolean {
+/** Whether the count of the minute has changed by time: the clock's minute has ended, or the oldest request of a sliding one counts no more. */
+function hasMinuteChanged(usage: Usage, { sliding }: Windows, now: number): boolean {
+  if (!sliding) return now >= usage.minuteEndsAt;
   const oldest = usage.countedAt[0];
   return oldest !== undefined && now - oldest >= minute;
 }

@@ -23,13 +23,14 @@ export interface RowOfVariants<Variant> {
   readonly variants: readonly [Variant, ...Variant[]];
 }
 
-/** Made once for each row, because each response reads it. */
-const saltOfId = /* @__PURE__ */ cachedByName((id: string) => randomStream(0, "variation.row", id)());
+/**
+ * A random number that only the id of a row decides: with it, rows choose their variants independently of each other. Made once for
+ * each row, because each response reads it.
+ */
+const saltOf = /* @__PURE__ */ cachedByName((rowId: string) => randomStream(0, "variation.row", rowId)());
 
-/** A number that only the id of a row decides: with it, rows choose their variants independently of each other. */
-function saltOf({ id }: { readonly id: string }): number {
-  return saltOfId(id);
-}
+/** What separates the numbers of a row: an odd number whose bits look random, so that each of 2 ** 32 numbers comes once. */
+const stepBetweenNumbers = 0x9e3779b9;
 
 /**
  * The variant of a row in all responses with a status, as if one service had sent them.
@@ -47,8 +48,10 @@ export function variantOn<Variant>(
 
   const { seed, shift = 0 } = rules;
   const count = variants.length;
-  // Remainders are added, because a seed may be the largest integer, and its sum with a salt would lose digits.
-  const index = ((seed % count) + (saltOf(row) % count) + shift) % count;
+  // Two remainders, because a seed may be the largest integer: its sum with a salt would lose digits.
+  const begin = saltOf(row.id) % count;
+  const stepsOfSeed = seed % count;
+  const index = (begin + stepsOfSeed + shift) % count;
   return variants[index] as Variant; // the index is below the count
 }
 
@@ -62,13 +65,13 @@ function isChosen(id: string, status: number, rows: readonly RowChoice[]): boole
 }
 
 /**
- * Random numbers of a row: the same for each response of a sandbox, and others for each row and each seed. `randomOfSeed` is a
- * random number of the seed. Not a `randomStream`, which would hash the names of all rows for each response.
+ * Random numbers of a row: the same for each response of a sandbox, and others for each row and each seed. `randomOfSeed` is one
+ * random number, which the caller has drawn from the seed. A `randomStream` would hash the ids of all rows for each response.
  */
 export function randomOfRow(row: { readonly id: string }, randomOfSeed: number): RandomStream {
-  let value = mix32(randomOfSeed ^ saltOf(row));
+  let value = mix32(randomOfSeed ^ saltOf(row.id));
   return () => {
-    value = mix32(value + 0x9e3779b9);
+    value = mix32(value + stepBetweenNumbers);
     return value;
   };
 }

@@ -1,54 +1,68 @@
 import { adviceIds } from "../rules/advice.js";
-import { keyStates } from "../rules/key-state.js";
-import { environments } from "../rules/key-text.js";
-import { organizationViewFields } from "../rules/organization.js";
+import type { KeyStateName } from "../rules/key-state.js";
+import type { Environment } from "../rules/key-text.js";
+import type { Organization } from "../rules/organization.js";
 import { faultOutcomeIds, outcomeShape } from "../rules/outcomes.js";
 import { requestSources } from "../rules/request.js";
 import * as s from "../schema/shape.js";
 
-// These shapes are not with the views, since pages leave them out.
+// What lists show of a sandbox. The functions that make the views are in `views.ts`, which pages read without these.
 
-/** A key's ref from a sandbox, which may be in no scenario: a compiler cannot check it. */
+/**
+ * The ref of a key as a sandbox lists it. Methods that take a key accept a ref of the scenario's type, so that a compiler finds a
+ * misspelled one, or a ref with this type: `keys.revoke(keys.list()[0].ref)`.
+ */
 export type ListedKeyRef = string & { readonly listedKeyRef: true };
 
-const listedRef = () => s.text() as s.Shape<ListedKeyRef>;
-
-const keyShape = s.mapping({
-  ref: listedRef(),
-  organization: s.text(),
-  name: s.text(),
-  scopes: s.list(s.text()),
-  limits: s.mapping({ perMinute: s.integer(), perDay: s.integer() }),
-  environment: s.choice(environments),
-  legacy: s.flag(),
-  /** The first 12 hex digits of the key's SHA-256. */
-  fingerprint: s.text({ pattern: /^[0-9a-f]{12}$/ }),
-  state: s.choice(keyStates),
-  usage: s.mapping({ thisMinute: s.integer(), today: s.integer() }),
-  /** When it was created; `null` for a key that the scenario starts with. */
-  createdAt: s.orNull(s.instant()),
-  revokedAt: s.orNull(s.instant()),
-  expiresAt: s.orNull(s.instant()),
-  overlapEndsAt: s.orNull(s.instant()),
-  replacedBy: s.orNull(listedRef()),
-  replaces: s.orNull(listedRef()),
-});
 /** A key in lists; never contains the key itself (R34). Times are ISO 8601. */
-export interface KeyView extends s.ValueOf<typeof keyShape> {}
+export interface KeyView {
+  readonly ref: ListedKeyRef;
+  readonly organization: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly limits: { readonly perMinute: number; readonly perDay: number };
+  readonly environment: Environment;
+  readonly legacy: boolean;
+  /** The first 12 hex digits of the key's SHA-256. */
+  readonly fingerprint: string;
+  readonly state: KeyStateName;
+  readonly usage: { readonly thisMinute: number; readonly today: number };
+  /** When it was created; `null` for a key that the scenario starts with. */
+  readonly createdAt: string | null;
+  readonly revokedAt: string | null;
+  readonly expiresAt: string | null;
+  readonly overlapEndsAt: string | null;
+  readonly replacedBy: ListedKeyRef | null;
+  readonly replaces: ListedKeyRef | null;
+}
 
-const organizationShape = s.mapping({
-  ref: s.text(),
-  name: s.text(),
-  /** UUID. */
-  id: s.uuid(),
-  ...organizationViewFields,
-});
 /** An organization in lists, with all its members. */
-export interface OrganizationView extends s.ValueOf<typeof organizationShape> {}
+export interface OrganizationView extends Organization {}
 
-const clockShape = s.mapping({ now: s.instant(), frozen: s.flag() });
 /** The clock for display; `now` is ISO 8601. */
-export interface ClockView extends s.ValueOf<typeof clockShape> {}
+export interface ClockView {
+  readonly now: string;
+  readonly frozen: boolean;
+}
+
+/** An event that happens when the clock reaches it. */
+export interface Upcoming {
+  /** When; ISO 8601. */
+  readonly at: string;
+  readonly kind:
+    | "overlap_ends"
+    | "key_expires"
+    | "minute_reset"
+    | "day_reset"
+    | "timeline_step"
+    | "fault_begins"
+    | "fault_ends";
+  readonly key: string | null;
+  readonly organization: string | null;
+  /** The index of the timeline's step. */
+  readonly step: number | null;
+  readonly text: string;
+}
 
 export const requestShape = s.mapping({
   /** The request id, whether or not the response carried it. */
@@ -59,7 +73,7 @@ export const requestShape = s.mapping({
   /** A time of the sandbox's clock, in ISO 8601. */
   at: s.instant(),
   /** The ref of the key, if it is known. */
-  key: s.orNull(listedRef()),
+  key: s.orNull(s.text() as s.Shape<ListedKeyRef>),
   /** The first 12 hex digits of the presented key's SHA-256. */
   fingerprint: s.orNull(s.text()),
   /** 0 when a fault left the request without a response. */
@@ -80,24 +94,3 @@ export const requestShape = s.mapping({
 });
 /** A request in the journal. Contains no key, only its ref and fingerprint (R46). */
 export interface RequestView extends s.ValueOf<typeof requestShape> {}
-
-const upcomingKinds = [
-  "overlap_ends",
-  "key_expires",
-  "minute_reset",
-  "day_reset",
-  "timeline_step",
-  "fault_begins",
-  "fault_ends",
-] as const;
-
-const upcomingShape = s.mapping({
-  at: s.instant(),
-  kind: s.choice(upcomingKinds),
-  key: s.orNull(s.text()),
-  organization: s.orNull(s.text()),
-  step: s.orNull(s.integer()),
-  text: s.text(),
-});
-/** An event that happens when the clock reaches it. */
-export interface Upcoming extends s.ValueOf<typeof upcomingShape> {}

@@ -67,7 +67,7 @@ test("a key that allows no requests never has another next request, and a fault 
     null,
   ]);
   expect(nextRequest(sandbox, "main").sentence).toBe("200, or a fault");
-  advanceClock(sandbox, 60_000);
+  advanceClock(sandbox, { by: 60_000 });
   expect(nextRequest(sandbox, "used").sentence).toMatch(/^429 until \d{4}-\d\d-\d\dT00:00:00Z$/);
   expect(nextRequest(sandbox, "never").status).toBe(429);
 });

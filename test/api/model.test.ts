@@ -6,7 +6,7 @@ import { runNextStep } from "../../src/api/story/run-story.js";
 import { createSandbox } from "../../src/index.js";
 import { startInNode } from "../../src/node/platform.js";
 import { clientReport } from "../../src/report/report.js";
-import { advanceByUser } from "../../src/sandbox/operations/clock-operations.js";
+import { advanceClock } from "../../src/sandbox/operations/clock-operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { type Command, command, endpoints, modelScenario, settings, start } from "../model/commands.js";
@@ -133,7 +133,7 @@ const firstReader = fc.constantFrom<(sandbox: SandboxState) => unknown>(
   (sandbox) => handle(sandbox, asked({})),
   (sandbox) => clientReport(sandbox),
   (sandbox) => runNextStep(sandbox),
-  (sandbox) => advanceByUser(sandbox, { by: 0 }),
+  (sandbox) => advanceClock(sandbox, { by: 0 }),
 );
 
 test("R12 R18–R20 R38 R40 R41 a sandbox that has started has run what is due, as the model, whoever reads it first", () => {

@@ -75,7 +75,7 @@ test("the state of any sandbox can be read again and continues exactly like the 
       expect(continued.sandbox.snapshot()).toEqual(game.sandbox.snapshot());
       // But for the request ids, which are of the next series.
       const { requestIds } = sandbox;
-      sandbox.requestIds = requestIds.afterRestart(sandbox.seed, requestIds.countInSeries());
+      sandbox.requestIds = requestIds.nextSeries(sandbox.seed, requestIds.countInSeries());
       const following = [...after, ...roundOfRequests];
       expect(await transcript(continued, following)).toEqual(await transcript(game, following));
     }),

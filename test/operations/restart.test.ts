@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { startInNode } from "../../src/node/platform.js";
 import { runDue } from "../../src/sandbox/operations/run-due.js";
 import type { SandboxState, StartOptions } from "../../src/sandbox/sandbox-state.js";
-import { anotherStart, replaceScenario, restartSandbox } from "../../src/sandbox/start-sandbox.js";
+import { checkedReplacement, replaceScenario, restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { type NamedScenario, resolveSource } from "../../src/scenario/scenario-source.js";
 
@@ -10,7 +10,7 @@ const startOptions = { seed: 7, frozen: true } as const;
 const start = () => startInNode(resolveSource("rotation"), startOptions);
 
 function startAnother(sandbox: SandboxState, another: NamedScenario, options?: StartOptions): void {
-  replaceScenario(sandbox, anotherStart(sandbox, another, options));
+  replaceScenario(sandbox, checkedReplacement(sandbox, another, options));
 }
 
 const scenario: Scenario = {

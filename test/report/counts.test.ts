@@ -15,7 +15,7 @@ import { advanceClock } from "../../src/sandbox/operations/clock-operations.js";
 import { clearRequests } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretsByRef } from "../../src/sandbox/secrets.js";
-import { anotherStart, replaceScenario, restartSandbox } from "../../src/sandbox/start-sandbox.js";
+import { checkedReplacement, replaceScenario, restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { resolveSource } from "../../src/scenario/scenario-source.js";
 import { coverage, coverageText } from "../support/coverage.js";
@@ -89,10 +89,10 @@ function play(happenings: readonly Happening[]): number {
   for (const one of happenings) {
     if (one.what === "ask") ask(sandbox, one);
     else if (one.what === "reset") restartSandbox(sandbox);
-    else if (one.what === "advance") advanceClock(sandbox, one.times * 60_000);
+    else if (one.what === "advance") advanceClock(sandbox, { by: one.times * 60_000 });
     else if (one.what === "exchange") {
       const another = resolveSource(one.odd < 5 ? "rotation" : "bad-day");
-      replaceScenario(sandbox, anotherStart(sandbox, another));
+      replaceScenario(sandbox, checkedReplacement(sandbox, another));
     } else {
       clearRequests(sandbox);
       heard = [];

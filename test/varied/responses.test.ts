@@ -10,7 +10,7 @@ import { headerOf } from "../../src/compare/response/headers.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import { type ApiOutcomeId, type Outcome, outcomeRow, outcomes } from "../../src/rules/outcomes.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
-import type { ApiResponse } from "../../src/sandbox/journal/exchange.js";
+import type { ApiResponse } from "../../src/sandbox/journal/call-result.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretToSend } from "../../src/sandbox/secrets.js";
 import { type RowChoice, variantOn } from "../../src/sandbox/variants.js";

@@ -117,7 +117,7 @@ function runOrFail(sandbox: SandboxState, step: StoryStep): StepResult {
 }
 
 function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
-  if (step.after !== undefined) advanceClock(sandbox, step.after);
+  if (step.after !== undefined) advanceClock(sandbox, { by: step.after }, { isScripted: true });
 
   if (step.request !== undefined) {
     const { received, shown } = storyRequest(sandbox, step.request);
@@ -130,7 +130,7 @@ function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
   }
 
   if (step.advance !== undefined) {
-    advanceClock(sandbox, step.advance);
+    advanceClock(sandbox, { by: step.advance }, { isScripted: true });
     return emptyResult;
   }
 

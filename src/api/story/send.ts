@@ -2,7 +2,7 @@ import { mePath } from "../../rules/known-paths.js";
 import { readApiRequest } from "../../rules/read-request.js";
 import { redact } from "../../rules/redact.js";
 import type { Received } from "../../rules/request.js";
-import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
+import type { ApiResponse, Delivery } from "../../sandbox/journal/call-result.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { defaultKeyRef, keptSecret, secretToSend } from "../../sandbox/secrets.js";
 import type { SentRequest, StoryResponse } from "../../sandbox/step-results.js";

@@ -58,7 +58,7 @@ function chooseVariants(
   const { seed, run } = sandbox;
   // The seed and the row choose a variant. A client's run may want the one that is `shift` variants after it, and may vary only some
   // rows: any other row then has its first variant.
-  const shift = run?.nextVariantShift(call, status);
+  const shift = run?.takeVariantShift(call, status);
   const howToChoose = { seed, rows: run?.rows, shift };
   const randomOfSeed = randomStream(seed, "variation")();
 

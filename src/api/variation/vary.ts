@@ -1,5 +1,5 @@
 import type { ApiCall } from "../../sandbox/api-call.js";
-import type { ApiResponse, CallResult } from "../../sandbox/journal/exchange.js";
+import type { ApiResponse, CallResult } from "../../sandbox/journal/call-result.js";
 import type { VariedPoint } from "../../sandbox/run-trace.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { headerPairs, utf8Length } from "../http-messages.js";

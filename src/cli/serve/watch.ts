@@ -1,7 +1,7 @@
 import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import type { Logger } from "../../node/logger.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { anotherStart, replaceScenario } from "../../sandbox/start-sandbox.js";
+import { checkedReplacement, replaceScenario } from "../../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
@@ -103,7 +103,7 @@ class ReloadOnChange {
       return wasBroken ? "mended" : "unchanged";
     }
 
-    const start = anotherStart(sandbox, opened.loaded);
+    const start = checkedReplacement(sandbox, opened.loaded);
     // Before the sandbox is replaced, because a state file then saves it with this scenario.
     served.loaded = opened.loaded;
     replaceScenario(sandbox, start);

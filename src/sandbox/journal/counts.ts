@@ -101,7 +101,7 @@ function zeroCounts(): Counts {
   return { requests: 0, unread: 0, outcomes: {}, endpoints: {}, advice: {}, resends: [] };
 }
 
-/** The number of requests to an endpoint, whose name may be that of a member of objects: `valueOf`. */
+/** The number of requests to an endpoint. Its operation id may be `valueOf`, which each object has: only own members count. */
 export function requestsTo({ endpoints }: Counts, operationId: string): number {
   return Object.hasOwn(endpoints, operationId) ? (endpoints[operationId] ?? 0) : 0;
 }
@@ -128,6 +128,7 @@ function countResend({ resends }: Counts, { outcome, key, fingerprint }: Exchang
   const counted = resends.find((resend) => resend.outcome === outcome && resend.fingerprint === fingerprint);
   if (counted !== undefined) {
     counted.count += 1;
+    // A key that was unknown may have a ref by now, and the other way round after a restart.
     counted.key = key;
     return;
   }

@@ -4,52 +4,7 @@ import type { PresentedKind } from "../../rules/key-text.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
 import type { requestSources } from "../../rules/request.js";
 import type { RequestTraits } from "../../rules/request-traits.js";
-import type { ConditionEffect, VariedPoint } from "../run-trace.js";
-
-export interface ApiResponse {
-  readonly status: number;
-  /** Names and values in turn, `Content-Length` included. */
-  readonly headers: readonly string[];
-  /** Empty for HEAD. */
-  readonly body: string;
-}
-
-/** How both adapters, `sendFaulty` and `deliverOverWeb`, deliver a response that a fault changed; plain data. */
-export interface Delivery {
-  /** Milliseconds of real time before anything happens. */
-  readonly delayMs: number;
-  /** Send the response, reset the connection, or send nothing until the client gives up. */
-  readonly kind: "send" | "reset" | "hang";
-  /** Whether a client gets the whole response if it waits. A client that gives up before has not read it. */
-  readonly isWhole: boolean;
-  /** Bytes of the body before the connection is closed; `undefined` to send the whole body. */
-  readonly cutAfter: number | undefined;
-  /** The rate of the body; `undefined` to send it in one piece. */
-  readonly bytesPerSecond: number | undefined;
-}
-
-/**
- * What a call gets: its outcome, and the response with everything that differs from the usual. A run of a client may still put
- * another result in its place; the exchange has the last one.
- */
-export interface CallResult<Outcome = OutcomeId> {
-  readonly outcome: Outcome;
-  readonly response: ApiResponse;
-  /** The error code in the response; `null` if it has none. */
-  readonly code: string | null;
-  /** The fault that affected the call. Default: none. */
-  readonly fault?: FaultOutcomeId;
-  /** How a fault has the response delivered. Default: at once, and whole. */
-  readonly delivery?: Delivery;
-  /** Epoch milliseconds of its header `Date`. Default: the sandbox's clock. */
-  readonly date?: number | undefined;
-  /** The request id in its response. Default: the call's. */
-  readonly requestId?: string;
-  /** In a run of a client: what varied in the response. */
-  readonly points?: readonly VariedPoint[];
-  /** In a run of a client: what its conditions did to the call. */
-  readonly conditionEffect?: ConditionEffect | undefined;
-}
+import type { ApiResponse, Delivery } from "./call-result.js";
 
 /** A completed request with its result, without a key (R46): what the journal keeps. */
 export interface Exchange {
@@ -106,7 +61,7 @@ export interface Exchange {
   readonly traits: RequestTraits;
   /** Whether a possibly real key was outside its header, or in the header with other text. */
   readonly leaksRealKey: boolean;
-  /** The form of a presented key that the sandbox does not have; `undefined` for a key of it, or none. */
+  /** What a presented key looks like that the sandbox does not have: `12 characters, no prefix of a key`. `undefined` for a key of the sandbox, or none. */
   readonly keyForm: string | undefined;
   /** For advice that is not about the presented key: the key that it is about, such as one in the query (R46). */
   readonly keysOfAdvice:

@@ -15,14 +15,14 @@ export type RequestFilter = Pick<JournalQuery, "outcome" | "key">;
 /** How many of the latest requests a journal has. */
 const journalLength = 1000;
 
-/** The latest requests, and the number of everything that has happened. */
+/** The latest requests, and how many requests and events there were. */
 export class Journal {
   readonly #listeners = new Set<Listener>();
   /** The latest requests. Once they are `journalLength`, each new one replaces the oldest. */
   #kept: Exchange[] = [];
   /** The index of the oldest request in `#kept`; the ones after it, and then from index 0, are newer. */
   #oldest = 0;
-  /** The number of the latest request or event. */
+  /** How many requests, probes included, and events there were. The latest one has this number. */
   #latestNumber = 0;
   /** How many requests there were, without probes. */
   #total = 0;
@@ -51,7 +51,7 @@ export class Journal {
     return () => this.#listeners.delete(listener);
   }
 
-  /** The number of all requests and events of this journal, also of scenarios before this one. */
+  /** How many requests and events this journal has had, also of scenarios before this one. */
   latestNumber(): number {
     return this.#latestNumber;
   }
@@ -95,8 +95,9 @@ function notifyAll(listeners: Iterable<Listener>, event: SandboxEvent): void {
 }
 
 function matchingRequests(all: readonly Exchange[], query: JournalQuery): Exchange[] {
-  const { limit, source, probes = false, faults = true } = query;
-  const candidates = faults ? all : withoutRetried(all);
+  const { limit, source, probes = false, faults: keepsRetried = true } = query;
+  // Without faults, a request that was sent again because of a fault is left out.
+  const candidates = keepsRetried ? all : withoutRetried(all);
   const matching: Exchange[] = [];
   for (const exchange of candidates) {
     if (exchange.isProbe && !probes) continue;

@@ -11,7 +11,7 @@ import { changeFaults } from "./fault-operations.js";
 import { createKey, expireKey, requireAdministrator, revokeKey, rotateKey } from "./key-operations.js";
 import { updateOrganization } from "./organization-operations.js";
 
-/** An operation that users and steps run. */
+/** A change that users and steps make. */
 interface Operation<Input, Result> {
   readonly change: (
     sandbox: SandboxState,
@@ -19,8 +19,11 @@ interface Operation<Input, Result> {
     now: number,
     initiator: Initiator,
   ) => ChangeMade<Result>;
-  /** The values that it sets, for `UserChanges`: what users have changed is known by comparing them before and after. */
-  readonly comparedValues: (sandbox: SandboxState, input: Input) => NamedValues;
+  /**
+   * The values that it sets, as they are now. They are read before and after the change: `UserChanges` notes which of them a user
+   * has changed. A key that is created has none here, since it may get its ref only by the change: see `createdKeyValue`.
+   */
+  readonly valuesSet: (sandbox: SandboxState, input: Input) => NamedValues;
 }
 
 /**
@@ -30,31 +33,31 @@ interface Operation<Input, Result> {
 export const actionChanges = {
   create_key: /* @__PURE__ */ notedChange("create_key", {
     change: createKey,
-    comparedValues: () => ({}),
+    valuesSet: () => ({}),
   }),
   rotate: /* @__PURE__ */ notedChange("rotate", {
     change: rotateKey,
-    comparedValues: (sandbox, { key }) => keyValues(sandbox, key, ["overlapEndsAt", "replacedBy"]),
+    valuesSet: (sandbox, { key }) => keyValues(sandbox, key, ["overlapEndsAt", "replacedBy"]),
   }),
   revoke: /* @__PURE__ */ notedChange("revoke", {
     change: revokeKey,
-    comparedValues: (sandbox, { key }) => keyValues(sandbox, key, ["revokedAt"]),
+    valuesSet: (sandbox, { key }) => keyValues(sandbox, key, ["revokedAt"]),
   }),
   expire: /* @__PURE__ */ notedChange("expire", {
     change: expireKey,
-    comparedValues: (sandbox, { key }) => keyValues(sandbox, key, ["expiresAt"]),
+    valuesSet: (sandbox, { key }) => keyValues(sandbox, key, ["expiresAt"]),
   }),
   organization: /* @__PURE__ */ notedChange("organization", {
     change: updateOrganization,
-    comparedValues: organizationValues,
+    valuesSet: organizationValues,
   }),
   faults: /* @__PURE__ */ notedChange("faults", {
     change: changeFaults,
-    comparedValues: faultValues,
+    valuesSet: faultValues,
   }),
   assumptions: /* @__PURE__ */ notedChange("assumptions", {
     change: changeAssumptions,
-    comparedValues: assumptionValues,
+    valuesSet: assumptionValues,
   }),
 };
 
@@ -75,9 +78,9 @@ function notedChange<Input, Result>(
     // A step of the timeline runs as if at the instant when it is due.
     const now = initiator.dueAt ?? sandbox.clock.now();
 
-    const before = operation.comparedValues(sandbox, input);
+    const before = operation.valuesSet(sandbox, input);
     const change = operation.change(sandbox, input, now, initiator);
-    const after = { ...operation.comparedValues(sandbox, input), ...createdKeyValue(change.event) };
+    const after = { ...operation.valuesSet(sandbox, input), ...createdKeyValue(change.event) };
 
     if (initiator.isScripted) sandbox.changes.forgetSetByStep(Object.keys(after));
     else sandbox.changes.noteSetByUser(before, after);
@@ -85,7 +88,7 @@ function notedChange<Input, Result>(
   };
 }
 
-/** A value of the key that a change has created, which nothing had before; none without such a key. */
+/** The value `key main: created` of the key that a change has created; none if it has created no key. */
 function createdKeyValue(event: ChangeEvent): NamedValues {
   if (event.type === "key.created") return { [`key ${event.key.ref}`]: "created" };
   if (event.type === "key.rotated") return { [`key ${event.replacement.ref}`]: "created" };
@@ -106,7 +109,7 @@ const emptyActionResult: ActionResult = {
  * plays the same way. `dueAt` is when a step of the timeline is due.
  */
 export function performAction(sandbox: SandboxState, action: StepAction, dueAt?: number): ActionResult {
-  let change: ChangeMade<Partial<ActionResult> | undefined> | undefined;
+  let change: ChangeOfStep | undefined;
   try {
     change = changeOfStep(sandbox, action, { isScripted: true, dueAt });
   } catch (error) {
@@ -120,12 +123,15 @@ export function performAction(sandbox: SandboxState, action: StepAction, dueAt?:
   return { ...emptyActionResult, ...change.result };
 }
 
+/** The change that a step has made, with those members of its result that its action has. */
+type ChangeOfStep = ChangeMade<Partial<ActionResult> | undefined>;
+
 /** Makes the change of the one action that a step has; `undefined` without an action. */
 function changeOfStep(
   sandbox: SandboxState,
   action: StepAction,
   byScenario: Initiator,
-): ChangeMade<Partial<ActionResult> | undefined> | undefined {
+): ChangeOfStep | undefined {
   if (action.create_key !== undefined) {
     const { actor, ...input } = action.create_key;
     return actionChanges.create_key(sandbox, input, { ...byScenario, actor });

@@ -1,11 +1,13 @@
 import type { Instant } from "../../rules/time.js";
-import type { VirtualClock } from "../clock.js";
 import type { SandboxState } from "../sandbox-state.js";
+import type { Initiator } from "../steps.js";
 import { requireDuration, requireInstant } from "../time-input.js";
-import type { NamedValues } from "../user-changes.js";
 import type { ClockView } from "../view-shapes.js";
 import { viewClock } from "../views.js";
 import { runDue } from "./run-due.js";
+
+/** The name of the one value of the clock that a user can set back, for `UserChanges`. */
+const frozenName = "frozen";
 
 interface ClockInput {
   readonly now?: Instant | undefined;
@@ -15,7 +17,7 @@ interface ClockInput {
 /** A user sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */
 export function changeClock(sandbox: SandboxState, { now, frozen }: ClockInput): ClockView {
   const { clock, changes } = sandbox;
-  const before = frozenValue(clock);
+  const wasFrozen = clock.isFrozen();
   if (now !== undefined) {
     const newTime = requireInstant(now);
     const isMoved = newTime > clock.now();
@@ -24,34 +26,29 @@ export function changeClock(sandbox: SandboxState, { now, frozen }: ClockInput):
   }
   if (frozen === true) clock.freeze();
   if (frozen === false) clock.resume();
-  changes.noteSetByUser(before, frozenValue(clock));
+  changes.noteSetByUser({ [frozenName]: String(wasFrozen) }, { [frozenName]: String(clock.isFrozen()) });
   return announceClock(sandbox);
 }
 
-/** A user advances the clock. Throws as `advanceClock` does. */
-export function advanceByUser(sandbox: SandboxState, { by }: { readonly by: string | number }): ClockView {
+/** A user advances the clock, or a step of the story. Throws `clock_backwards` or `validation_failed` without changes. */
+export function advanceClock(
+  sandbox: SandboxState,
+  { by }: { readonly by: string | number },
+  { isScripted = false }: Initiator = {},
+): ClockView {
   const duration = requireDuration(by);
   sandbox.clock.advance(duration);
-  if (duration > 0) sandbox.changes.noteClockMoved();
+  const isMovedByUser = duration > 0 && !isScripted;
+  if (isMovedByUser) sandbox.changes.noteClockMoved();
   return announceClock(sandbox);
 }
 
-/** A step of the story advances the clock. Throws `clock_backwards` or `validation_failed` without changes. */
-export function advanceClock(sandbox: SandboxState, by: string | number): ClockView {
-  sandbox.clock.advance(requireDuration(by));
-  return announceClock(sandbox);
-}
-
-/** Freezes or resumes the clock for the story, not for a user. Nobody is told, since no time passes. */
+/** Freezes or resumes the clock for the story. Emits no event: no user changes the clock, and no step does. */
 export function setFrozenForStory({ clock, changes }: SandboxState, isFrozen: boolean): void {
   if (clock.isFrozen() === isFrozen) return;
   if (isFrozen) clock.freeze();
   else clock.resume();
-  changes.forgetSetByStep(Object.keys(frozenValue(clock)));
-}
-
-function frozenValue(clock: VirtualClock): NamedValues {
-  return { frozen: String(clock.isFrozen()) };
+  changes.forgetSetByStep([frozenName]);
 }
 
 /** Emits the event of a change of the clock, and runs what is due. */

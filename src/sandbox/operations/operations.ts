@@ -1,7 +1,7 @@
 import type { SandboxState } from "../sandbox-state.js";
 import type { Initiator } from "../steps.js";
 import { actionChanges, type MakeChange } from "./actions.js";
-import { advanceByUser, changeClock } from "./clock-operations.js";
+import { advanceClock, changeClock } from "./clock-operations.js";
 
 /** Every change that users make within a running scenario, by name; a start replaces the scenario. A rejected change throws a `SandboxError` before it changes anything. */
 export const operations = {
@@ -13,7 +13,7 @@ export const operations = {
   faults: /* @__PURE__ */ byUser(actionChanges.faults),
   assumptions: /* @__PURE__ */ byUser(actionChanges.assumptions),
   clock: changeClock,
-  advance: advanceByUser,
+  advance: advanceClock,
   clear_requests: clearRequests,
 };
 

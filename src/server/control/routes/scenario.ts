@@ -1,6 +1,6 @@
 import type { SandboxState, StartOptions } from "../../../sandbox/sandbox-state.js";
 import { secretsByRef, secretsOfNoKey } from "../../../sandbox/secrets.js";
-import { anotherStart, replaceScenario, restartSandbox } from "../../../sandbox/start-sandbox.js";
+import { checkedReplacement, replaceScenario, restartSandbox } from "../../../sandbox/start-sandbox.js";
 import {
   bundledScenarios,
   isScenarioName,
@@ -95,7 +95,7 @@ function viewListedScenario(listed: NamedScenario, started: NamedScenario, sandb
 /** Starts the scenario with a name. Throws `scenario_not_found`. */
 function startNamed(sandbox: SandboxState, name: string, server: ControlServer, options: StartOptions = {}) {
   const named = namedScenario(name, server.startedScenario());
-  replaceScenario(sandbox, anotherStart(sandbox, named, options));
+  replaceScenario(sandbox, checkedReplacement(sandbox, named, options));
   return summarizeStart(sandbox);
 }
 
@@ -104,7 +104,7 @@ function startSent(sandbox: SandboxState, sent: WrittenScenario, options: StartO
   const checked = requireStartable(sent);
   const { scenario } = checked;
   const named: NamedScenario = { scenario, name: scenario.name ?? "unnamed", text: sent.text };
-  replaceScenario(sandbox, anotherStart(sandbox, named, options));
+  replaceScenario(sandbox, checkedReplacement(sandbox, named, options));
   return summarizeStart(sandbox, startWarnings(checked, sandbox.startOptions));
 }
 
