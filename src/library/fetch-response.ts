@@ -20,18 +20,18 @@ export async function fetchResponse(
 }
 
 /** What the garbage collector must not collect: awaiting a response does not reference its request. */
-const keptRequests = new Set<object>();
+const requestsInUse = new Set<object>();
 
 /**
  * Awaits a response, and until then keeps its request and what the client made it of: the client's signal does not reach a request
  * that is collected, so that the client could not abort the response.
  */
 async function whileKept(requests: object, result: Promise<Response>): Promise<Response> {
-  keptRequests.add(requests);
+  requestsInUse.add(requests);
   try {
     return await result;
   } finally {
-    keptRequests.delete(requests);
+    requestsInUse.delete(requests);
   }
 }
 

@@ -115,10 +115,12 @@ test("R46 a key that a scenario pins is cut, however it is spelled, and such a t
   const pinned = own.replace("environment: test", `environment: test, secret: ${secret}`);
   const hidden = pinned.replace(secret, `"${secret.replace("SVC", "\\x53VC")}"`);
   const { ask, heard } = await serveControl();
-  for (const text of [pinned, hidden]) {
+  const hiddenAndPlain = `# ${secret}\n${hidden}`;
+  for (const text of [pinned, hidden, hiddenAndPlain]) {
     expect((await ask("/scenario", yaml(text))).status).toBe(200);
     const shown = (await ask("/scenario")).text;
     expect(shown).toMatch(/secret: "?SVC_test_…/);
+    expect(shown).not.toContain(secret.slice("SVC_".length));
     const rejected = await ask("/scenario", yaml(shown));
     expect([rejected.status, Object.keys(rejected.body.error.details.fields)]).toEqual([
       422,

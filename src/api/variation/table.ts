@@ -30,7 +30,7 @@ const requestIdOnErrors = assumptionRow("request_id_on_errors", errorStatuses, {
 /** The rows that only a response with a request id shows. */
 export const idRows: readonly VariationRow[] = [requestIdOnErrors, requestIdForm];
 
-const rateLimitHeaders = assumptionRow("rate_limit_headers", limitStatuses, {
+const rateLimitHeadersRow = assumptionRow("rate_limit_headers", limitStatuses, {
   none: { value: "none" },
   draft: { value: "draft" },
   legacy: { value: "legacy" },
@@ -54,7 +54,7 @@ export const variationTable: readonly VariationRow[] = [
     seconds: { value: "seconds" },
     date: { value: "date" },
   }),
-  rateLimitHeaders,
+  rateLimitHeadersRow,
   assumptionRow("www_authenticate", [401], {
     absent: { value: false },
     api_key: { value: true },
@@ -75,7 +75,7 @@ export const rowsByContent = {
   /** Any other JSON: an error, or the success of an announced endpoint. */
   json: variationTable.filter((tableRow) => !meRows.includes(tableRow)),
   /** A success without a body: only headers that an assumption chooses vary, and its request id. */
-  empty: [rateLimitHeaders, requestIdForm],
+  empty: [rateLimitHeadersRow, requestIdForm],
   /** The response of a fault. Only its request id varies: the rest does not come from the service whose gaps these rows fill. */
   of_fault: idRows,
 };

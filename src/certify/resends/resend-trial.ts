@@ -24,20 +24,20 @@ export async function resultOfTrial(trial: ResendTrial): Promise<Held | NotJudge
   const { runs, key, resendKind, neededWaits } = trial;
   const { check, rejection } = resendKind;
   const request = runReplacingLast(key, rejection, check, waitAfterRejection(resendKind));
-  const shown: ShownByRun[] = [];
+  const shownByRuns: ShownByRun[] = [];
   for (;;) {
     const shownLast = whatRunShows(await runs.makeAnother(request), trial);
     if (shownLast.kind === "not_judged") return shownLast;
 
-    shown.push(shownLast);
-    const shownSoFar = shownByAllRuns(shown, neededWaits, failuresNeeded(runs.plan));
+    shownByRuns.push(shownLast);
+    const shownSoFar = shownByAllRuns(shownByRuns, neededWaits, failuresNeeded(runs.plan));
     switch (shownSoFar.kind) {
       case "one_more_run":
         continue;
       case "held":
-        return confirmHeld(trial, shown);
+        return confirmHeld(trial, shownByRuns);
       case "sometimes":
-        return notJudged(doubtOfKind(key, resendKind, requestsThatFollowed(shown), onlyInSomeRuns));
+        return notJudged(doubtOfKind(key, resendKind, requestsThatFollowed(shownByRuns), onlyInSomeRuns));
       case "resent":
         return { ...shownSoFar, kind: "suspect", resendKind };
     }
@@ -45,9 +45,9 @@ export async function resultOfTrial(trial: ResendTrial): Promise<Held | NotJudge
 }
 
 /** The requests that followed a rejection, of all runs. */
-function requestsThatFollowed(shown: readonly ShownByRun[]): KeyRequest[] {
+function requestsThatFollowed(shownByRuns: readonly ShownByRun[]): KeyRequest[] {
   const requests: KeyRequest[] = [];
-  for (const shownOnce of shown) {
+  for (const shownOnce of shownByRuns) {
     if (shownOnce.kind !== "gave_up") requests.push(shownOnce.request);
   }
   return requests;
@@ -79,16 +79,19 @@ function whatRunShows(run: ClientRun, { runs, key, resendKind }: ResendTrial): S
 }
 
 /** A kind holds only if the failures of its runs count, and no other run shows a resend. */
-async function confirmHeld(trial: ResendTrial, shown: readonly ShownByRun[]): Promise<Held | NotJudged> {
-  const doubt = await findDoubtOfHeld(trial, shown);
+async function confirmHeld(
+  trial: ResendTrial,
+  shownByRuns: readonly ShownByRun[],
+): Promise<Held | NotJudged> {
+  const doubt = await findDoubtOfHeld(trial, shownByRuns);
   return doubt === undefined ? { kind: "held", key: trial.key.ref } : notJudged(doubt);
 }
 
 async function findDoubtOfHeld(
   { runs, key, resendKind }: ResendTrial,
-  shown: readonly ShownByRun[],
+  shownByRuns: readonly ShownByRun[],
 ): Promise<Reason | undefined> {
-  if (shown.some(({ kind }) => kind === "gave_up")) {
+  if (shownByRuns.some(({ kind }) => kind === "gave_up")) {
     const doubt = await makePlainRunsNextToFailures(runs);
     if (doubt !== undefined) return doubt;
   }

@@ -5,9 +5,9 @@ import { letPollsWait } from "./resend-words.js";
 import { steadyKeysBesides } from "./steady-key.js";
 import {
   findDoubtByOtherKey,
+  type ResultOfTurn,
   type SuspectsOfKey,
   sentAgainBut,
-  type TurnResult,
   takeTurn,
 } from "./suspect-turns.js";
 import { planTurns, type SomeKinds, type Turn, turnsAfter } from "./turn-plan.js";
@@ -22,7 +22,7 @@ import { planTurns, type SomeKinds, type Turn, turnsAfter } from "./turn-plan.js
 /** A turn with what it has shown. */
 interface TakenTurn {
   readonly turn: Turn;
-  readonly result: TurnResult;
+  readonly result: ResultOfTurn;
 }
 
 /** What the planned turns show together: a doubt; or none, and the last turn of each request that was only followed in time. */
@@ -35,10 +35,10 @@ export async function findDoubtByTurns(
   suspected: SuspectsOfKey,
   kinds: SomeKinds,
 ): Promise<Reason | undefined> {
-  const shown = await takePlannedTurns(suspected, kinds);
-  if (shown.kind === "doubt") return shown.reason;
+  const shownByPlannedTurns = await takePlannedTurns(suspected, kinds);
+  if (shownByPlannedTurns.kind === "doubt") return shownByPlannedTurns.reason;
 
-  for (const turn of shown.turnsInTime) {
+  for (const turn of shownByPlannedTurns.turnsInTime) {
     const doubt = await repeatTurnInTime(suspected, turn, kinds);
     if (doubt !== undefined) return doubt;
   }

@@ -25,12 +25,12 @@ export interface SuspectsOfKey {
 }
 
 /** What a turn of the suspects' key shows: a resend, one more request in time, or a reason to doubt the suspicion. */
-export type TurnResult =
+export type ResultOfTurn =
   | { readonly kind: "resent" | "in_time" }
   | { readonly kind: "doubt"; readonly reason: Reason };
 
 /** Rejects the request of a turn, with the suspects' key: one more must follow, and the command must pass. */
-export async function takeTurn(suspected: SuspectsOfKey, turn: Turn): Promise<TurnResult> {
+export async function takeTurn(suspected: SuspectsOfKey, turn: Turn): Promise<ResultOfTurn> {
   const followed = await makeRunOfTurn(suspected, turn);
   const hasFailed = followed.kind === "sent_again" && followed.run.result === "failed";
   if (!hasFailed) return resultOfTurn(suspected, turn, followed);
@@ -44,7 +44,7 @@ async function makeRunOfTurn({ runs }: SuspectsOfKey, { key, nth, resendKind }: 
   return whatFollowed(await runs.makeAnother(request), key);
 }
 
-function resultOfTurn(suspected: SuspectsOfKey, turn: Turn, followed: WhatFollowed): TurnResult {
+function resultOfTurn(suspected: SuspectsOfKey, turn: Turn, followed: WhatFollowed): ResultOfTurn {
   const { key, nth, resendKind } = turn;
   const when = `when its request ${nth} of ${lastReadNumber(key)} got ${resendKind.responseWords}`;
   switch (followed.kind) {
@@ -81,7 +81,7 @@ export async function findDoubtByOtherKey(suspected: SuspectsOfKey, turn: Turn):
   }
 }
 
-function doubtOfSuspicion(suspected: SuspectsOfKey, words: DoubtWords): TurnResult {
+function doubtOfSuspicion(suspected: SuspectsOfKey, words: DoubtWords): ResultOfTurn {
   return { kind: "doubt", reason: sentAgainBut(suspected, words) };
 }
 

@@ -32,8 +32,8 @@ function asDifferingPlace({ place, textOfCause, textOfBaseline }: Contrast): Dif
 
 function describeContrast(contrast: Contrast): ContractDifference {
   const { place, cause, baseline, textOfCause, textOfBaseline } = contrast;
-  const expected = describeText(place, textOfBaseline);
-  let found = describeText(place, textOfCause);
+  const expected = wordsOfText(place, textOfBaseline);
+  let found = wordsOfText(place, textOfCause);
   // Both are shortened for display only, and bytes are not shown.
   if (found === expected) {
     found = found === unshownBytes ? "other bytes" : "another value, which begins in the same way";
@@ -51,7 +51,7 @@ function describeContrast(contrast: Contrast): ContractDifference {
  * The text of a place in words. Headers and the whole body are quoted; members, mostly JSON, and parameters are shown as they
  * are.
  */
-function describeText({ kind }: ResponsePlace, text: TextAtPlace): string {
+function wordsOfText({ kind }: ResponsePlace, text: TextAtPlace): string {
   switch (kind) {
     case "member":
       return text === undefined ? "nothing" : shownText(text);

@@ -39,7 +39,7 @@ export function syntaxProblem(error: ParseError, source: SourceText): SyntaxProb
     if (repair !== undefined) return problemOfRepair(repair, lines, source);
   }
 
-  const offset = fieldLine === lineOfError ? error.offset : offsetOf(lines, fieldLine);
+  const offset = fieldLine === lineOfError ? error.offset : offsetOfLine(lines, fieldLine);
   const reason = explanation?.reason ?? reasonOfParser(error, source, offset);
   return { offset, reason, hint: explanation?.hint };
 }
@@ -64,9 +64,9 @@ function mends({ line, repaired }: Repair, lines: readonly string[]): boolean {
 }
 
 function problemOfRepair(repair: Repair, lines: readonly string[], source: SourceText): SyntaxProblem {
-  const startOfLine = offsetOf(lines, repair.line);
-  const hint = hasPartOfSecret(source, startOfLine) ? repair.hintForSecret : repair.hint;
-  return { offset: startOfLine + repair.column, reason: repair.reason, hint };
+  const lineStart = offsetOfLine(lines, repair.line);
+  const hint = hasPartOfSecret(source, lineStart) ? repair.hintForSecret : repair.hint;
+  return { offset: lineStart + repair.column, reason: repair.reason, hint };
 }
 
 /** The first line from `line` on that is neither empty nor a comment; the last one if there is none. */
@@ -78,7 +78,7 @@ function firstFieldFrom(lines: readonly string[], line: number): number {
 }
 
 /** The offset of the start of a line. */
-function offsetOf(lines: readonly string[], line: number): number {
+function offsetOfLine(lines: readonly string[], line: number): number {
   let offset = 0;
   for (const before of lines.slice(0, line)) offset += before.length + 1;
   return offset;

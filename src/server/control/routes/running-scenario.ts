@@ -40,9 +40,9 @@ export async function runningText(sandbox: SandboxState): Promise<string> {
   if (original === undefined) return redactPlainKeys(yamlText(scenario));
 
   // In YAML, a secret can also be written with escapes, which `redactPlainKeys` does not read.
+  const mayBeEscaped = original.includes("\\");
   for (const { fields } of listedKeys(scenario)) {
-    const isEscaped = fields.secret !== undefined && !original.includes(fields.secret);
-    if (isEscaped) return redactPlainKeys(yamlText(scenario));
+    if (fields.secret !== undefined && mayBeEscaped) return redactPlainKeys(yamlText(scenario));
   }
   return redactPlainKeys(original);
 }
