@@ -1,5 +1,4 @@
-import type { ConditionedRun } from "../sandbox/conditioned-run.js";
-import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
+import type { ConditionedRun, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { conditionedRun } from "./conditioned-run.js";
 import { LineWriter } from "./line-writer.js";
 import {

@@ -4,8 +4,7 @@ import type { Sandbox, SandboxOptions, Scenario, ScenarioName } from "../../src/
 import { createSandbox } from "../../src/index.js";
 import { createHandlers } from "../../src/integrations/msw.js";
 import { startInNode } from "../../src/node/platform.js";
-import type { ConditionedRun } from "../../src/sandbox/conditioned-run.js";
-import type { SandboxState, StartOptions } from "../../src/sandbox/sandbox-state.js";
+import type { ConditionedRun, SandboxState, StartOptions } from "../../src/sandbox/sandbox-state.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { sendOnSocket } from "./exchange.js";
 import { type Seen, type Send, sendWithFetch } from "./send.js";
