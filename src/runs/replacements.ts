@@ -7,9 +7,9 @@ import { isIdempotent } from "../rules/after-fault.js";
 import { isSuccess } from "../rules/outcomes.js";
 import { activateFaults } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
-import type { OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
 import { type FaultFacts, type FiredFault, fireFault } from "../sandbox/fire-faults.js";
 import type { CallResult } from "../sandbox/journal/call-result.js";
+import type { OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
 import type { FaultOfRun, RejectionOfRun, Replacement } from "./conditions.js";
 
 // What a call gets from a run, in place of its own response.

@@ -1,9 +1,9 @@
 import { faultKindTable, mainFaultKind } from "../rules/fault-effects.js";
 import { isSuccess } from "../rules/outcomes.js";
 import type { ApiCall } from "../sandbox/api-call.js";
-import type { OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
 import type { CallResult } from "../sandbox/journal/call-result.js";
 import type { AfterRejection } from "../sandbox/run-trace.js";
+import type { OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
 import { ClaimedNumbers, type ClaimOnce } from "./claims.js";
 import type { NthRequest, OnRequest, Replacement, RequestByOutcome } from "./conditions.js";
 import { replacementFor } from "./replacements.js";

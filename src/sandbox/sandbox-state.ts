@@ -1,15 +1,14 @@
-import type { VariantRules } from "./variants.js";
-import type { CallResult } from "./journal/call-result.js";
-import type { FaultFacts, FiredFault } from "./fire-faults.js";
-import type { ApiCall } from "./api-call.js";
 import type { Assumptions, Profile } from "../rules/assumptions.js";
 import type { Instant } from "../rules/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { ActiveFault } from "./active-faults.js";
+import type { ApiCall } from "./api-call.js";
 import type { VirtualClock } from "./clock.js";
 import type { Endpoint } from "./endpoint.js";
 import type { Farmers } from "./farmer-records/farmer-list.js";
+import type { FaultFacts, FiredFault } from "./fire-faults.js";
 import type { Invocation } from "./invocation.js";
+import type { CallResult } from "./journal/call-result.js";
 import type { ClientBehavior } from "./journal/client-behavior.js";
 import type { Counters } from "./journal/counts.js";
 import type { Journal } from "./journal/journal.js";
@@ -21,6 +20,7 @@ import type { StoryProgress } from "./story-progress.js";
 import type { Timeline } from "./timeline.js";
 import type { Windows } from "./usage.js";
 import type { UserChanges } from "./user-changes.js";
+import type { VariantRules } from "./variants.js";
 
 /**
  * The state of a running sandbox. Sandboxes share nothing that changes: a process can run many. A restart keeps these members,

@@ -1,7 +1,7 @@
 import type { NamedScenario } from "../scenario/scenario-source.js";
-import type { ConditionedRun, StartOptions } from "./sandbox-state.js";
 import type { Invocation } from "./invocation.js";
 import type { Platform } from "./platform.js";
+import type { ConditionedRun, StartOptions } from "./sandbox-state.js";
 
 /** Where a sandbox runs. */
 export interface Surroundings {
