@@ -15,15 +15,18 @@ export function ownAssumptionNames({
   return names.filter((name) => ownAssumptions[name] !== undefined);
 }
 
-/** The assumptions that the sandbox sets itself, and that its profile would vary. */
+/** The assumptions that the sandbox sets itself, and that its profile would vary, in the order of the table. */
 export function assumptionsKeptFromVarying(
   sandbox: Pick<SandboxState, "profile" | "run" | "ownAssumptions">,
 ): (keyof Assumptions)[] {
   if (profileInEffect(sandbox) !== "varied") return [];
 
-  return ownAssumptionNames(sandbox).filter((name) => {
-    return variationTable.some(({ assumption }) => assumption === name);
-  });
+  const ownNames = ownAssumptionNames(sandbox);
+  const names: (keyof Assumptions)[] = [];
+  for (const { assumption } of variationTable) {
+    if (assumption !== undefined && ownNames.includes(assumption)) names.push(assumption);
+  }
+  return names;
 }
 
 /**
