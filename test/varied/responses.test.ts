@@ -298,16 +298,16 @@ type Assumed = NonNullable<Scenario["assumptions"]>;
 /** What a scenario can set of each row, with the variants that are left: `true` leaves each form of what is there. */
 const givable: readonly [VariationRow["id"], Assumed, left: readonly string[]][] = [
   ["rate_limit_code", { rate_limit_code: "slow_down" }, []],
-  ["rate_limit_code", { rate_limit_code: "quota_exceeded" }, ["quota_exceeded"]],
-  ["request_id_on_errors", { request_id_on_errors: false }, ["absent"]],
-  ["request_id_on_errors", { request_id_on_errors: true }, ["present"]],
-  ["error_details", { error_details: false }, ["absent"]],
+  ["rate_limit_code", { rate_limit_code: "quota_exceeded" }, []],
+  ["request_id_on_errors", { request_id_on_errors: false }, []],
+  ["request_id_on_errors", { request_id_on_errors: true }, []],
+  ["error_details", { error_details: false }, []],
   ["error_details", { error_details: true }, ["what_was_rejected", "empty", "help", "something_else"]],
-  ["retry_after", { retry_after: "none" }, ["none"]],
-  ["retry_after", { retry_after: "seconds" }, ["seconds"]],
-  ["rate_limit_headers", { rate_limit_headers: "none" }, ["none"]],
-  ["rate_limit_headers", { rate_limit_headers: "legacy" }, ["legacy"]],
-  ["www_authenticate", { www_authenticate: false }, ["absent"]],
+  ["retry_after", { retry_after: "none" }, []],
+  ["retry_after", { retry_after: "seconds" }, []],
+  ["rate_limit_headers", { rate_limit_headers: "none" }, []],
+  ["rate_limit_headers", { rate_limit_headers: "legacy" }, []],
+  ["www_authenticate", { www_authenticate: false }, []],
   ["www_authenticate", { www_authenticate: true }, ["api_key", "bare"]],
 ];
 

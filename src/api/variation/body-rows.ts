@@ -75,10 +75,10 @@ export const errorRows: readonly VariationRow[] = [
   }),
   assumptionRow("error_details", errorStatuses, {
     absent: { value: false },
-    // A 401 never depends on its reason (R14).
-    what_was_rejected: { value: true, statuses: explainedStatuses },
     empty: { value: true, ...errorMembers({ details: {} }) },
     help: { value: true, ...errorMembers({ details: { help: "/help/errors", fields: [] } }) },
+    // A 401 never depends on its reason (R14).
+    what_was_rejected: { value: true, statuses: explainedStatuses },
     something_else: {
       value: true,
       statuses: explainedStatuses,

@@ -1,7 +1,7 @@
 import type { Assumptions } from "../../rules/assumptions.js";
 import { profileInEffect } from "../../sandbox/profile.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import type { VariationRow } from "./row.js";
+import type { RowVariant, VariationRow } from "./row.js";
 import { variationTable } from "./table.js";
 
 // A sandbox may set assumptions itself, in its scenario or by a call: its own assumptions. With the profile `varied`, their values
@@ -39,8 +39,15 @@ export function varyingRow(sandbox: SandboxState, row: VariationRow): VariationR
   const ownValue = sandbox.ownAssumptions[assumption];
   if (ownValue === undefined) return row;
 
-  const [usualForm, ...otherForms] = row.variants.filter(({ assume }) => assume?.[assumption] === ownValue);
-  // A code of the user's own has no variant.
-  if (usualForm === undefined) return undefined;
+  const forms = row.variants.filter(({ assume }) => assume?.[assumption] === ownValue);
+  const usualForm = forms.find(isUsual);
+  const otherForms = forms.filter((form) => form !== usualForm);
+  // `retry_after: seconds` has one form, and a code of the user's own has none.
+  if (usualForm === undefined || otherForms.length === 0) return undefined;
   return { ...row, variants: [usualForm, ...otherForms] };
+}
+
+/** Whether a variant is what `minimal` makes of the value that it assumes. */
+function isUsual({ changeBody, changeHeaders }: RowVariant): boolean {
+  return changeBody === undefined && changeHeaders === undefined;
 }

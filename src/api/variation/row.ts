@@ -84,7 +84,7 @@ export function variationRow({ id, statuses, minimal, otherVariants }: RowParts)
 
 /**
  * The row of an assumption, with its variants by their ids. Each has the value that it assumes, and what it changes besides. The
- * first variant is what `minimal` does, and the first with a value its usual form.
+ * first variant is what `minimal` does.
  */
 export function assumptionRow<Name extends keyof Assumptions>(
   name: Name,
