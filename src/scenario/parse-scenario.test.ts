@@ -435,6 +435,16 @@ describe("a hint for a ref", () => {
   });
 });
 
+test("a hint for a ref in a step proposes the key that a step creates", () => {
+  const text = `version: 1
+organizations: { bank: { type: bank, keys: { main: { environment: test } } } }
+story:
+  - create_key: { organization: bank, environment: test, name: Fresh, ref: fresh }
+  - revoke: { key: frehs }
+`;
+  expect(problemsOf(text)).toMatchObject([{ hint: "did you mean fresh?" }]);
+});
+
 test("a list with lines is no block of text", () => {
   const text = 'version: 1\nname: ["a\\nb"]\norganizations: { bank: { type: bank } }\n';
   expect(problemsOf(text)).toMatchObject([{ hint: "write one line of 1 to 200 characters" }]);

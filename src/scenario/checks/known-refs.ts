@@ -56,7 +56,16 @@ export function refsInSteps({ timeline = [], story = [] }: Scenario, refs: Known
     if (newKey === undefined) return { ...refs, key: { ...refs.key, has: () => true } };
     created.add(newKey);
   }
-  return { ...refs, key: { ...refs.key, has: (ref) => refs.key.has(ref) || created.has(ref) } };
+  return {
+    ...refs,
+    key: {
+      has: (ref) => refs.key.has(ref) || created.has(ref),
+      *all() {
+        yield* refs.key.all();
+        yield* created;
+      },
+    },
+  };
 }
 
 /** Adds a problem for a ref of nothing; to write no ref is fine. */
