@@ -21,21 +21,23 @@ export function checkShape(
   isExtension?: IsExtension,
 ): ShapeResult {
   const { mistakes, extensionFields } = findMistakes(shape, value, isExtension);
+  const misspelled = misspelledFields(mistakes);
   const problems: ShapeProblem[] = [];
   for (const mistake of mistakes) {
     // The hint of the misspelled field names it already.
-    if (mistake.kind === "missing" && isMisspelled(mistake.path, mistakes)) continue;
+    if (mistake.kind === "missing" && misspelled.has(pathText(mistake.path))) continue;
     problems.push(describeMistake(mistake, notation));
   }
   return { problems, extensionFields };
 }
 
-/** Whether an unknown field of the same mapping means a missing one. */
-function isMisspelled(missing: FieldPath, mistakes: readonly Mistake[]): boolean {
-  const field = pathText(missing);
-  return mistakes.some((mistake) => {
-    if (mistake.kind !== "unknown") return false;
+/** The fields that unknown ones mean. */
+function misspelledFields(mistakes: readonly Mistake[]): ReadonlySet<string> {
+  const fields = new Set<string>();
+  for (const mistake of mistakes) {
+    if (mistake.kind !== "unknown") continue;
     const meant = meantField(mistake);
-    return meant !== undefined && pathText([...mistake.path.slice(0, -1), meant]) === field;
-  });
+    if (meant !== undefined) fields.add(pathText([...mistake.path.slice(0, -1), meant]));
+  }
+  return fields;
 }

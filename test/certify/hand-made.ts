@@ -1,7 +1,13 @@
 import { nameOf } from "../../src/certify/checks/check.js";
 import type { JudgedCheck, ResultOfCheck } from "../../src/certify/checks/judgment.js";
 import type { CertifyPlan } from "../../src/certify/checks/plan.js";
-import type { KeyRequest, PlannedRun, RunEnd, SentKey } from "../../src/certify/client-runs/client-run.js";
+import {
+  type KeyRequest,
+  noRequestFacts,
+  type PlannedRun,
+  type RunEnd,
+  type SentKey,
+} from "../../src/certify/client-runs/client-run.js";
 import { plainRunRequest, Runs } from "../../src/certify/client-runs/runs.js";
 import type { WorkingKey } from "../../src/certify/resends/replaced-run.js";
 import { clientReport } from "../../src/report/report.js";
@@ -25,14 +31,7 @@ export const runEnd = (more: Partial<RunEnd> = {}): RunEnd => ({
   durationMs: 9,
   report,
   output: [],
-  sentKeys: [],
-  points: [],
-  replacedCount: 0,
-  lastRequest: undefined,
-  lastAskedWait: undefined,
-  ownSeed: undefined,
-  ownAssumptions: [],
-  scenarios: [],
+  ...noRequestFacts,
   ...more,
 });
 

@@ -85,6 +85,18 @@ export interface RequestFacts {
   readonly scenarios: readonly string[];
 }
 
+/** What a run shows that has sent no request. */
+export const noRequestFacts: RequestFacts = {
+  sentKeys: [],
+  points: [],
+  replacedCount: 0,
+  lastRequest: undefined,
+  lastAskedWait: undefined,
+  ownSeed: undefined,
+  ownAssumptions: [],
+  scenarios: [],
+};
+
 /** How the command of a run ended, and what its requests show. */
 export interface RunEnd extends RequestFacts {
   readonly kind: "ended";

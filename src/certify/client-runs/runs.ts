@@ -3,7 +3,13 @@ import type { RunConditions } from "../../runs/conditions.js";
 import type { RunPurpose } from "../checks/check.js";
 import { certifyStopped, type Reason } from "../checks/judgment.js";
 import type { CertifyPlan } from "../checks/plan.js";
-import type { ClientRun, ClientRunner, EndedRun, PlannedRun } from "./client-run.js";
+import {
+  type ClientRun,
+  type ClientRunner,
+  type EndedRun,
+  noRequestFacts,
+  type PlannedRun,
+} from "./client-run.js";
 import { type Contradiction, conditionsId, findContradiction, whyUnstable } from "./contradiction.js";
 import { progressLines } from "./progress.js";
 import { timeoutsFor } from "./timeouts.js";
@@ -33,14 +39,7 @@ const notMadeRun = {
   result: "not_made",
   code: null,
   output: [],
-  sentKeys: [],
-  points: [],
-  replacedCount: 0,
-  lastRequest: undefined,
-  lastAskedWait: undefined,
-  ownSeed: undefined,
-  ownAssumptions: [],
-  scenarios: [],
+  ...noRequestFacts,
 } as const;
 
 /** The runs of a certification. */

@@ -40,11 +40,15 @@ export async function runningText(sandbox: SandboxState): Promise<string> {
   if (original === undefined) return redactPlainKeys(yamlText(scenario));
 
   // In YAML, a secret can also be written with escapes, which `redactPlainKeys` does not read.
-  const mayBeEscaped = original.includes("\\");
+  const mayHideSecret = original.includes("\\") && pinsKey(scenario);
+  return redactPlainKeys(mayHideSecret ? yamlText(scenario) : original);
+}
+
+function pinsKey(scenario: Scenario): boolean {
   for (const { fields } of listedKeys(scenario)) {
-    if (fields.secret !== undefined && mayBeEscaped) return redactPlainKeys(yamlText(scenario));
+    if (fields.secret !== undefined) return true;
   }
-  return redactPlainKeys(original);
+  return false;
 }
 
 /** The text of the bundled scenario that runs with the options of the server's start; `undefined` for any other scenario, and any other options. */
