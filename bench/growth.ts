@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { populatedRef } from "../src/scenario/keys/population.js";
+import { populatedRef } from "../src/scenario/keys.js";
 import { control } from "../test/support/call-control.js";
 import { type Figure, figureOf } from "./figure.js";
 import { type Bundle, benchScenario, type ServerChild, scenarioFile, startCommand } from "./programs.js";

@@ -1,4 +1,4 @@
-import { shapeDescription } from "../src/scenario/format/field-descriptions.js";
+import { shapeDescription } from "../src/scenario/format/scenario-json-schema.js";
 import { durationPattern, waitPattern } from "../src/scenario/format/times.js";
 import type { Fields, Shape } from "../src/schema/shape.js";
 import { shapeOfField } from "../src/schema/shape-fields.js";

@@ -3,7 +3,7 @@ import { SandboxError } from "../rules/errors.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import type { Invocation } from "../sandbox/invocation.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { writtenEndpoints } from "../scenario/written-endpoints.js";
+import { writtenEndpoints } from "../scenario/written-scenario.js";
 import { didYouMean, listed, quote } from "../schema/words.js";
 import { me } from "./endpoints/me.js";
 import type { ReleasedEndpoint } from "./endpoints/released-endpoint.js";

@@ -5,7 +5,7 @@ import type { RoutedCall } from "../sandbox/api-call.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import { profileInEffect } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { isReserved } from "../scenario/format/refs.js";
+import { isReserved } from "../scenario/format/fields.js";
 import { me } from "./endpoints/me.js";
 import { faultsAhead } from "./fault-facts.js";
 import { codeOf } from "./http-messages.js";

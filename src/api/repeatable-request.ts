@@ -1,6 +1,6 @@
 import { mePath } from "../rules/known-paths.js";
 import { type Exchange, sentKeyRef } from "../sandbox/journal/exchange.js";
-import type { ControlBody } from "../scenario/format/control-bodies.js";
+import type { ControlBody } from "../scenario/format/inputs.js";
 
 // A request of the journal as `POST /send` takes it. It takes methods of capital letters, and paths from a slash on, in visible
 // ASCII, with 1,000 characters at most. So the path of the journal is changed in these ways:

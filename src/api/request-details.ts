@@ -8,7 +8,7 @@ import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { requestShape } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";
-import { controlBodies } from "../scenario/format/control-bodies.js";
+import { controlBodies } from "../scenario/format/inputs.js";
 import * as s from "../schema/shape.js";
 import { quote } from "../schema/words.js";
 import { authorizationChecks, type RequestCheck } from "./authorize.js";

@@ -17,9 +17,8 @@ import {
   viewOrganization,
   viewOrganizations,
 } from "../sandbox/views.js";
-import { checkInput } from "../scenario/format/check-input.js";
+import { checkInput, valueNotation } from "../scenario/format/check-input.js";
 import { expectationQuery, inputShapes, requestQuery } from "../scenario/format/inputs.js";
-import { valueNotation } from "../scenario/format/notations.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
 import { quote } from "../schema/words.js";
 import {

@@ -9,7 +9,7 @@ import type { Fault } from "../sandbox/active-faults.js";
 import type { Farmer } from "../sandbox/farmer-records/farmer-shape.js";
 import type { Actor } from "../sandbox/steps.js";
 import type { KeyView, ListedKeyRef, OrganizationView, RequestView } from "../sandbox/view-shapes.js";
-import type { ReservedKeyRef } from "../scenario/format/refs.js";
+import type { ReservedKeyRef } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 // What users see of a sandbox. Functions with refs are methods, not function members, so that a sandbox with known refs can be

@@ -3,7 +3,7 @@ import type { ApiOutcomeId } from "../rules/outcomes.js";
 import { randomStream } from "../rules/seed.js";
 import { isoTime, parseDuration } from "../rules/time.js";
 import type { Writable } from "../rules/writable.js";
-import { timeFrom } from "../scenario/format/when.js";
+import { timeFrom } from "../scenario/format/times.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 // A fault is read once, when it becomes active, and can be written again as scenarios have it.

@@ -1,5 +1,5 @@
 import type { KeyLimits } from "../rules/key-record.js";
-import type { RotationPosition } from "../scenario/keys/rotations.js";
+import type { RotationPosition } from "../scenario/key-ends.js";
 
 /**
  * The limits of a scenario's key at the start, with what the profile `varied` adds to them. `rotation` is what the key has in common

@@ -1,18 +1,25 @@
 import type { KeyRecord } from "../rules/key-record.js";
 import { type Organization, readAccess } from "../rules/organization.js";
 import type { Writable } from "../rules/writable.js";
-import { type EndsBeforeStart, endsFrom, endsOf } from "../scenario/keys/key-ends.js";
-import { readSettings } from "../scenario/keys/key-settings.js";
-import { positionsInRotations, type RotationPosition } from "../scenario/keys/rotations.js";
+import {
+  type EndsBeforeStart,
+  endsFrom,
+  endsOf,
+  positionsInRotations,
+  type RotationPosition,
+} from "../scenario/key-ends.js";
 import {
   allKeys,
   allOrganizations,
   isLegacy,
   type KeyFields,
+  organizationIdOf,
+  readSettings,
   type ScenarioKey,
   type ScenarioOrganization,
-} from "../scenario/keys/scenario-keys.js";
-import { organizationIdOf, scenarioSecret, unknownSecret } from "../scenario/keys/secrets.js";
+  scenarioSecret,
+  unknownSecret,
+} from "../scenario/keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventKeyName, inventOrganizationName } from "./invented-names.js";
 import { raisedLimits } from "./raised-limits.js";

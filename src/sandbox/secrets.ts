@@ -1,7 +1,6 @@
 import { SandboxError } from "../rules/errors.js";
 import { fingerprintOf } from "../rules/key-text.js";
-import { allKeys, type ScenarioKey } from "../scenario/keys/scenario-keys.js";
-import { deriveSecret, scenarioSecret, unknownSecret } from "../scenario/keys/secrets.js";
+import { allKeys, deriveSecret, type ScenarioKey, scenarioSecret, unknownSecret } from "../scenario/keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { quote } from "../schema/words.js";
 import type { SandboxState } from "./sandbox-state.js";

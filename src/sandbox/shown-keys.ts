@@ -1,6 +1,5 @@
 import { cachedByObject } from "../rules/cached-by.js";
-import { populatedNumbers } from "../scenario/keys/population.js";
-import type { ScenarioKey } from "../scenario/keys/scenario-keys.js";
+import { populatedNumbers, type ScenarioKey } from "../scenario/keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { keysWithSecrets } from "./secrets.js";

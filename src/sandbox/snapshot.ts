@@ -3,12 +3,7 @@ import { type KeyEnds, keyStateAt, keyStateTable } from "../rules/key-state.js";
 import type { Organization } from "../rules/organization.js";
 import { isoTime } from "../rules/time.js";
 import type { Writable } from "../rules/writable.js";
-import {
-  type KeyFields,
-  listedKeys,
-  populatedKeyAt,
-  type ScenarioOrganization,
-} from "../scenario/keys/scenario-keys.js";
+import { type KeyFields, listedKeys, populatedKeyAt, type ScenarioOrganization } from "../scenario/keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { writtenFaults } from "./active-faults.js";
 import { jsonWithParts } from "./json-with-parts.js";

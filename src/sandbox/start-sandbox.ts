@@ -1,11 +1,10 @@
 import { profiles } from "../rules/assumptions.js";
 import { isoTime } from "../rules/time.js";
 import { checkedCopy } from "../rules/validation.js";
-import { duplicateSecretsAndIds } from "../scenario/checks/duplicate-values.js";
-import { libraryNotation } from "../scenario/format/notations.js";
-import { problemAt } from "../scenario/problems.js";
+import { duplicateSecretsAndIds } from "../scenario/checks/scenario-rules.js";
+import { libraryNotation } from "../scenario/format/check-input.js";
+import { problemAt, ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { ScenarioError } from "../scenario/scenario-error.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
 import * as s from "../schema/shape.js";
 import { requireClockTime } from "./clock.js";

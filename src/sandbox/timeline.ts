@@ -1,5 +1,5 @@
 import { isoTime, parseTime } from "../rules/time.js";
-import { timeFrom } from "../scenario/format/when.js";
+import { timeFrom } from "../scenario/format/times.js";
 import type { FieldProblem } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { TimelineStep } from "./steps.js";

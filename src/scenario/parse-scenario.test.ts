@@ -2,13 +2,11 @@ import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { problemsIn, problemsOf } from "../../test/support/problems-of.js";
-import { bundledScenarios } from "./bundled.js";
 import { faultProblems } from "./checks/fault-rules.js";
-import { interpretScenario } from "./interpret.js";
-import { bundledOnly, parseScenario } from "./parse-scenario.js";
-import { readValue } from "./plain-data.js";
-import { resolveSource } from "./scenario-source.js";
+import { bundledOnly, interpretScenario, parseScenario } from "./interpret.js";
+import { bundledScenarios, resolveSource } from "./scenario-source.js";
 import { withStory } from "./stories.js";
+import { readValue } from "./written-scenario.js";
 import { yamlText } from "./yaml/read-yaml.js";
 
 const base = `version: 1

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readPlain } from "./plain-data.js";
+import { readPlain } from "./written-scenario.js";
 
 /** The codes of the problems of a value that may have five members and items. */
 function codesOf(value: unknown): string[] {

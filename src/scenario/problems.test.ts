@@ -5,10 +5,10 @@ import { textWidth } from "../rules/text-width.js";
 import type { Shape } from "../schema/shape.js";
 import { shapeOfField } from "../schema/shape-fields.js";
 import { scenarioSchema } from "./format/schema.js";
-import { parseScenario } from "./parse-scenario.js";
-import { ScenarioError } from "./scenario-error.js";
+import { parseScenario } from "./interpret.js";
+import { ScenarioError } from "./problems.js";
 import { placeAt } from "./yaml/places.js";
-import { secretsIn } from "./yaml/secret-nodes.js";
+import { secretsIn } from "./yaml/secrets.js";
 
 function errorOf(text: string, file?: string): ScenarioError {
   try {

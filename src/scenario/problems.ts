@@ -1,8 +1,11 @@
+import { SandboxError } from "../rules/errors.js";
+import { mapTexts } from "../rules/map-texts.js";
+import { oneSafeLine } from "../rules/terminal-text.js";
 import type { Writable } from "../rules/writable.js";
 import { type FieldPath, pathText } from "../schema/field-path.js";
-import type { Problem } from "../schema/problem.js";
-import { maximumProblems } from "../schema/problem.js";
-import type { Place, SourcePlace } from "./source-text.js";
+import { maximumProblems, type Problem } from "../schema/problem.js";
+import { type Place, redactSecrets, type SourcePlace, type SourceText } from "./redact-secrets.js";
+import type { PlacedScenario } from "./written-scenario.js";
 
 /** The codes of what is valid, and usually a mistake: warnings, and no errors. */
 export const warningCodes = ["secret_unmarked", "scope_unheld", "zeros_dropped"] as const;
@@ -134,4 +137,132 @@ export function problemsAt(
   file: string,
 ): ScenarioProblem[] {
   return problems.map((problem) => problemAt(problem, placeOf(problem.field), file));
+}
+
+/** In place of a file, for a scenario without one. */
+const unnamedScenario = "<scenario>";
+
+/** The message of an error shows at most this many problems. */
+const shownProblems = 20;
+
+/** The members of a problem that have no text of a scenario. */
+function isShownAsItIs(member: string): boolean {
+  return member === "code" || member === "file";
+}
+
+/** Thrown for a scenario that is not valid, with all its problems. Neither the message nor `problems` shows a full key. */
+export class ScenarioError extends SandboxError {
+  readonly problems: readonly ScenarioProblem[];
+
+  constructor(problems: readonly ScenarioProblem[]) {
+    const safe = mapTexts(problems, redactSecrets, isShownAsItIs);
+    super("scenario_invalid", messageOf(safe), { problems: safe });
+    this.name = "ScenarioError";
+    this.problems = safe;
+  }
+
+  // The builds for ES modules and for CommonJS each have this class: an error of either is an instance of both. `SandboxError` knows
+  // the errors of both builds by a mark, and of these only a `ScenarioError` has `problems`.
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: a user's class that extends this one inherits the method
+    if (this === ScenarioError) return value instanceof SandboxError && "problems" in value;
+    // biome-ignore lint/complexity/noThisInStatic: the same
+    return Function.prototype[Symbol.hasInstance].call(this, value);
+  }
+}
+
+/** A problem for people: `file:line:column: message`, the line, a caret, the hint. */
+export function formatProblem(problem: Omit<ScenarioProblem, "code">): string {
+  const { file = unnamedScenario, line, column, source, caret, message, hint } = problem;
+  const place = [file, line, column].filter((part) => part !== undefined).join(":");
+  const field = line === undefined && problem.field !== "" ? `${problem.field}: ` : "";
+  const lines = [`${place}: ${field}${message}`];
+  const hasText = source !== undefined && source.trim() !== "";
+  if (hasText && caret !== undefined) lines.push(`  ${source}`, `  ${caret}`);
+  if (hint !== undefined) lines.push(`hint: ${hint}`);
+  return lines.map(withoutControls).join("\n");
+}
+
+/** A line for a terminal. Its tabs stay, so that the caret is under its character. */
+function withoutControls(line: string): string {
+  return line.split("\t").map(oneSafeLine).join("\t");
+}
+
+function messageOf(problems: readonly ScenarioProblem[]): string {
+  const texts = problems.slice(0, shownProblems).map(formatProblem);
+  const rest = problems.length - texts.length;
+  if (rest > 0) texts.push(`… and ${rest} more`);
+  return texts.join("\n\n");
+}
+
+interface PlacedProblem {
+  readonly problem: FieldProblem;
+  readonly place: SourcePlace | undefined;
+}
+
+/** The problems as they are shown: those without a place, then those of the scenario's own text, then those of each extended one. */
+export function problemsInOrder(
+  problems: readonly FieldProblem[],
+  scenario: PlacedScenario | undefined,
+  file: string | undefined,
+): ScenarioProblem[] {
+  const placed = firstOfEachField(problems, scenario);
+  const texts = textsInOrder(placed, scenario);
+  placed.sort((one, other) => compareByPlace(one, other, texts));
+  const firstProblems = placed.slice(0, maximumProblems);
+  return firstProblems.map(({ problem, place }) => problemAt(problem, place?.describe(), file));
+}
+
+/** The problems with their places; of several problems of one field at one place, only the first. */
+function firstOfEachField(
+  problems: readonly FieldProblem[],
+  scenario: PlacedScenario | undefined,
+): PlacedProblem[] {
+  const placed: PlacedProblem[] = [];
+  const seenIds = new Set<string>();
+  for (const problem of problems) {
+    const { field, pointAt = "value" } = problem;
+    const location = scenario?.locate(field, pointAt);
+    const place = problem.place ?? location?.place;
+
+    // A field in the text is known by its name and its place: aliases give it several paths. Here, `status` is also the field
+    // `faults[1].then.status`:
+    //
+    //   faults:
+    //     - then: &down { status: 900 }
+    //     - then: *down
+    //
+    // Fields that are not in the text can share the place of the mapping around them: each is known by its path.
+    const isInText = location?.match === "exact";
+    const id = idOfField(isInText ? field.slice(-1) : field, place);
+    if (seenIds.has(id)) continue;
+    seenIds.add(id);
+    placed.push({ problem, place });
+  }
+  return placed;
+}
+
+/** Tells apart the fields that have problems. */
+function idOfField(field: FieldPath, place: SourcePlace | undefined): string {
+  return JSON.stringify([field, place?.offset, place?.source.file]);
+}
+
+/** The texts of the scenario, and those that have problems and could not be merged with it. */
+function textsInOrder(
+  problems: readonly PlacedProblem[],
+  scenario: PlacedScenario | undefined,
+): SourceText[] {
+  const texts = new Set(scenario?.texts);
+  for (const { place } of problems) {
+    if (place !== undefined) texts.add(place.source);
+  }
+  return [...texts];
+}
+
+/** Negative if one problem is shown before the other. */
+function compareByPlace(one: PlacedProblem, other: PlacedProblem, texts: readonly SourceText[]): number {
+  if (one.place === undefined) return other.place === undefined ? 0 : -1;
+  if (other.place === undefined) return 1;
+  if (one.place.source === other.place.source) return one.place.offset - other.place.offset;
+  return texts.indexOf(one.place.source) - texts.indexOf(other.place.source);
 }

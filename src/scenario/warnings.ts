@@ -1,11 +1,10 @@
 import { hasSandboxMark, sandboxMark } from "../rules/key-text.js";
 import type { FieldPath } from "../schema/field-path.js";
 import { nearest, quote } from "../schema/words.js";
-import { defaultScopes } from "./keys/key-settings.js";
-import { allKeys, fieldOfKey, listedKeys } from "./keys/scenario-keys.js";
+import { allKeys, defaultScopes, fieldOfKey, listedKeys } from "./keys.js";
 import type { FieldProblem, ScenarioPlaces } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
-import { numbersOfBodies, writtenEndpoints } from "./written-endpoints.js";
+import { numbersOfBodies, writtenEndpoints } from "./written-scenario.js";
 
 /** At most this many warnings of a kind are shown. */
 const maxWarnings = 20;

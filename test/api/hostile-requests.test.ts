@@ -6,8 +6,13 @@ import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretsByRef, secretToSend } from "../../src/sandbox/secrets.js";
 import { resolveSource } from "../../src/scenario/scenario-source.js";
 import { type RunningServer, serve } from "../../src/server/serve.js";
-import type { HostileGroup } from "../support/hostile-requests.js";
-import { below, hostileGroups, hostileSending, requestText } from "../support/hostile-requests.js";
+import {
+  below,
+  type HostileGroup,
+  hostileGroups,
+  hostileSending,
+  requestText,
+} from "../support/hostile-requests.js";
 import { inParallel } from "../support/in-parallel.js";
 import { isNightly } from "../support/property-seed.js";
 import { converse, type RawResponse, type RawSending, readResponses } from "../support/raw-socket.js";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { base62From, pick, randomStream } from "../../src/rules/seed.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretsByRef, secretToSend } from "../../src/sandbox/secrets.js";
-import { unknownSecret } from "../../src/scenario/keys/secrets.js";
+import { unknownSecret } from "../../src/scenario/keys.js";
 import { type RunningServer, serve } from "../../src/server/serve.js";
 import { mePath, startFrozen } from "../support/doors.js";
 import { below } from "../support/hostile-requests.js";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { KeyFinder } from "../../src/cli/run/key-finder.js";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
-import { unknownSecret } from "../../src/scenario/keys/secrets.js";
+import { unknownSecret } from "../../src/scenario/keys.js";
 import { runCli } from "../support/run-cli.js";
 import { commandLine, hasTerminal, onTerminal, runCommand } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

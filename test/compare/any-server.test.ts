@@ -5,7 +5,7 @@ import { renderComparison } from "../../src/compare/comparison-text.js";
 import { learnedScenario } from "../../src/compare/learned-scenario.js";
 import { parseScenario } from "../../src/index.js";
 import type { NoResponse, RawResponse } from "../../src/node/clients/send-once.js";
-import { unknownSecret } from "../../src/scenario/keys/secrets.js";
+import { unknownSecret } from "../../src/scenario/keys.js";
 import { probeKeys } from "../support/probed-server.js";
 import { runs } from "../support/property-seed.js";
 

@@ -5,7 +5,7 @@ import type { Comparison } from "../../src/compare/comparison.js";
 import { learnedHeading, learnedScenario } from "../../src/compare/learned-scenario.js";
 import { createSandbox, parseScenario, type Sandbox } from "../../src/index.js";
 import { keyVariable } from "../../src/rules/key-text.js";
-import { unknownSecret } from "../../src/scenario/keys/secrets.js";
+import { unknownSecret } from "../../src/scenario/keys.js";
 import { allProbeKeys, type Misbehave, probed, probeKeys, setIn } from "../support/probed-server.js";
 import { runs } from "../support/property-seed.js";
 import { mePath } from "../support/send.js";

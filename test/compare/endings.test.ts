@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
 import { type Ending, endings } from "../../src/compare/sending/endings.js";
-import { unknownSecret } from "../../src/scenario/keys/secrets.js";
+import { unknownSecret } from "../../src/scenario/keys.js";
 import { allProbeKeys, type Misbehave, probed, type Reply } from "../support/probed-server.js";
 
 const json = { "Content-Type": "application/json" };

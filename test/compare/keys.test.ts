@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
-import { unknownSecret } from "../../src/scenario/keys/secrets.js";
+import { unknownSecret } from "../../src/scenario/keys.js";
 import { allProbeKeys, probed, probeKeys, serveProbed, setIn } from "../support/probed-server.js";
 import { runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";

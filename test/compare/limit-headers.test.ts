@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
-import { unknownSecret } from "../../src/scenario/keys/secrets.js";
+import { unknownSecret } from "../../src/scenario/keys.js";
 import { type Presented, probed, probeKeys, type Reply } from "../support/probed-server.js";
 
 type Numbers = readonly [limit: number, remaining: number, reset: number];

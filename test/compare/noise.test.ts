@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
 import { randomStream } from "../../src/rules/seed.js";
-import { unknownSecret } from "../../src/scenario/keys/secrets.js";
+import { unknownSecret } from "../../src/scenario/keys.js";
 import { type Presented, probed, probeKeys, type Reply, setIn } from "../support/probed-server.js";
 import { runs } from "../support/property-seed.js";
 

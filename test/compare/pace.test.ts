@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
 import type { CompareOptions } from "../../src/compare/sending/compare-options.js";
-import { unknownSecret } from "../../src/scenario/keys/secrets.js";
+import { unknownSecret } from "../../src/scenario/keys.js";
 import { type Misbehave, probed, probeKeys, type Reply } from "../support/probed-server.js";
 
 /** Compares with a clock that only waits move. */

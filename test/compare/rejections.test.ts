@@ -2,9 +2,16 @@ import { expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
 import { renderComparison } from "../../src/compare/comparison-text.js";
 import { randomStream } from "../../src/rules/seed.js";
-import { unknownSecret } from "../../src/scenario/keys/secrets.js";
-import type { Misbehave, Presented, Reply } from "../support/probed-server.js";
-import { allProbeKeys, probed, probeKeys, setIn } from "../support/probed-server.js";
+import { unknownSecret } from "../../src/scenario/keys.js";
+import {
+  allProbeKeys,
+  type Misbehave,
+  type Presented,
+  probed,
+  probeKeys,
+  type Reply,
+  setIn,
+} from "../support/probed-server.js";
 import { isNightly } from "../support/property-seed.js";
 
 /** Compares a server with the contract, and returns the differences in its 401 responses, its notes and how often each cause was sent. */

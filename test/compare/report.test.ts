@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
 import { renderComparison } from "../../src/compare/comparison-text.js";
 import { randomStream } from "../../src/rules/seed.js";
-import { unknownSecret } from "../../src/scenario/keys/secrets.js";
+import { unknownSecret } from "../../src/scenario/keys.js";
 import {
   allProbeKeys,
   type Misbehave,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
 import { renderComparison } from "../../src/compare/comparison-text.js";
-import { unknownSecret } from "../../src/scenario/keys/secrets.js";
+import { unknownSecret } from "../../src/scenario/keys.js";
 import { type Presented, probed, probeKeys, type Reply, setIn } from "../support/probed-server.js";
 
 // R14: an outcome agrees only if its 401 was compared with the others at each place.

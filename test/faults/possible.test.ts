@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { nextRequest } from "../../src/api/next-request.js";
 import { createSandbox, type Fault, parseScenario, type Scenario, ScenarioError } from "../../src/index.js";
 import { faultProblems } from "../../src/scenario/checks/fault-rules.js";
-import { successesOf } from "../../src/scenario/checks/outcome-rules.js";
+import { successesOf } from "../../src/scenario/checks/rule-input.js";
 import { canApply, type ModelFault, mayGet, scenarioOfSenders, senders } from "../model/fault-model.js";
 import { sandboxWith, send } from "../support/faulty.js";
 import { runs } from "../support/property-seed.js";

@@ -5,7 +5,7 @@ import { stateOf } from "../../src/library/sandbox-api.js";
 import type { SandboxEvent } from "../../src/sandbox/journal/events.js";
 import { runDue } from "../../src/sandbox/operations/run-due.js";
 import { allDifferences } from "../../src/sandbox/step-results.js";
-import { parseScenario } from "../../src/scenario/parse-scenario.js";
+import { parseScenario } from "../../src/scenario/interpret.js";
 import { serveControl } from "../control/client.js";
 import { doors } from "../support/doors.js";
 import { runCli } from "../support/run-cli.js";

@@ -1,11 +1,16 @@
 import { setupServer } from "msw/node";
 import { onTestFinished } from "vitest";
-import type { Sandbox, SandboxOptions, Scenario, ScenarioName } from "../../src/index.js";
-import { createSandbox } from "../../src/index.js";
+import {
+  createSandbox,
+  type Sandbox,
+  type SandboxOptions,
+  type Scenario,
+  type ScenarioName,
+} from "../../src/index.js";
 import { createHandlers } from "../../src/integrations/msw.js";
 import { startInNode } from "../../src/node/platform.js";
 import type { ConditionedRun, SandboxState, StartOptions } from "../../src/sandbox/sandbox-state.js";
-import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { bundledScenarios } from "../../src/scenario/scenario-source.js";
 import { sendOnSocket } from "./exchange.js";
 import { type Seen, type Send, sendWithFetch } from "./send.js";
 import { served } from "./servers.js";

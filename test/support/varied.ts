@@ -4,7 +4,7 @@ import type { OutcomeId } from "../../src/rules/outcomes.js";
 import type { RunTrace } from "../../src/sandbox/run-trace.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretToSend } from "../../src/sandbox/secrets.js";
-import { unknownSecret } from "../../src/scenario/keys/secrets.js";
+import { unknownSecret } from "../../src/scenario/keys.js";
 import { asked, mePath, type Seen } from "./send.js";
 
 /** A request of the tests of `varied`; `key` is a ref, or what is given as the header itself. */

@@ -6,7 +6,7 @@ import type { ApiResponse, Delivery } from "../../sandbox/journal/call-result.js
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { defaultKeyRef, keptSecret, secretToSend } from "../../sandbox/secrets.js";
 import type { SentRequest, StoryResponse } from "../../sandbox/step-results.js";
-import type { ControlBody } from "../../scenario/format/control-bodies.js";
+import type { ControlBody } from "../../scenario/format/inputs.js";
 import { bodyParts } from "../body-parts.js";
 import { handle } from "../handle.js";
 import { type FlatHeaders, headerPairs } from "../http-messages.js";

@@ -1,7 +1,7 @@
 import { reportShape } from "../../report/report-shape.js";
 import { type OutcomeId, outcomeShape } from "../../rules/outcomes.js";
-import { shapeDescription } from "../../scenario/format/field-descriptions.js";
 import { sha256 } from "../../scenario/format/fields.js";
+import { shapeDescription } from "../../scenario/format/scenario-json-schema.js";
 import { time } from "../../scenario/format/times.js";
 import { type JsonSchema, jsonSchemaDocument } from "../../schema/json-schema.js";
 import type { Shape, ValueOf } from "../../schema/shape.js";

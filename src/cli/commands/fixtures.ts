@@ -2,7 +2,7 @@ import { makeFarmers } from "../../farmers/make-farmers.js";
 import { resolveLocale } from "../../farmers/tables.js";
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
 import { buildOrganization } from "../../sandbox/scenario-records.js";
-import { populatedOrganization } from "../../scenario/keys/population.js";
+import { populatedOrganization } from "../../scenario/keys.js";
 import { listed, quote } from "../../schema/words.js";
 import { type CommandCall, declareCommand } from "../command.js";
 import { docsPlace } from "../docs-place.js";

@@ -2,7 +2,7 @@ import { findBase64Keys, findKeys } from "../../rules/find-keys.js";
 import { parseApiKey, randomLength, sandboxMark } from "../../rules/key-text.js";
 import { runDue } from "../../sandbox/operations/run-due.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { unknownSecret } from "../../scenario/keys/secrets.js";
+import { unknownSecret } from "../../scenario/keys.js";
 import type { StreamName } from "./run-command.js";
 
 /** The shortest real key, without its prefix; what is shorter is a placeholder. */

@@ -2,8 +2,7 @@ import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import type { Logger } from "../../node/logger.js";
 import { runDue } from "../../sandbox/operations/run-due.js";
 import type { SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
-import { problemsAt } from "../../scenario/problems.js";
-import { ScenarioError } from "../../scenario/scenario-error.js";
+import { problemsAt, ScenarioError } from "../../scenario/problems.js";
 import { isBundled } from "./open-scenario.js";
 import { warnOfDates, warnOfOverriddenProfile } from "./sandbox-warnings.js";
 

@@ -8,7 +8,7 @@ import { oneSafeLine, safeOutput } from "../../rules/terminal-text.js";
 import { shortTime } from "../../rules/time.js";
 import { isAsExpected, type PlayedStep } from "../../sandbox/step-results.js";
 import { viewClock } from "../../sandbox/views.js";
-import { formatProblem } from "../../scenario/scenario-error.js";
+import { formatProblem } from "../../scenario/problems.js";
 import { pathText } from "../../schema/field-path.js";
 import { membersToSnakeCase } from "../../schema/spelling.js";
 import type * as shared from "../flags/shared-flags.js";

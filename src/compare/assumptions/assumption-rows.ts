@@ -1,7 +1,7 @@
 import type { Assumptions } from "../../rules/assumptions.js";
 import { redact } from "../../rules/redact.js";
 import { day, minute } from "../../rules/time.js";
-import { assumptionsSchema } from "../../scenario/format/assumption-shapes.js";
+import { assumptionsSchema } from "../../scenario/format/step-shapes.js";
 import { findMismatches } from "../../schema/mismatches.js";
 import { isMapping } from "../../schema/type-tag.js";
 import { readChallenge } from "../response/challenge.js";

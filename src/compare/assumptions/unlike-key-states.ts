@@ -1,7 +1,6 @@
 import { challengeHeaders } from "../../api/respond.js";
-import { bundledScenarios } from "../../scenario/bundled.js";
-import { defaultScopes, readLimits } from "../../scenario/keys/key-settings.js";
-import { listedKeys } from "../../scenario/keys/scenario-keys.js";
+import { defaultScopes, listedKeys, readLimits } from "../../scenario/keys.js";
+import { bundledScenarios } from "../../scenario/scenario-source.js";
 import { isMapping } from "../../schema/type-tag.js";
 import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { describeValue, quoted, shownText } from "../response/describe.js";

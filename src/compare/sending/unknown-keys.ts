@@ -1,6 +1,6 @@
 import { findPrefix, hasSandboxMark, keyPrefixes, sandboxMark } from "../../rules/key-text.js";
 import { defaultSeed, pick, type RandomStream } from "../../rules/seed.js";
-import { unknownSecret } from "../../scenario/keys/secrets.js";
+import { unknownSecret } from "../../scenario/keys.js";
 import { keysInVariables, type Variables } from "../contract/key-variables.js";
 
 const digits = "0123456789";

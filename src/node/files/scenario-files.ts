@@ -3,10 +3,14 @@ import { dirname, isAbsolute, join, parse, resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { SandboxError } from "../../rules/errors.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
-import { isScenarioName, type ScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
-import { scenarioLimits } from "../../scenario/format/scenario-limits.js";
+import { scenarioLimits } from "../../scenario/format/fields.js";
 import type { ScenarioPlaces } from "../../scenario/problems.js";
-import type { LoadedScenario } from "../../scenario/scenario-source.js";
+import {
+  isScenarioName,
+  type LoadedScenario,
+  type ScenarioName,
+  scenarioNotFound,
+} from "../../scenario/scenario-source.js";
 import { withStory } from "../../scenario/stories.js";
 import { nearest, quoteFile } from "../../schema/words.js";
 import { readBundledScenario } from "../package-files.js";
@@ -67,7 +71,7 @@ interface TextOrigin {
 /** Opens the text of a scenario, and the files that it extends. */
 async function openText(text: string, { name, cwd, from }: TextOrigin): Promise<OpenedScenario> {
   const extended = new ExtendedFiles(name, cwd);
-  const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
+  const { parseWithPlaces } = await import("../../scenario/interpret.js");
   const { scenario, ...places } = parseWithPlaces(text, { file: name, load: extended.read });
 
   // The text has the whole scenario unless it extends another file.
@@ -86,7 +90,7 @@ function openBundled(name: ScenarioName): OpenedScenario {
     async places() {
       const text = await readBundledScenario(name);
       // A bundled scenario does not need the reader of YAML.
-      const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
+      const { parseWithPlaces } = await import("../../scenario/interpret.js");
       return parseWithPlaces(text, { file: `scenarios/${name}.yaml` });
     },
   };

@@ -2,7 +2,7 @@ import type { Assumptions } from "../../rules/assumptions.js";
 import { maximumActiveKeys } from "../../rules/key-state.js";
 import { environments } from "../../rules/key-text.js";
 import { throwIfProblems } from "../../rules/validation.js";
-import type { ControlBody } from "../../scenario/format/control-bodies.js";
+import type { ControlBody } from "../../scenario/format/inputs.js";
 import { quote } from "../../schema/words.js";
 import type { ChangeMade } from "../journal/events.js";
 import { assumptionsInEffect } from "../profile.js";

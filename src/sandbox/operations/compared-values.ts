@@ -1,6 +1,6 @@
 import { assumptionTable } from "../../rules/assumptions.js";
 import type { KeyRecord } from "../../rules/key-record.js";
-import type { ControlBody } from "../../scenario/format/control-bodies.js";
+import type { ControlBody } from "../../scenario/format/inputs.js";
 import { canonicalJson } from "../../schema/json-text.js";
 import { writtenFaults } from "../active-faults.js";
 import type { SandboxState } from "../sandbox-state.js";

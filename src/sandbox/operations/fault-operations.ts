@@ -1,6 +1,6 @@
 import { validationError } from "../../rules/validation.js";
 import { faultProblems } from "../../scenario/checks/fault-rules.js";
-import { successesOf } from "../../scenario/checks/outcome-rules.js";
+import { successesOf } from "../../scenario/checks/rule-input.js";
 import { activateFaults, type Fault } from "../active-faults.js";
 import type { ChangeMade } from "../journal/events.js";
 import type { Registry } from "../registry.js";

@@ -1,4 +1,4 @@
-import { freeRefIn } from "../../scenario/format/refs.js";
+import { freeRefIn } from "../../scenario/format/fields.js";
 import type { Registry } from "../registry.js";
 
 /**

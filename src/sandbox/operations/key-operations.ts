@@ -15,11 +15,10 @@ import { isInstant, type Overlap, parseDuration, scenarioDuration } from "../../
 import { throwIfProblems } from "../../rules/validation.js";
 import type { Writable } from "../../rules/writable.js";
 import { actions } from "../../scenario/actions.js";
-import type { ControlBody } from "../../scenario/format/control-bodies.js";
-import { isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/refs.js";
-import { timeFrom } from "../../scenario/format/when.js";
-import { readSettings } from "../../scenario/keys/key-settings.js";
-import { deriveSecret } from "../../scenario/keys/secrets.js";
+import { isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
+import type { ControlBody } from "../../scenario/format/inputs.js";
+import { timeFrom } from "../../scenario/format/times.js";
+import { deriveSecret, readSettings } from "../../scenario/keys.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
 import type { ChangeMade } from "../journal/events.js";
 import type { KeyEntry, OrganizationEntry } from "../registry.js";

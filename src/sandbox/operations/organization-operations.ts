@@ -1,5 +1,5 @@
 import { readAccess } from "../../rules/organization.js";
-import type { ControlBody } from "../../scenario/format/control-bodies.js";
+import type { ControlBody } from "../../scenario/format/inputs.js";
 import type { ChangeMade } from "../journal/events.js";
 import type { SandboxState } from "../sandbox-state.js";
 import type { OrganizationView } from "../view-shapes.js";

@@ -1,7 +1,18 @@
+import type { KeySettings } from "../../rules/key-record.js";
+import { countsAsActive, maximumActiveKeys, maximumOverlap } from "../../rules/key-state.js";
+import { canonicalJson } from "../../schema/json-text.js";
 import { listed, quote } from "../../schema/words.js";
-import { defaultScopes } from "../keys/key-settings.js";
-import { fieldOfKey } from "../keys/scenario-keys.js";
-import type { ScenarioRule } from "./rule-input.js";
+import { compareTimes, readTimeOrDuration, type TimeOrDuration } from "../format/times.js";
+import { isReplaced, keyStateAtStart, rotationsOf } from "../key-ends.js";
+import {
+  defaultScopes,
+  fieldOfKey,
+  isLegacy,
+  type KeyFields,
+  readLimits,
+  type ScenarioKey,
+} from "../keys.js";
+import type { RuleInput, ScenarioRule } from "./rule-input.js";
 
 /** The scope of `/me` is a known one. */
 const scopeOfMeIsKnown: ScenarioRule = ({ scenario, assumptions, problems }) => {
@@ -63,3 +74,260 @@ const usageAddsUp: ScenarioRule = ({ keys, problems }) => {
 };
 
 export const keyRules: readonly ScenarioRule[] = [scopeOfMeIsKnown, scopesOfKeysAreKnown, usageAddsUp];
+
+/** A retiring key has a replacement (R37). */
+const retiringKeysAreReplaced: ScenarioRule = ({ keys, problems }) => {
+  for (const key of keys) {
+    const { state, replaced_by } = key.fields;
+    if (state !== "retiring" || replaced_by !== undefined) continue;
+    problems.add({
+      code: "replacement_missing",
+      field: [...fieldOfKey(key), "state"],
+      message: "a retiring key has a replacement, but replaced_by is missing",
+      hint: "add replaced_by with the ref of the key that replaced it (R37)",
+    });
+  }
+};
+
+/** Only a replaced key has a replacement and an overlap. */
+const onlyReplacedKeysOverlap: ScenarioRule = ({ keys, problems }) => {
+  for (const key of keys) {
+    const { fields } = key;
+    if (isReplaced(fields)) continue;
+    const { why, fix } = whyNotReplaced(fields);
+    for (const name of ["replaced_by", "overlap_ends"] as const) {
+      if (fields[name] === undefined) continue;
+      problems.add({
+        code: "replacement_not_expected",
+        field: [...fieldOfKey(key), name],
+        pointAt: "name",
+        message: `${name} is for replaced keys, but ${why}`,
+        hint: `${fix}, or remove the field`,
+      });
+    }
+  }
+};
+
+/** Why a key is not replaced, by its state, and what makes it a replaced one. */
+function whyNotReplaced({ state }: KeyFields): { readonly why: string; readonly fix: string } {
+  switch (state) {
+    case undefined:
+      return { why: "the key has no state", fix: "add state: retiring, rotated, expired or revoked" };
+    case "active":
+      return { why: "the key is active", fix: "write state: retiring, rotated, expired or revoked" };
+    default:
+      return {
+        why: "replaced_by is missing",
+        fix: "add replaced_by with the ref of the key that replaced it",
+      };
+  }
+}
+
+/** Only a revoked key has the time when it was revoked (R41). */
+const onlyRevokedKeysHaveRevokedAt: ScenarioRule = ({ keys, problems }) => {
+  for (const key of keys) {
+    const { revoked_at, state } = key.fields;
+    if (revoked_at === undefined || state === "revoked") continue;
+    const fix = state === undefined ? "add state: revoked" : "write state: revoked";
+    problems.add({
+      code: "state_contradiction",
+      field: [...fieldOfKey(key), "revoked_at"],
+      message: `revoked_at is for revoked keys, but the key is ${state ?? "active"}`,
+      hint: `${fix}, or remove the field (R41)`,
+    });
+  }
+};
+
+const latestOverlapEnd: TimeOrDuration = { kind: "duration", milliseconds: maximumOverlap };
+
+/** An overlap lasts at most seven days (R39). */
+const overlapsAreShort: ScenarioRule = ({ keys, clockStart, problems }) => {
+  for (const key of keys) {
+    const { overlap_ends, state } = key.fields;
+    // The overlap of a rotated key is over: nothing shows how long it was.
+    if (overlap_ends === undefined || state === "rotated") continue;
+    if (compareTimes(clockStart, readTimeOrDuration(overlap_ends), latestOverlapEnd) !== "after") continue;
+    problems.add({
+      code: "overlap_out_of_range",
+      field: [...fieldOfKey(key), "overlap_ends"],
+      message: "the overlap is too long",
+      hint: "an overlap lasts at most 7 days (R39)",
+    });
+  }
+};
+
+/** The state that a key's times result in is the written one, if one is written (R38, R43). */
+const statesMatchTimes: ScenarioRule = ({ keys, clockStart, problems }) => {
+  for (const key of keys) {
+    const { state } = key.fields;
+    if (state === undefined) continue;
+    const actual = keyStateAtStart(key.fields, clockStart);
+    if (actual === "unknown" || actual === state) continue;
+    problems.add({
+      code: "state_contradiction",
+      field: [...fieldOfKey(key), "state"],
+      message: `the key is ${state}, but with its times ${actual}`,
+      hint: `write state: ${actual}, or another time (R38, R43)`,
+    });
+  }
+};
+
+/** An organization has at most five active keys in an environment (R32). */
+const activeKeysWithinLimit: ScenarioRule = (input) => {
+  const groups = new Map<string, ScenarioKey[]>();
+  for (const key of input.keys) {
+    if (!countsAsActiveAtStart(key, input)) continue;
+    const id = `${key.fields.environment} ${key.organization}`;
+    const group = groups.get(id);
+    if (group === undefined) groups.set(id, [key]);
+    else group.push(key);
+  }
+
+  for (const active of groups.values()) {
+    const [firstTooMany] = active.slice(maximumActiveKeys);
+    if (firstTooMany === undefined) continue;
+    const { organization, fields } = firstTooMany;
+    input.problems.add({
+      code: "too_many_active_keys",
+      field: fieldOfKey(firstTooMany),
+      pointAt: "name",
+      message: `${quote(organization)} has ${active.length} active ${fields.environment} keys`,
+      hint: `R32 allows ${maximumActiveKeys} per organization and environment; revoke some or use another organization`,
+    });
+  }
+};
+
+/** Whether a key counts as active when the clock starts (R32): by its written state, else by its times. */
+function countsAsActiveAtStart({ fields }: ScenarioKey, { clockStart, assumptions }: RuleInput): boolean {
+  const { state = keyStateAtStart(fields, clockStart) } = fields;
+  // Such a key may have expired by then.
+  if (state === "unknown") return false;
+  return countsAsActive(state, assumptions);
+}
+
+export const keyStateRules: readonly ScenarioRule[] = [
+  retiringKeysAreReplaced,
+  onlyReplacedKeysOverlap,
+  onlyRevokedKeysHaveRevokedAt,
+  overlapsAreShort,
+  statesMatchTimes,
+  activeKeysWithinLimit,
+];
+
+// A key that was rotated has its replacement in `replaced_by`. Here, each such ref is that of one existing key, and only replaced
+// keys have one.
+
+/** A rotation could have created each replacement (R17, R37). */
+const replacementsAreOfRotations: ScenarioRule = (input) => {
+  const { keys, problems } = input;
+  const oldByReplacement = new Map<string, ScenarioKey>();
+  for (const old of keys) {
+    const replacement = replacementOf(old, input);
+    if (replacement === undefined) continue;
+    const field = [...fieldOfKey(old), "replaced_by"];
+    const { ref, organization, fields } = replacement;
+
+    const earlier = oldByReplacement.get(ref);
+    if (earlier === undefined) {
+      oldByReplacement.set(ref, old);
+    } else {
+      problems.add({
+        code: "replacement_shared",
+        field,
+        message: `${quote(ref)} already replaces ${quote(earlier.ref)}`,
+        hint: "each rotation creates its own key (R37)",
+      });
+    }
+
+    if (organization !== old.organization || fields.environment !== old.fields.environment) {
+      problems.add({
+        code: "replacement_elsewhere",
+        field,
+        message: `the replacement ${quote(ref)} is a ${fields.environment} key of ${quote(organization)}`,
+        hint: "a replacement has the organization and the environment of the old key (R37)",
+      });
+    } else if (isLegacy(fields)) {
+      problems.add({
+        code: "replacement_legacy",
+        field,
+        message: `the replacement ${quote(ref)} has a legacy prefix`,
+        hint: "a replacement has the current prefix (R17)",
+      });
+    }
+  }
+};
+
+function replacementOf({ fields }: ScenarioKey, { keyOf }: RuleInput): ScenarioKey | undefined {
+  return fields.replaced_by === undefined ? undefined : keyOf(fields.replaced_by);
+}
+
+/** Of a longer circle, only the first refs are shown. */
+const maxRefsOfCircle = 6;
+
+/** Replacements do not form a circle (R42: a replaced key cannot be rotated again). */
+const replacementsHaveNoCircle: ScenarioRule = (input) => {
+  const followed = new Set<ScenarioKey>();
+  for (const key of input.keys) {
+    const circle = circleFrom(key, followed, input);
+    const [first] = circle;
+    if (first === undefined) continue;
+
+    const refs = circle.slice(0, maxRefsOfCircle).map(({ ref }) => ref);
+    if (circle.length > maxRefsOfCircle) refs.push("…");
+    input.problems.add({
+      code: "replacement_cycle",
+      field: [...fieldOfKey(first), "replaced_by"],
+      message: `the key is replaced by itself: ${[...refs, first.ref].join(" → ")}`,
+      hint: "write the ref of the key that the rotation created (R37)",
+    });
+  }
+};
+
+/** The circle that the replacements after a key lead into; empty if they end. A key that was `followed` before is not followed again. */
+function circleFrom(key: ScenarioKey, followed: Set<ScenarioKey>, input: RuleInput): readonly ScenarioKey[] {
+  const chain: ScenarioKey[] = [];
+  let next: ScenarioKey | undefined = key;
+  while (next !== undefined && !followed.has(next)) {
+    followed.add(next);
+    chain.push(next);
+    next = replacementOf(next, input);
+  }
+  // A chain that leads to a key of an earlier chain has no circle of its own.
+  if (next === undefined || !chain.includes(next)) return [];
+  return chain.slice(chain.indexOf(next));
+}
+
+export const replacementRules: readonly ScenarioRule[] = [
+  replacementsAreOfRotations,
+  replacementsHaveNoCircle,
+];
+
+/** What a replacement has of the old key, besides its organization and environment. */
+const settingNames = ["name", "scopes", "limits"] as const satisfies (keyof KeySettings)[];
+
+/** The keys of a rotation have the same settings (R26, R37). A key that leaves a setting out has that of the others. */
+export const settingsAreShared: ScenarioRule = ({ keys, problems }) => {
+  for (const rotation of rotationsOf(keys)) {
+    for (const name of settingNames) {
+      const withSetting = rotation.filter(({ fields }) => fields[name] !== undefined);
+      for (const [index, old] of withSetting.entries()) {
+        const newer = withSetting[index + 1];
+        if (newer === undefined) continue;
+        if (comparableSetting(name, newer.fields) === comparableSetting(name, old.fields)) continue;
+        problems.add({
+          code: "replacement_differs",
+          field: [...fieldOfKey(newer), name],
+          message: `${name} of ${quote(newer.ref)} differs from ${quote(old.ref)}, which it replaces`,
+          hint: `a replacement has the ${listed(settingNames, "and")} of the old key (R26, R37); remove ${name} from one of them`,
+        });
+      }
+    }
+  }
+};
+
+/** A setting as JSON that is equal for equal settings: scopes in alphabetical order, and both limits with their defaults. */
+function comparableSetting(name: keyof KeySettings, { scopes = [], ...fields }: KeyFields): string {
+  if (name === "scopes") return JSON.stringify([...scopes].sort());
+  if (name === "limits") return canonicalJson(readLimits(fields.limits));
+  return JSON.stringify(fields.name);
+}

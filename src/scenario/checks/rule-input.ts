@@ -1,12 +1,22 @@
 import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js";
+import { type OutcomeId, outcomes } from "../../rules/outcomes.js";
 import { parseTime } from "../../rules/time.js";
-import type { StartTime } from "../format/when.js";
-import { listedKeys, populatedKeyAt, type ScenarioKey } from "../keys/scenario-keys.js";
+import type { FieldPath } from "../../schema/field-path.js";
+import { nearest, quote } from "../../schema/words.js";
+import { actionName, actionRefs, actionRow } from "../actions.js";
+import type { StartTime } from "../format/times.js";
+import {
+  allKeys,
+  allOrganizations,
+  isPopulated,
+  listedKeys,
+  populatedKeyAt,
+  populatedNumbers,
+  type ScenarioKey,
+} from "../keys.js";
 import { ProblemList, type ScenarioPlaces } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
-import { writtenEndpoints } from "../written-endpoints.js";
-import { type KnownRefs, refsAtStart, refsInSteps } from "./known-refs.js";
-import { type EndpointSuccesses, successesOf } from "./outcome-rules.js";
+import { writtenEndpoints } from "../written-scenario.js";
 
 /** What a rule gets: a scenario that has its shape, what several rules read from it, and where problems go. */
 export interface RuleInput {
@@ -60,4 +70,140 @@ function clockStartOf({ clock }: Scenario): StartTime {
   // Such a clock starts at the real time, which only a run shows.
   if (clock?.now === undefined) return "unknown";
   return parseTime(clock.now) ?? "unknown";
+}
+
+// Which refs exist, and the problem of a field whose ref does not.
+
+/** The refs of one kind. */
+interface RefsOfKind {
+  readonly has: (ref: string) => boolean;
+  /** The refs in the order in which a hint lists them. */
+  readonly all: () => Iterable<string>;
+}
+
+/** The refs of keys and organizations, including the population's. */
+export interface KnownRefs {
+  readonly key: RefsOfKind;
+  readonly organization: RefsOfKind;
+}
+
+/** The refs of a scenario as it starts. `keyOf` finds a key by its ref. */
+function refsAtStart(scenario: Scenario, keyOf: (ref: string) => ScenarioKey | undefined): KnownRefs {
+  return {
+    key: {
+      has: (ref) => keyOf(ref) !== undefined,
+      *all() {
+        for (const { ref } of allKeys(scenario)) yield ref;
+      },
+    },
+    organization: {
+      has: (ref) => hasOrganization(scenario, ref),
+      *all() {
+        for (const [ref] of allOrganizations(scenario)) yield ref;
+      },
+    },
+  };
+}
+
+function hasOrganization({ organizations = {}, population }: Scenario, ref: string): boolean {
+  if (Object.hasOwn(organizations, ref)) return true;
+  const isRefOfKey = populatedNumbers(ref)?.key !== undefined;
+  return !isRefOfKey && isPopulated(ref, population);
+}
+
+/** The refs that a step can name: also those of the keys that a step creates, be it an earlier or a later one. */
+function refsInSteps({ timeline = [], story = [] }: Scenario, refs: KnownRefs): KnownRefs {
+  const created = new Set<string>();
+  for (const step of [...timeline, ...story]) {
+    const name = actionName(step);
+    if (name === undefined || actionRow(name).newKeyField === undefined) continue;
+    const { newKey } = actionRefs(step);
+    // Only a run shows which ref this key gets: it can be any.
+    if (newKey === undefined) return { ...refs, key: { ...refs.key, has: () => true } };
+    created.add(newKey);
+  }
+  return {
+    ...refs,
+    key: {
+      has: (ref) => refs.key.has(ref) || created.has(ref),
+      *all() {
+        yield* refs.key.all();
+        yield* created;
+      },
+    },
+  };
+}
+
+/** Adds a problem for a ref of nothing; to write no ref is fine. */
+export function checkRef(
+  kind: keyof KnownRefs,
+  ref: string | undefined,
+  field: FieldPath,
+  refs: KnownRefs,
+  problems: ProblemList,
+): void {
+  if (ref === undefined || refs[kind].has(ref)) return;
+  // The hint takes time, and nobody would see it.
+  if (problems.isFull) return;
+  problems.add({
+    code: `unknown_${kind}_ref`,
+    field,
+    message: `there is no ${kind} ${quote(ref)}`,
+    hint: hintForRef(ref, `${kind}s`, refs[kind]),
+  });
+}
+
+/** A wrong ref is compared with at most this many. */
+const maxRefsCompared = 300;
+/** A hint lists at most this many refs. */
+const maxRefsShown = 10;
+
+function hintForRef(ref: string, things: string, refs: RefsOfKind): string {
+  const compared = firstRefs(refs, maxRefsCompared);
+  if (compared.length === 0) return `the scenario has no ${things}`;
+  const near = nearest(ref, compared);
+  if (near !== undefined) return `did you mean ${near}?`;
+
+  const more = compared.length > maxRefsShown ? ", …" : "";
+  return `${things} of this scenario: ${compared.slice(0, maxRefsShown).join(", ")}${more}`;
+}
+
+function firstRefs(refs: RefsOfKind, count: number): string[] {
+  const first: string[] = [];
+  for (const ref of refs.all()) {
+    if (first.length === count) break;
+    first.push(ref);
+  }
+  return first;
+}
+
+// A sandbox has the outcomes of the specification, and the success of each endpoint of its scenario: `200.listConsents`.
+
+const outcomesOfSpecification: ReadonlySet<string> = new Set(outcomes.map(({ id }) => id));
+
+/** Whether the success of each endpoint of a scenario has a body, by its outcome. */
+export type EndpointSuccesses = ReadonlyMap<string, { readonly hasBody: boolean }>;
+
+export function successesOf(scenario: Pick<Scenario, "endpoints">): EndpointSuccesses {
+  const successes = new Map<string, { readonly hasBody: boolean }>();
+  for (const [name, { status = 200, body }] of writtenEndpoints(scenario)) {
+    successes.set(`${status}.${name}`, { hasBody: body !== undefined });
+  }
+  return successes;
+}
+
+/** Adds a problem for an outcome that the sandbox does not have; to write none is fine. */
+export function checkOutcome(
+  outcome: OutcomeId | undefined,
+  field: FieldPath,
+  successes: EndpointSuccesses,
+  problems: ProblemList,
+): void {
+  if (outcome === undefined || outcomesOfSpecification.has(outcome) || successes.has(outcome)) return;
+  // The hint takes time, and nobody would see it.
+  if (problems.isFull) return;
+  const near = nearest(outcome, [...outcomesOfSpecification, ...successes.keys()]);
+  let hint = "the report of a sandbox lists its endpoints and outcomes";
+  if (near !== undefined) hint = `did you mean ${near}?`;
+  problems.add({ code: "bad_choice", field, message: `the sandbox has no outcome ${quote(outcome)}`, hint });
 }

@@ -9,11 +9,9 @@ import {
   stepKind,
   stepKinds,
 } from "../actions.js";
-import { isReserved } from "../format/refs.js";
+import { isReserved } from "../format/fields.js";
 import type { Scenario } from "../scenario.generated.js";
-import { checkRef } from "./known-refs.js";
-import { checkOutcome } from "./outcome-rules.js";
-import type { RuleInput, ScenarioRule } from "./rule-input.js";
+import { checkOutcome, checkRef, type RuleInput, type ScenarioRule } from "./rule-input.js";
 
 type WrittenStep = NonNullable<Scenario["story"]>[number];
 type Action = Pick<WrittenStep, ActionName>;

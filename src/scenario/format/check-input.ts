@@ -1,8 +1,9 @@
 import { redact } from "../../rules/redact.js";
 import { checkedCopy, validationError } from "../../rules/validation.js";
 import type { FieldPath } from "../../schema/field-path.js";
-import type { Notation } from "../../schema/notation.js";
+import { jsonNotation, type Notation } from "../../schema/notation.js";
 import type { Shape, ValueOf } from "../../schema/shape.js";
+import { camelCaseName } from "../../schema/spelling.js";
 
 interface LeakedKey {
   readonly field: FieldPath;
@@ -55,3 +56,23 @@ function nameOfField(field: FieldPath, { nameOfWhole }: Notation): string {
   const positions = field.slice(indexOfName + 1).map((position) => `[${position}]`);
   return name + positions.join("");
 }
+
+// How the callers of a sandbox write values, other than in JSON.
+
+/** A scenario as a text. */
+export const yamlNotation: Notation = {
+  ...jsonNotation,
+  language: "yaml",
+  nameOfWhole: "the scenario",
+};
+
+/** The arguments and options of the library, in camelCase. */
+export const libraryNotation: Notation = {
+  ...jsonNotation,
+  language: "javascript",
+  nameOfWhole: "the argument",
+  spell: camelCaseName,
+};
+
+/** A scenario as a value, and faults: the fields of the format, as they are. */
+export const valueNotation: Notation = { ...jsonNotation, language: "javascript", nameOfWhole: "the value" };

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { SandboxError } from "../../rules/errors.js";
 import { jsonNotation } from "../../schema/notation.js";
 import { checkInput } from "./check-input.js";
-import { controlBodies } from "./control-bodies.js";
+import { controlBodies } from "./inputs.js";
 
 const key = "SVC_live_4eC39HqLyjWDarjtT1zdp7dc";
 

@@ -3,10 +3,16 @@ import { organizationChange } from "../../rules/organization.js";
 import { outcomeShape } from "../../rules/outcomes.js";
 import { requestSources } from "../../rules/request.js";
 import * as s from "../../schema/shape.js";
-import { actor, keyCreationFields, replacementRef } from "./action-shapes.js";
-import { faultsSchema } from "./fault-shapes.js";
-import { refOf } from "./refs.js";
-import { overlap, time, timeOrDuration } from "./times.js";
+import { refOf } from "./fields.js";
+import {
+  actor,
+  assumptionsSchema,
+  faultsSchema,
+  keyCreationFields,
+  replacementRef,
+  requestFields,
+} from "./step-shapes.js";
+import { clockMove, overlap, time, timeOrDuration } from "./times.js";
 
 // The inputs of the library and the control plane have the fields of scenarios, and so their spelling, checks and messages.
 
@@ -55,3 +61,18 @@ export const expectationQuery = s.mapping({
     ),
   ),
 });
+
+/** The bodies of the control plane, by the name that each has in its OpenAPI document. */
+export const controlBodies = {
+  ...inputShapes,
+  clock_change: s.mapping({ now: s.optional(time()), frozen: s.optional(s.flag()) }),
+  clock_advance: s.mapping({ by: clockMove() }),
+  assumptions_change: assumptionsSchema,
+  sending: s.mapping({ key: refOf("key"), ...requestFields }),
+  scenario_text: s.mapping({ text: s.text() }),
+  scenario_choice: s.mapping({ name: s.text() }),
+  nothing: s.mapping({}),
+} as const;
+
+export type ControlBodyName = keyof typeof controlBodies;
+export type ControlBody<Name extends ControlBodyName> = s.ValueOf<(typeof controlBodies)[Name]>;

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { checkShape } from "../../schema/check.js";
 import { jsonNotation, type Notation } from "../../schema/notation.js";
 import type { Shape } from "../../schema/shape.js";
-import { controlBodies } from "./control-bodies.js";
-import { libraryNotation } from "./notations.js";
+import { libraryNotation } from "./check-input.js";
+import { controlBodies } from "./inputs.js";
 
 test.each<[hint: string, notation: Notation, shape: Shape, value: unknown]>([
   ["write 60s or 60m", libraryNotation, controlBodies.key_rotation, { overlap: "60" }],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { refOfName } from "./refs.js";
+import { refOfName } from "./fields.js";
 
 test.each([
   ["Core banking", "core-banking"],

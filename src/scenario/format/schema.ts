@@ -3,13 +3,9 @@ import { keyStates, maximumActiveKeys } from "../../rules/key-state.js";
 import { environments } from "../../rules/key-text.js";
 import { organizationChange, organizationViewFields } from "../../rules/organization.js";
 import * as s from "../../schema/shape.js";
-import { assumptionsSchema } from "./assumption-shapes.js";
 import { endpointsSchema } from "./endpoint-shapes.js";
-import { faultsSchema } from "./fault-shapes.js";
-import { limits, maximumScopes, scope, sha256, shortText } from "./fields.js";
-import { ref, refOf } from "./refs.js";
-import { scenarioLimits } from "./scenario-limits.js";
-import { storySchema, timelineSchema } from "./step-shapes.js";
+import { limits, maximumScopes, ref, refOf, scenarioLimits, scope, sha256, shortText } from "./fields.js";
+import { assumptionsSchema, faultsSchema, storySchema, timelineSchema } from "./step-shapes.js";
 import { time, timeOrDuration } from "./times.js";
 
 // The only source of the scenario format. `descriptions.json` has its texts, which a page that checks scenarios does not load.

@@ -1,12 +1,197 @@
+import { type Assumptions, assumptionTable, type Profile, profiles } from "../../rules/assumptions.js";
 import { actionErrorCodes } from "../../rules/errors.js";
-import { outcomeShape } from "../../rules/outcomes.js";
+import { type FailureStatus, failures } from "../../rules/failures.js";
+import { faultKinds, faultKindTable } from "../../rules/fault-effects.js";
+import { environments } from "../../rules/key-text.js";
+import { mePath } from "../../rules/known-paths.js";
+import { organizationChange } from "../../rules/organization.js";
+import { apiOutcomeShape, outcomeShape } from "../../rules/outcomes.js";
+import { redact } from "../../rules/redact.js";
 import * as s from "../../schema/shape.js";
-import { actionNames, stepKinds } from "../actions.js";
-import { actionFields } from "./action-shapes.js";
-import { refOf } from "./refs.js";
-import { headerName, requestFields } from "./request-shapes.js";
-import { scenarioLimits } from "./scenario-limits.js";
-import { positiveDuration, timeOrDuration } from "./times.js";
+import { type ActionName, actionNames, stepKinds } from "../actions.js";
+import type { Scenario } from "../scenario.generated.js";
+import { limits, maximumScopes, ref, refOf, scenarioLimits, scope, shortText } from "./fields.js";
+import { durationOrNone, overlap, positiveDuration, timeOrDuration, wait } from "./times.js";
+
+// Faults. `checks/fault-rules.ts` checks their fields against each other.
+
+const maxFaults = 100;
+
+const countFromOne = () => s.integer({ min: 1 });
+
+const conditionFields = {
+  key: s.optional(refOf("key")),
+  organization: s.optional(refOf("organization")),
+  outcome: s.optional(apiOutcomeShape()),
+  after: s.optional(timeOrDuration()),
+  until: s.optional(timeOrDuration()),
+  every: s.optional(countFromOne()),
+  requests: s.optional(s.list(countFromOne(), { min: 1, max: scenarioLimits.requestsOfFault })),
+  probability: s.optional(s.number({ min: 0, max: 1 })),
+};
+
+/** The time of a response, or how it is distributed. */
+const delay = () =>
+  s.either(wait(), s.mapping({ min: wait(), max: wait() }), s.mapping({ median: wait(), p99: wait() }));
+
+/** What causes the other statuses of the API, which no fault sends. */
+const causesOfStatus: ReadonlyMap<number, string> = new Map([
+  [401, "a key's state causes a 401: revoke it, or write a timeline"],
+  [403, "fields of an organization or a key cause a 403: key-states has a key for each of its causes"],
+  [404, "a path causes a 404: send a request to another one"],
+  [429, "a limit causes a 429: give the key limits: { per_minute: 0 }"],
+]);
+const failureStatuses = Object.keys(failures).map(Number) as FailureStatus[]; // its keys are numbers
+const failureStatus = () =>
+  s.choice(failureStatuses, "bad_choice", (value) => causesOfStatus.get(Number(value)));
+
+/** The shape of the value of each effect: the row of a kind in `faultKindTable` names one of these as its `valueKind`. */
+const effectShapes = { flag: s.flag, delay, status: failureStatus, rate: countFromOne };
+
+const effectFields: Record<string, s.Optional> = {};
+for (const kind of faultKinds) {
+  // A description belongs to one shape, so each field has its own.
+  const makeShape: () => s.Shape = effectShapes[faultKindTable[kind].valueKind];
+  effectFields[kind] = s.optional(makeShape());
+}
+
+/** What belongs to a status, and has no effect without one. */
+const statusFields = {
+  body: s.optional(s.choice(["json", "html"])),
+  retry_after: s.optional(s.either(wait(), s.mapping({ date: wait() }))),
+};
+
+const thenFields: s.Fields = { ...effectFields, ...statusFields };
+/** The field `then`, what a fault does: it has one effect at least. `{ hang: false }` has none, like `{}`. */
+const then = s.needing(faultKinds, s.mapping(thenFields), { isFalseMissing: true });
+
+const faultSchema: s.Shape = s.mapping({
+  when: s.optional(s.mapping(conditionFields)),
+  then,
+  requests_matched: s.snapshotOnly(s.integer()),
+});
+
+type FaultOfScenario = NonNullable<Scenario["faults"]>[number];
+export const faultsSchema = s.list(faultSchema as s.Shape<FaultOfScenario>, { max: maxFaults }); // `Scenario` is generated from this shape
+
+const errorCodePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/;
+const timeOfDayPattern = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
+
+/** The shape of each kind of assumption. */
+const assumptionShapes = {
+  boolean: s.flag,
+  choice: (choices: readonly string[] = []) => s.choice(choices),
+  code: () => s.text({ noun: "an error code", example: "too_many_requests", pattern: errorCodePattern }),
+  time_of_day: () => s.text({ noun: "a time of day in UTC", example: "06:00", pattern: timeOfDayPattern }),
+  duration_or_none: durationOrNone,
+  scope_or_null: () => s.orNull(scope()),
+  scopes: () => s.list(scope(), { min: 1, max: maximumScopes }),
+};
+
+const assumptionFields: Record<string, s.Fields[string]> = { profile: s.optional(s.choice(profiles)) };
+for (const [name, row] of Object.entries(assumptionTable)) {
+  assumptionFields[name] = s.optional(assumptionShapes[row.kind](row.choices));
+}
+export const assumptionsSchema = s.mapping(assumptionFields) as s.Shape<
+  Partial<Assumptions> & { readonly profile?: Profile }
+>; // a field for each assumption
+
+// Actions of a timeline, of a story and of the control plane. `checks/step-rules.ts` checks the refs in a step.
+
+export const keyCreationFields = {
+  organization: refOf("organization"),
+  environment: s.choice(environments),
+  name: shortText(),
+  // An empty list and an unknown scope have their own error codes (R29).
+  scopes: s.optional(s.list(scope())),
+  limits: s.optional(limits),
+  ref: s.optional(ref()),
+  expires: s.optional(timeOrDuration()),
+};
+
+export const replacementRef = s.optional(ref());
+
+export const actor = s.optional(s.choice(["administrator", "member"]));
+
+/** A field for each action: its name, and what it takes. */
+const actionFields = {
+  create_key: s.optional(s.mapping({ ...keyCreationFields, actor })),
+  rotate: s.optional(
+    s.mapping({ key: refOf("key"), as: replacementRef, overlap: s.optional(overlap()), actor }),
+  ),
+  revoke: s.optional(s.mapping({ key: refOf("key"), actor })),
+  expire: s.optional(s.mapping({ key: refOf("key"), expires: timeOrDuration(), actor })),
+  organization: s.optional(
+    s.needing(
+      Object.keys(organizationChange.fields),
+      s.mapping<s.Fields>({ ref: refOf("organization"), ...organizationChange.fields }),
+    ),
+  ),
+  faults: s.optional(faultsSchema),
+  assumptions: s.optional(assumptionsSchema),
+} satisfies Record<ActionName, s.Fields[string]>;
+
+// Requests of a story and of the control plane.
+
+const methods = /^[A-Z]{1,20}$/;
+const method = s.text({
+  noun: "a word in upper case",
+  example: "GET",
+  pattern: methods,
+  hint(text) {
+    const upperCase = text.toUpperCase();
+    return methods.test(upperCase) ? `write ${upperCase}` : undefined;
+  },
+});
+
+/** As it is sent: visible ASCII, with any other character encoded. */
+const requestPath = s.text({
+  noun: "an encoded path",
+  example: `${mePath}?name=value`,
+  pattern: /^\/[!-~]{0,1000}$/,
+  hint(text) {
+    const path = encodedPath(text);
+    return path === undefined ? undefined : `a path starts with / and is encoded: ${path}`;
+  },
+});
+
+/** The path of what people paste: `/v1/caf%C3%A9` of `GET https://service/v1/café`. None of a long text, or one that is no text. */
+function encodedPath(pasted: string): string | undefined {
+  const address = pasted.replace(/^[A-Z]+ +/, "");
+  const target = address.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, "");
+  const isLong = target.length > 200;
+  const hasHalfCharacter = /[\uD800-\uDFFF]/u.test(target);
+  if (isLong || hasHalfCharacter) return undefined;
+  const encoded = target.replace(/[^!-~]/gu, encodeURIComponent);
+  return encoded.startsWith("/") ? encoded : `/${encoded}`;
+}
+
+const headerName = s.text({
+  noun: "the name of a header",
+  example: "X-Trace",
+  pattern: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
+});
+/** Whether a header is for a key, or its name is one: names are shown, and no place for a key (R46). */
+const isOfKey = (name: string) => name.toLowerCase() === "x-api-key" || redact(name) !== name;
+const sentHeaderName = s.text({
+  ...headerName,
+  noun: "the name of a header to set here",
+  accepts: (name) => !isOfKey(name),
+  hint: (name) => (isOfKey(name) ? "use key: a ref, none, malformed or unknown" : undefined),
+});
+/** One line of Latin-1: what Node and browsers send. */
+const headerValue = s.text({
+  noun: "one line of ASCII or Latin-1",
+  example: "X-Trace: abc",
+  pattern: /^[\t\x20-\x7e\x80-\xff]*$/,
+});
+
+export const requestFields = {
+  method: s.optional(method),
+  path: s.optional(requestPath),
+  headers: s.optional(s.record(headerValue, sentHeaderName)),
+  body: s.optional(s.anything()),
+};
 
 // The steps of a timeline and of a story: each has one action, or one of the other kinds of a story's steps.
 

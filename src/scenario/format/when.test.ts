@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { compareTimes, readTimeOrDuration, type StartTime, timeFrom } from "./when.js";
+import { compareTimes, readTimeOrDuration, type StartTime, timeFrom } from "./times.js";
 
 test("a duration counts from the start", () => {
   expect(timeFrom(0, "-1d")).toBe(-86_400_000);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { parseScenario } from "../parse-scenario.js";
-import { ScenarioError } from "../scenario-error.js";
+import { parseScenario } from "../interpret.js";
+import { ScenarioError } from "../problems.js";
 
 const secret = "hunter2-prod";
 

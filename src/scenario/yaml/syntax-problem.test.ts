@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { parseScenario } from "../parse-scenario.js";
-import type { ScenarioProblem } from "../problems.js";
-import { ScenarioError } from "../scenario-error.js";
+import { parseScenario } from "../interpret.js";
+import { ScenarioError, type ScenarioProblem } from "../problems.js";
 
 /** The problem of a text that is not YAML. */
 function problemOf(text: string): ScenarioProblem {

@@ -1,11 +1,7 @@
-import type { SourceText } from "../source-text.js";
-import { explanationOf } from "./error-explanations.js";
-import { otherIndents } from "./indent-repairs.js";
-import { lineCorrections } from "./line-corrections.js";
-import { isEmptyOrComment } from "./lines.js";
-import { firstErrorIn, type ParseError, parseTokens } from "./parse-tokens.js";
-import type { Repair } from "./repair.js";
-import { hasPartOfSecret } from "./secret-lines.js";
+import type { SourceText } from "../redact-secrets.js";
+import { indentOf, isEmptyOrComment } from "./places.js";
+import { firstErrorIn, type ParseError, parseTokens } from "./read-yaml.js";
+import { hasPartOfSecret } from "./secrets.js";
 
 // A text that is not YAML has an error where the parser gave up, which is often not where the mistake is. A repair is a guess at
 // the mistake: one or several lines, changed. It is named only if the parser finds no error in the changed text; so it does not
@@ -82,4 +78,208 @@ function offsetOfLine(lines: readonly string[], line: number): number {
   let offset = 0;
   for (const before of lines.slice(0, line)) offset += before.length + 1;
   return offset;
+}
+
+/** What people need to know about an error of the parser. */
+interface ErrorExplanation {
+  /** The start of the parser's message. */
+  readonly message: RegExp;
+  /** What is wrong. Default: the parser's words. */
+  readonly reason?: string;
+  /** How to mend the error if no repair does. */
+  readonly hint: string;
+  /** Whether a line on another level causes this error. In other errors, an indent that mends them only hides them in a block of text. */
+  readonly mayBeIndent?: true;
+}
+
+const explanations: readonly ErrorExplanation[] = [
+  { message: /^Tabs are/, hint: "indent with spaces; YAML does not allow tabs" },
+  {
+    message: /^All |^A block|^Sequence item/,
+    hint: "indent what belongs together by the same number of spaces",
+    mayBeIndent: true,
+  },
+  {
+    message: /^Unexpected scalar/,
+    hint: "check the quotes of this text, and the indent of the lines above",
+    mayBeIndent: true,
+  },
+  {
+    message: /^Nested/,
+    hint: "check the brackets and indents above, and quote a text with a colon",
+    mayBeIndent: true,
+  },
+  { message: /^Flow |-end token/, reason: "the brackets do not match", hint: "close each { and [ once" },
+  { message: /^Missing , |^Block/, hint: "write a colon after a name, and separate the fields with commas" },
+  {
+    message: /^Implicit /,
+    reason: "this is not a field",
+    hint: "write it as name: value, or remove it",
+    mayBeIndent: true,
+  },
+  { message: /^With stringKeys/, reason: "a name must be a text", hint: "write a plain name" },
+  { message: /^Unresolved tag/, hint: "remove the tag" },
+];
+
+/** The explanation of an error; `undefined` if only the parser's message is known. */
+function explanationOf(error: ParseError): ErrorExplanation | undefined {
+  return explanations.find(({ message }) => message.test(error.message));
+}
+
+/** Lines that may be what their author meant, and what was wrong then. Lines and columns count from 0. */
+interface Repair {
+  /** The first of the lines that change. */
+  readonly line: number;
+  /** What they become; as many lines. */
+  readonly repaired: readonly string[];
+  /** Where the first of them is wrong. */
+  readonly column: number;
+  readonly reason: string;
+  readonly hint: string;
+  /** The hint if the line has a part of a secret: it shows no text of the line. */
+  readonly hintForSecret: string;
+}
+
+// Guesses at a mistake inside a single line. A pattern also fits lines without a mistake: only a correction that makes the whole
+// text YAML is named, and of several the first.
+//
+// Over each pattern is a line before and after its correction; `^^^` marks what its group `mistake` has.
+
+interface Correction {
+  /** Its group `mistake` is what changes, and `before` what stands in front of it. */
+  readonly pattern: RegExp;
+  /** What the author of the mistake meant. */
+  readonly meant: (mistake: string) => string;
+  readonly reason: string;
+  /** Default: `write` and what was meant. */
+  readonly hint?: string;
+  /** The hint in a line that may have a secret. Default: the same hint, which shows none. */
+  readonly hintForSecret?: string;
+}
+
+const needsQuotes = {
+  meant: JSON.stringify,
+  reason: "this text needs double quotes",
+  hintForSecret: "put double quotes around it",
+};
+
+const corrections: readonly Correction[] = [
+  // A quote after a space or a sign has no second one up to the end of the line, or to the brackets and commas there.
+  //
+  // name: "Village Bank      →  name: "Village Bank"
+  //       ^^^^^^^^^^^^^
+  {
+    pattern: /^(?<before>|.*?[\s[{(,:-])(?<mistake>"[^"]*?|'[^']*?)[ ,}\]]*$/gm,
+    meant: (text) => text + text.charAt(0),
+    reason: "this quote is not closed on its line",
+    hint: "close it",
+  },
+  // A name at the start of the line, after spaces and dashes, has a colon that no ordinary space follows.
+  //
+  // version:1                →  version: 1
+  // ^^^^^^^^^
+  {
+    pattern: /^(?<before>[ -]*?)(?<mistake>[\w-]+:[^\S ]*[^\s:].*)$/gm,
+    meant: (field) => field.replace(/:\s*/, ": "),
+    reason: "there is no ordinary space after the colon",
+    hintForSecret: "put an ordinary space after it",
+  },
+  // After such a name, a text without quotes has a colon and a space; a comment is no part of it.
+  //
+  // name: Banks: two # note  →  name: "Banks: two" # note
+  //       ^^^^^^^^^^
+  { pattern: /^(?<before>[ -]*[\w-]+: +)(?<mistake>[^\s"'{[|>#].*?: .*?)(?: #.*)?$/gm, ...needsQuotes },
+  // A placeholder of another tool, which starts with a brace.
+  //
+  // secret: ${SECRET}        →  secret: "${SECRET}", and so with {{ SECRET }}
+  //         ^^^^^^^^^
+  { pattern: /(?<before>: +)(?<mistake>\$\{[^{}]*\}|\{\{[^{}]*\}\})/g, ...needsQuotes },
+  // In braces, a path has braces.
+  //
+  // { path: /loans/{id} }    →  { path: "/loans/{id}" }
+  //         ^^^^^^^^^^^
+  {
+    pattern: /(?<before>\{.*?: +)(?<mistake>\/[^\s,"'{}]*(?:\{[\w-]+\}[^\s,"'{}]*)+)/g,
+    ...needsQuotes,
+  },
+];
+
+/** The repairs of single lines: those of the first correction for all lines, then those of the next. */
+function lineCorrections(lines: readonly string[]): Repair[] {
+  const repairs: Repair[] = [];
+  for (const correction of corrections) {
+    for (const [line, text] of lines.entries()) {
+      for (const match of text.matchAll(correction.pattern)) repairs.push(corrected(line, match, correction));
+    }
+  }
+  return repairs;
+}
+
+function corrected(line: number, match: RegExpExecArray, correction: Correction): Repair {
+  const { before = "", mistake = "" } = match.groups ?? {};
+  const text = match.input;
+  const column = match.index + before.length;
+  const meant = correction.meant(mistake);
+  const hint = correction.hint ?? `write ${meant}`;
+  return {
+    line,
+    repaired: [text.slice(0, column) + meant + text.slice(column + mistake.length)],
+    column,
+    reason: correction.reason,
+    hint,
+    hintForSecret: correction.hintForSecret ?? hint,
+  };
+}
+
+// Guesses at the level of a line. It gets the level of a line above it, and what is inside it moves with it:
+//
+//   keys:                 keys:
+//     main:           →     main:
+//        legacy: true         legacy: true
+//    other:                 other:
+//      legacy: true           legacy: true
+
+/** The repairs of one line, the level of the nearest line above it first. */
+function otherIndents(lines: readonly string[], line: number): Repair[] {
+  const text = lines[line] ?? "";
+  const indent = indentOf(text);
+  const block = [text, ...linesInside(lines, line)];
+
+  const repairs: Repair[] = [];
+  for (const newIndent of levelsAbove(lines, line)) {
+    if (newIndent === indent) continue;
+    const repaired = block.map((inner) => " ".repeat(newIndent) + inner.slice(indent));
+    const reason = "this line is not indented like its neighbors";
+    const hint = `indent it to column ${newIndent + 1}`;
+    repairs.push({ line, repaired, column: indent, reason, hint, hintForSecret: hint });
+  }
+  return repairs;
+}
+
+/** The lines below a line that are indented more. */
+function linesInside(lines: readonly string[], line: number): string[] {
+  const indent = indentOf(lines[line] ?? "");
+  const inside: string[] = [];
+  for (const below of lines.slice(line + 1)) {
+    if (below.trim() !== "" && indentOf(below) <= indent) break;
+    inside.push(below);
+  }
+  return inside;
+}
+
+/** The indents that a line may have next to the lines above it: an item of a list that of other dashes, a field that of other names. */
+function levelsAbove(lines: readonly string[], line: number): Set<number> {
+  const isItem = (lines[line] ?? "").trim().startsWith("- ");
+  const levels = new Set<number>();
+  for (const above of lines.slice(0, line).reverse()) {
+    // Only a line with ordinary spaces shows a level.
+    if (!/^ *[^\s#]/.test(above)) continue;
+    levels.add(isItem ? indentOf(above) : columnOfField(above));
+  }
+  return levels;
+}
+
+/** The column of the field in a line, which may follow the dash of an item: 4 in `  - a: 1`. */
+function columnOfField(line: string): number {
+  return line.search(/[^ -]|$/);
 }

@@ -4,8 +4,7 @@ import { fileFailure, isMachineLimit } from "../../node/files/write-file.js";
 import { SandboxError } from "../../rules/errors.js";
 import { mapTexts } from "../../rules/map-texts.js";
 import { redact } from "../../rules/redact.js";
-import type { ScenarioProblem } from "../../scenario/problems.js";
-import { ScenarioError } from "../../scenario/scenario-error.js";
+import { ScenarioError, type ScenarioProblem } from "../../scenario/problems.js";
 import { serverErrors } from "../sockets/send-error.js";
 
 /** The errors that only HTTP calls can get, by code: their status, and their cause for the documentation. */

@@ -3,7 +3,7 @@ import { textOfBytes } from "../../node/files/scenario-files.js";
 import { SandboxError } from "../../rules/errors.js";
 import { checkedCopy } from "../../rules/validation.js";
 import { checkInput } from "../../scenario/format/check-input.js";
-import { controlBodies } from "../../scenario/format/control-bodies.js";
+import { controlBodies } from "../../scenario/format/inputs.js";
 import { isTooDeep, maxLevels, tryParseJson } from "../../schema/json-text.js";
 import { jsonNotation } from "../../schema/notation.js";
 import { shapeOfField } from "../../schema/shape-fields.js";

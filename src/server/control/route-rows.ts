@@ -1,4 +1,4 @@
-import type { ControlBody, ControlBodyName } from "../../scenario/format/control-bodies.js";
+import type { ControlBody, ControlBodyName } from "../../scenario/format/inputs.js";
 import type { WrittenScenario } from "../../scenario/written-scenario.js";
 import type { ValueOf } from "../../schema/shape.js";
 import { membersToSnakeCase } from "../../schema/spelling.js";

@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import type { ControlBodyName } from "../../scenario/format/control-bodies.js";
+import type { ControlBodyName } from "../../scenario/format/inputs.js";
 import type { WrittenScenario } from "../../scenario/written-scenario.js";
 import type { MappingKind, Shape } from "../../schema/shape.js";
 import type { ControlServer } from "./control-server.js";

@@ -1,12 +1,10 @@
 import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
-import { scenarioLimits } from "../../scenario/format/scenario-limits.js";
-import { type CheckedScenario, interpretScenario } from "../../scenario/interpret.js";
-import { populationOf } from "../../scenario/keys/population.js";
-import { listedKeys } from "../../scenario/keys/scenario-keys.js";
-import { bundledOnly } from "../../scenario/parse-scenario.js";
+import { scenarioLimits } from "../../scenario/format/fields.js";
+import { bundledOnly, type CheckedScenario, interpretScenario } from "../../scenario/interpret.js";
+import { listedKeys, populationOf } from "../../scenario/keys.js";
+import { ScenarioError } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { ScenarioError } from "../../scenario/scenario-error.js";
 import type { WrittenScenario } from "../../scenario/written-scenario.js";
 import { readYaml } from "../../scenario/yaml/read-yaml.js";
 import { isMapping } from "../../schema/type-tag.js";

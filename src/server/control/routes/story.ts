@@ -7,7 +7,7 @@ import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { defaultKeyRef } from "../../../sandbox/secrets.js";
 import type { StoryStep } from "../../../sandbox/steps.js";
 import { actionRefs, stepKind } from "../../../scenario/actions.js";
-import { isReserved } from "../../../scenario/format/refs.js";
+import { isReserved } from "../../../scenario/format/fields.js";
 import { quoteFile } from "../../../schema/words.js";
 import type { Route } from "../route.js";
 import { dataRoute } from "../route-rows.js";

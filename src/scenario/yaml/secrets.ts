@@ -1,6 +1,8 @@
+import { type Document, isNode, type Node, visit } from "yaml";
 import { nearest } from "../../schema/words.js";
-import type { SourceText } from "../source-text.js";
-import { indentOf, isEmptyOrComment } from "./lines.js";
+import type { SourceText, TextRange } from "../redact-secrets.js";
+import { indentOf, isEmptyOrComment } from "./places.js";
+import { keyText, type MapPair } from "./read-yaml.js";
 
 // Which lines of a text are not shown, because they contain a part of a secret.
 
@@ -70,4 +72,54 @@ export function isSecretName(name: string): boolean {
   const inSnakeCase = name.replace(/([a-z])([A-Z])/g, "$1_$2").replaceAll("-", "_");
   if (nameOfOtherTools.test(inSnakeCase)) return true;
   return inSnakeCase.split("_").some((word) => nearest(word, ["secret"]) !== undefined);
+}
+
+/** The ranges of the values of secrets, no matter what they look like. A name may contain its value: `secret:hunter2`. */
+export function secretsIn(document: Document.Parsed): TextRange[] {
+  const ranges: TextRange[] = [];
+  const anchors = new Set<string>();
+  visit(document, {
+    Pair(_, pair) {
+      const { key, value } = pair as MapPair;
+      const name = keyText(key);
+      const [firstWord = ""] = /^[\w-]+/.exec(name) ?? [];
+      const containsValue = firstWord !== name && isSecretName(firstWord);
+      if (!containsValue && !isSecretName(name)) return undefined;
+      if (containsValue) addRange(ranges, key);
+      if (isNode(value)) {
+        addRange(ranges, value);
+        addAnchors(anchors, value);
+      }
+      return visit.SKIP;
+    },
+  });
+
+  if (anchors.size > 0) addAnchoredRanges(ranges, anchors, document);
+  return ranges;
+}
+
+function addRange(ranges: TextRange[], { range }: Node): void {
+  if (range != null) ranges.push([range[0], range[1]]);
+}
+
+/** Adds the anchors of all aliases in a value: `s` for `*s`. */
+function addAnchors(anchors: Set<string>, value: Node): void {
+  visit(value, {
+    Alias(_, alias) {
+      anchors.add(alias.source);
+    },
+  });
+}
+
+/** Adds the values with these anchors, which are the values of their aliases: `hunter2` in `x-of-key: &s hunter2`. */
+function addAnchoredRanges(
+  ranges: TextRange[],
+  anchors: ReadonlySet<string>,
+  document: Document.Parsed,
+): void {
+  visit(document, {
+    Value(_, node) {
+      if (node.anchor !== undefined && anchors.has(node.anchor)) addRange(ranges, node);
+    },
+  });
 }

@@ -1,0 +1,323 @@
+import { lastClockInstant } from "../../rules/key-state.js";
+import { parseApiKey, prefixOf } from "../../rules/key-text.js";
+import { defaultSeed } from "../../rules/seed.js";
+import type { FieldPath } from "../../schema/field-path.js";
+import { quote } from "../../schema/words.js";
+import { isReserved, scenarioLimits } from "../format/fields.js";
+import { atStart, compareTimes, readTimeOrDuration, type TimeOrDuration } from "../format/times.js";
+import {
+  allKeys,
+  allOrganizations,
+  fieldOfKey,
+  isLegacy,
+  isPopulated,
+  listedKeys,
+  organizationIdOf,
+  populationOf,
+  scenarioSecret,
+  unknownSecret,
+} from "../keys.js";
+import type { FieldProblem, ScenarioPlaces } from "../problems.js";
+import type { Scenario } from "../scenario.generated.js";
+import { writtenEndpoints } from "../written-scenario.js";
+import { endpointRules } from "./endpoint-rules.js";
+import { noUselessFaults } from "./fault-rules.js";
+import { keyRules, keyStateRules, replacementRules, settingsAreShared } from "./key-rules.js";
+import { checkRef, type RuleInput, ruleInputOf, type ScenarioRule } from "./rule-input.js";
+import { stepsArePossible } from "./step-rules.js";
+
+/** The scenario has an organization. */
+const organizationExists: ScenarioRule = ({ scenario, problems }) => {
+  const listed = Object.keys(scenario.organizations ?? {});
+  if (listed.length > 0 || populationOf(scenario).organizations > 0) return;
+  problems.add({
+    code: "no_organizations",
+    field: ["organizations"],
+    pointAt: "name",
+    message: "the scenario has no organization",
+    hint: "add one: organizations: { harvest-bank: { type: bank } }",
+  });
+};
+
+/** Each ref of an organization or a key is unique, none of the population's, and no word of stories. */
+const refsAreUniqueAndAllowed: ScenarioRule = (input) => {
+  const { scenario, keys, keyOf, problems } = input;
+  for (const ref of Object.keys(scenario.organizations ?? {})) {
+    checkNotPopulated(ref, ["organizations", ref], input);
+  }
+
+  for (const key of keys) {
+    const { ref } = key;
+    const field = fieldOfKey(key);
+    checkNotPopulated(ref, field, input);
+    if (isReserved(ref)) {
+      problems.add({
+        code: "reserved_key_ref",
+        field,
+        pointAt: "name",
+        message: `a key cannot have the ref ${quote(ref)}: stories use this word instead of a key`,
+        hint: `call it ${ref}-key`,
+      });
+    }
+
+    const first = keyOf(ref);
+    if (first === undefined || first === key) continue;
+    problems.add({
+      code: "duplicate_key_ref",
+      field,
+      pointAt: "name",
+      message: `${quote(first.organization)} already has a key ${quote(ref)}`,
+      hint: "refs of keys are unique in the whole scenario: choose another one",
+    });
+  }
+};
+
+function checkNotPopulated(ref: string, field: FieldPath, { scenario, problems }: RuleInput): void {
+  if (!isPopulated(ref, scenario.population)) return;
+  problems.add({
+    code: "taken_by_population",
+    field,
+    pointAt: "name",
+    message: `the population has the ref ${quote(ref)}`,
+    hint: "choose another one: the population uses organization-1, organization-1-key-1 and so on",
+  });
+}
+
+/** The default key and each replacement exist. */
+const refsExist: ScenarioRule = ({ scenario, keys, refs, problems }) => {
+  checkRef("key", scenario.default_key, ["default_key"], refs, problems);
+  for (const key of keys) {
+    checkRef("key", key.fields.replaced_by, [...fieldOfKey(key), "replaced_by"], refs, problems);
+  }
+};
+
+const refRules: readonly ScenarioRule[] = [organizationExists, refsAreUniqueAndAllowed, refsExist];
+
+// The other rules compare keys and endpoints with each other: with too many of them, this would take long.
+
+/** A scenario's keys fit in memory. Keys that were created at run time do not count: snapshots write them as hashes. */
+const keysWithinMaximum: ScenarioRule = ({ scenario, keys, problems }) => {
+  const { organizations, keysEach } = populationOf(scenario);
+  const populated = organizations * keysEach;
+  const listed = keys.filter(({ fields }) => fields.sha256 === undefined).length;
+  const count = populated + listed;
+  if (count <= scenarioLimits.keys) return;
+
+  let field = "organizations";
+  let hint = "remove keys";
+  if (populated > 0) {
+    field = "population";
+    hint = "lower population.organizations or population.keys_per_organization";
+  }
+  problems.add({
+    code: "too_many_keys",
+    field: [field],
+    message: `the scenario has ${count} keys; the maximum is ${scenarioLimits.keys}`,
+    hint,
+  });
+};
+
+const maxEndpoints = 100;
+
+const endpointsWithinMaximum: ScenarioRule = ({ scenario, problems }) => {
+  const count = writtenEndpoints(scenario).length;
+  if (count <= maxEndpoints) return;
+  problems.add({
+    code: "out_of_range",
+    field: ["endpoints"],
+    pointAt: "name",
+    message: `the scenario has ${count} endpoints, and at most ${maxEndpoints} are allowed`,
+    hint: "remove some",
+  });
+};
+
+const sizeRules: readonly ScenarioRule[] = [keysWithinMaximum, endpointsWithinMaximum];
+
+/** The clock can still move after its start. */
+const clockIsWithinYears: ScenarioRule = ({ clockStart, problems }) => {
+  if (clockStart === "unknown" || clockStart <= lastClockInstant) return;
+  problems.add({
+    code: "out_of_range",
+    field: ["clock", "now"],
+    message: `a clock cannot start after ${new Date(lastClockInstant).toISOString()}`,
+    hint: "write an earlier time",
+  });
+};
+
+/** No step of the timeline is earlier than a step before it, or than the clock's start. */
+const timelineIsInOrder: ScenarioRule = ({ scenario, clockStart, problems }) => {
+  const { timeline = [] } = scenario;
+  // A step can be at a duration from the clock's start, or at a time. While that start is unknown, a time and a duration have no
+  // order: of 10m, 2026-03-02T09:00:00Z and 5m, the last is compared with 10m. So the last step of each kind is kept.
+  let lastDuration = atStart;
+  let lastTime: TimeOrDuration | undefined;
+  for (const [index, { at }] of timeline.entries()) {
+    const step = readTimeOrDuration(at);
+    for (const earlier of [lastDuration, lastTime]) {
+      if (earlier === undefined || compareTimes(clockStart, step, earlier) !== "before") continue;
+      problems.add({
+        code: "timeline_order",
+        field: ["timeline", index, "at"],
+        message: `the step is earlier (${at}) than the one before it, or the start of the clock`,
+        hint: "write a later time, or sort the steps by time",
+      });
+      return;
+    }
+    if (step.kind === "duration") lastDuration = step;
+    else lastTime = step;
+  }
+};
+
+const timeRules: readonly ScenarioRule[] = [clockIsWithinYears, timelineIsInOrder];
+
+/** A pinned secret or id is unique (R12); a secret is well-formed and agrees with the key's fields (R3, R10, R16). */
+const secretsMatchKeys: ScenarioRule = ({ scenario, keys, problems }) => {
+  for (const problem of duplicateSecretsAndIds(scenario)) problems.add({ ...problem, pointAt: "name" });
+
+  for (const key of keys) {
+    const { fields } = key;
+    const keyField = fieldOfKey(key);
+    const { secret, environment } = fields;
+    if (secret === undefined) continue;
+    const parsed = parseApiKey(secret);
+    const prefix = prefixOf(environment, isLegacy(fields));
+    if (parsed === undefined) {
+      problems.add({
+        code: "secret_malformed",
+        field: [...keyField, "secret"],
+        message: "the secret is not a well-formed key (R10)",
+        hint: `start it with ${prefix}, followed by letters, digits, _ and -`,
+      });
+    } else if (parsed.prefix !== prefix) {
+      problems.add({
+        code: "secret_mismatch",
+        field: [...keyField, "secret"],
+        message: `the secret starts with ${parsed.prefix}, but environment and legacy require ${prefix}`,
+        hint: `start it with ${prefix} (R3, R16), or change the other fields`,
+      });
+    }
+  }
+};
+
+/** A secret or an id, which is pinned in the scenario or derived from the seed. */
+interface PinnedOrDerived {
+  /** The ref of the key or organization that has it. */
+  readonly owner: string;
+  readonly field: FieldPath;
+  readonly pinned: string | undefined;
+  /** Makes the value that the seed derives, which takes time. */
+  readonly derive: () => string;
+}
+
+/** A problem of a pinned value that another key or organization also has. */
+interface DuplicateProblem {
+  readonly code: "duplicate_secret" | "duplicate_organization_id";
+  readonly field: FieldPath;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Finds each pinned secret and id that another key or organization has, pinned or derived from the seed (R12). */
+export function duplicateSecretsAndIds(scenario: Scenario): DuplicateProblem[] {
+  // Only a pinned value can be the same as another one, and to compare derives those of the whole population.
+  if (!hasPinnedValue(scenario)) return [];
+
+  const { seed = defaultSeed } = scenario;
+  const secrets: PinnedOrDerived[] = [];
+  for (const key of allKeys(scenario)) {
+    secrets.push({
+      owner: key.ref,
+      field: fieldOfKey(key),
+      pinned: key.fields.secret,
+      derive: () => scenarioSecret(key, seed),
+    });
+  }
+  // The key that requests of stories send as `unknown`: no key of the scenario may have its secret.
+  secrets.push({ owner: "unknown", field: [], pinned: undefined, derive: () => unknownSecret(seed) });
+
+  const ids: PinnedOrDerived[] = [];
+  for (const [ref, fields] of allOrganizations(scenario)) {
+    const field = ["organizations", ref];
+    ids.push({ owner: ref, field, pinned: fields.id, derive: () => organizationIdOf(ref, fields, seed) });
+  }
+
+  return [
+    ...duplicatesAmong(secrets, "duplicate_secret", (owner) => `the key ${owner} has the same secret`),
+    ...duplicatesAmong(ids, "duplicate_organization_id", (owner) => `${owner} has the same id`),
+  ];
+}
+
+function hasPinnedValue(scenario: Scenario): boolean {
+  for (const { id } of Object.values(scenario.organizations ?? {})) {
+    if (id !== undefined) return true;
+  }
+  for (const { fields } of listedKeys(scenario)) {
+    if (fields.secret !== undefined) return true;
+  }
+  return false;
+}
+
+function duplicatesAmong(
+  values: readonly PinnedOrDerived[],
+  code: DuplicateProblem["code"],
+  messageOf: (owner: string) => string,
+): DuplicateProblem[] {
+  const hasPinned = values.some(({ pinned }) => pinned !== undefined);
+  if (!hasPinned) return [];
+
+  // Derived values first: a pinned one that is the same has to change, wherever it stands.
+  const ownerByValue = new Map<string, string>();
+  for (const { owner, pinned, derive } of values) {
+    if (pinned === undefined) ownerByValue.set(derive(), owner);
+  }
+
+  const duplicates: DuplicateProblem[] = [];
+  for (const { owner, field, pinned } of values) {
+    if (pinned === undefined) continue;
+    const earlierOwner = ownerByValue.get(pinned);
+    if (earlierOwner === undefined) {
+      ownerByValue.set(pinned, owner);
+      continue;
+    }
+    duplicates.push({
+      code,
+      field,
+      message: messageOf(quote(earlierOwner)),
+      hint: "give each its own, or remove it and the seed generates one",
+    });
+  }
+  return duplicates;
+}
+
+/** The rules of a scenario. Those of a stage rely on all stages before: they run only if these found no problem. */
+const stages: readonly (readonly ScenarioRule[])[] = [
+  // The scenario is not too large to be compared.
+  sizeRules,
+  // The fields of each thing agree, and each ref is that of one thing.
+  [
+    ...refRules,
+    ...timeRules,
+    ...keyRules,
+    ...keyStateRules,
+    secretsMatchKeys,
+    ...endpointRules,
+    stepsArePossible,
+  ],
+  // Each key has at most one replacement and replaces at most one key, without circles.
+  replacementRules,
+  [settingsAreShared, noUselessFaults],
+];
+
+/** Compares the fields of a scenario that has its shape, and finds the rules that it breaks. */
+export function checkRules(
+  scenario: Scenario,
+  spelling: ScenarioPlaces["spelling"],
+): readonly FieldProblem[] {
+  const input = ruleInputOf(scenario, spelling);
+  const { problems } = input;
+  for (const rules of stages) {
+    for (const rule of rules) rule(input);
+    if (problems.found.length > 0) break;
+  }
+  return problems.found;
+}
