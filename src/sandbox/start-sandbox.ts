@@ -1,9 +1,9 @@
 import { profiles } from "../rules/assumptions.js";
 import { isoTime } from "../rules/time.js";
 import { checkedCopy } from "../rules/validation.js";
-import { duplicateSecretsAndIds } from "../scenario/checks/scenario-rules.js";
+import { checkDuplicates } from "../scenario/checks/scenario-rules.js";
 import { libraryNotation } from "../scenario/format/check-input.js";
-import { problemAt, ScenarioError } from "../scenario/problems.js";
+import { ProblemList, problemAt, ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
 import * as s from "../schema/shape.js";
@@ -139,8 +139,10 @@ export function requireStepsAhead({ scenario, platform, run }: Start): void {
 
 /** Throws a `ScenarioError` if two keys have one secret, or two organizations one id: a seed may generate what the scenario pins. */
 function requireDistinctValues(scenario: Scenario): void {
-  const shared = duplicateSecretsAndIds(scenario);
-  if (shared.length > 0) throw new ScenarioError(shared.map((problem) => problemAt(problem)));
+  const problems = new ProblemList();
+  checkDuplicates(scenario, problems);
+  const { found } = problems;
+  if (found.length > 0) throw new ScenarioError(found.map((problem) => problemAt(problem)));
 }
 
 /** Returns a scenario that starts the same sandbox without the options: the same object if there are none. */

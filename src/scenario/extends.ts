@@ -17,95 +17,73 @@ export interface ParentLookup {
   readonly knownNames: readonly string[];
 }
 
-/** A scenario merged with the ones that it extends. `problems` are those of the extended ones, or why one cannot be extended. */
-type MergeResult =
-  | { readonly kind: "merged"; readonly scenario: PlacedScenario; readonly problems: readonly FieldProblem[] }
-  | { readonly kind: "not_merged"; readonly problems: readonly FieldProblem[] };
-
-/** A problem of the field `extends`, before it has its field and its place. */
-type ExtendsProblem = Pick<FieldProblem, "code" | "message" | "hint">;
-
-/** The parent of a scenario, or why it has none that can be extended. */
-type ParentSearch =
-  | { readonly kind: "found"; readonly written: WrittenScenario; readonly link: ChainLink }
-  | { readonly kind: "not_extendable"; readonly problem: ExtendsProblem };
-
-/** A scenario in a chain. Its kind tells the file `onboarding` from the bundled `onboarding`, which the file can extend. */
-interface ChainLink {
-  readonly kind: "file" | "value";
-  /** The name of the file; of a value, the name that found it. */
-  readonly name: string;
-}
-
 const nameHint = "name a bundled scenario, or a file relative to this one";
 
+/** A scenario merged with the ones that it extends, none if one cannot be extended, and their problems. */
+interface Merged {
+  readonly scenario?: PlacedScenario | undefined;
+  readonly problems: readonly FieldProblem[];
+}
+
 /** Merges a scenario with the ones that it extends, without their stories. */
-export function resolveExtends(written: WrittenScenario, parents: ParentLookup): MergeResult {
+export function resolveExtends(written: WrittenScenario, parents: ParentLookup): Merged {
   const { file } = written;
   // A value has no name yet, so a chain that starts with a value cannot come back to its start.
-  const chain: ChainLink[] = file === undefined ? [] : [{ kind: "file", name: file }];
-  return resolveInChain(written, parents, chain);
+  return mergeChain(written, parents, file === undefined ? [] : [{ isFile: true, name: file }]);
 }
 
-/** Merges the last scenario of a chain. */
-function resolveInChain(
+/** Merges the last scenario of a chain. A chain tells the file `onboarding` from the bundled one, which the file can extend. */
+function mergeChain(
   written: WrittenScenario,
   parents: ParentLookup,
-  chain: readonly ChainLink[],
-): MergeResult {
+  chain: readonly { readonly isFile: boolean; readonly name: string }[],
+): Merged {
   const child = written.scenario;
-  if (child === undefined) return { kind: "not_merged", problems: [] };
+  if (child === undefined) return { problems: [] };
   const { extends: name, ...ownFields } = child.fields;
-  if (name === undefined) return { kind: "merged", scenario: child, problems: [] };
+  if (name === undefined) return { scenario: child, problems: [] };
 
-  const search = searchParent(name, written.file, parents, chain);
-  if (search.kind === "not_extendable") {
-    // Each scenario of the chain has a field `extends`: the place shows whose it is.
+  // Each scenario of the chain has a field `extends`: the place shows whose it is.
+  const fail = (code: FieldProblem["code"], message: string, hint: string): Merged => {
     const { place } = child.locate(["extends"], "value");
-    return { kind: "not_merged", problems: [{ ...search.problem, field: ["extends"], place }] };
-  }
-
-  const parent = resolveInChain(search.written, parents, [...chain, search.link]);
-  const problems = [...search.written.problems, ...parent.problems];
-  if (parent.kind === "not_merged") return { kind: "not_merged", problems };
-  return { kind: "merged", scenario: mergeWithParent(child, ownFields, parent.scenario), problems };
-}
-
-function searchParent(
-  name: unknown,
-  from: string | undefined,
-  parents: ParentLookup,
-  chain: readonly ChainLink[],
-): ParentSearch {
+    return { problems: [{ code, message, hint, field: ["extends"], place }] };
+  };
   if (typeof name !== "string" || name === "") {
-    const message = `extends is the name of a scenario, not ${quote(name)}`;
-    return notExtendable({ code: "wrong_type", message, hint: nameHint });
+    return fail("wrong_type", `extends is the name of a scenario, not ${quote(name)}`, nameHint);
   }
-
-  let written: WrittenScenario | undefined;
+  let parent: WrittenScenario | undefined;
   try {
-    written = parents.findParent(name, from);
+    parent = parents.findParent(name, written.file);
   } catch (error) {
     // The caller's function has checked the scenario that it found: the problems have their places already.
     if (error instanceof ScenarioError) throw error;
-    return notExtendable({ code: "extends_failed", message: whyNotLoaded(name, error), hint: nameHint });
+    return fail("extends_failed", whyNotLoaded(name, error), nameHint);
   }
-  if (written === undefined) return notExtendable(notFoundProblem(name, parents.knownNames));
+  if (parent === undefined) {
+    const near = nearest(name, parents.knownNames);
+    const names = parents.knownNames.join(", ");
+    const hint =
+      near === undefined
+        ? `name one of ${names}, or a file if this scenario is in a file`
+        : `did you mean ${near}?`;
+    return fail("extends_not_found", `there is no scenario ${quote(name)}`, hint);
+  }
 
-  const link = linkOf(written, name);
-  const loopStart = chain.findIndex((earlier) => earlier.kind === link.kind && earlier.name === link.name);
-  if (loopStart !== -1) return notExtendable(loopProblem([...chain.slice(loopStart), link]));
-  if (!isScenario(written)) return notExtendable(noScenarioProblem(name, written));
-  return { kind: "found", written, link };
-}
+  const link = { isFile: parent.file !== undefined, name: parent.file ?? name };
+  const loopStart = chain.findIndex(
+    (earlier) => earlier.isFile === link.isFile && earlier.name === link.name,
+  );
+  if (loopStart !== -1) {
+    const loop = [...chain.slice(loopStart), link].map((inLoop) => inLoop.name).join(" → ");
+    return fail("extends_loop", `the scenarios extend each other: ${loop}`, "remove one of these extends");
+  }
+  const notScenario = whyNoScenario(name, parent);
+  if (notScenario !== undefined) return fail(...notScenario, "each file starts with version: 1");
 
-function linkOf({ file }: WrittenScenario, name: string): ChainLink {
-  if (file === undefined) return { kind: "value", name };
-  return { kind: "file", name: file };
-}
-
-function notExtendable(problem: ExtendsProblem): ParentSearch {
-  return { kind: "not_extendable", problem };
+  const merged = mergeChain(parent, parents, [...chain, link]);
+  const problems = [...parent.problems, ...merged.problems];
+  if (merged.scenario === undefined) return { problems };
+  return { scenario: mergeWithParent(child, ownFields, merged.scenario), problems };
 }
 
 function whyNotLoaded(name: string, error: unknown): string {
@@ -115,36 +93,15 @@ function whyNotLoaded(name: string, error: unknown): string {
   return `the scenario ${quote(name)} could not be read: ${message}`;
 }
 
-function notFoundProblem(name: string, knownNames: readonly string[]): ExtendsProblem {
-  const near = nearest(name, knownNames);
-  let hint = `name one of ${knownNames.join(", ")}, or a file if this scenario is in a file`;
-  if (near !== undefined) hint = `did you mean ${near}?`;
-  return { code: "extends_not_found", message: `there is no scenario ${quote(name)}`, hint };
-}
-
-function loopProblem(loop: readonly ChainLink[]): ExtendsProblem {
-  const names = loop.map((link) => link.name).join(" → ");
-  return {
-    code: "extends_loop",
-    message: `the scenarios extend each other: ${names}`,
-    hint: "remove one of these extends",
-  };
-}
-
-/** Whether a file is meant as a scenario. */
-function isScenario({ scenario, startsLikeScenario }: WrittenScenario): boolean {
-  if (scenario === undefined) return startsLikeScenario;
-  return scenario.fields.version === 1;
-}
-
-function noScenarioProblem(name: string, written: WrittenScenario): ExtendsProblem {
-  const hint = "each file starts with version: 1";
-  const version = written.scenario?.fields.version;
-  if (typeof version !== "number") {
-    return { code: "extends_failed", message: `${quote(name)} is not a scenario`, hint };
-  }
-  const message = `the scenario ${quote(name)} has version ${version} of the format, not 1`;
-  return { code: "unsupported_version", message, hint };
+/** Returns why a file is not meant as a scenario; `undefined` if it is. */
+function whyNoScenario(
+  name: string,
+  { scenario, startsLikeScenario }: WrittenScenario,
+): [FieldProblem["code"], string] | undefined {
+  const version = scenario?.fields.version;
+  if (scenario === undefined ? startsLikeScenario : version === 1) return undefined;
+  if (typeof version !== "number") return ["extends_failed", `${quote(name)} is not a scenario`];
+  return ["unsupported_version", `the scenario ${quote(name)} has version ${version} of the format, not 1`];
 }
 
 // A scenario is the child of the one that it extends, its parent.

@@ -25,13 +25,10 @@ function isForAnchors(name: string): boolean {
 /** Merges a scenario with the one that it extends, checks its shape, then its fields against each other. Throws a `ScenarioError`. */
 export function interpretScenario(written: WrittenScenario, parents: ParentLookup): CheckedScenario {
   const { file, notation } = written;
-  const mergeResult = resolveExtends(written, parents);
-  const problems: FieldProblem[] = [...written.problems, ...mergeResult.problems];
-  if (mergeResult.kind === "not_merged") {
-    throw new ScenarioError(problemsInOrder(problems, written.scenario, file));
-  }
+  const { scenario: merged, problems: problemsOfParents } = resolveExtends(written, parents);
+  const problems: FieldProblem[] = [...written.problems, ...problemsOfParents];
+  if (merged === undefined) throw new ScenarioError(problemsInOrder(problems, written.scenario, file));
 
-  const merged = mergeResult.scenario;
   const { fields } = merged;
   const shapeCheck = checkShape(scenarioSchema, fields, notation, isForAnchors);
   removeMembers(fields, shapeCheck.extensionFields);

@@ -108,8 +108,9 @@ export class ProblemList {
     return this.found.length >= maximumProblems;
   }
 
-  add(problem: FieldProblem): void {
-    if (!this.isFull) this.found.push(problem);
+  add(code: ScenarioProblemCode, field: FieldPath, message: string, hint?: string, pointAt?: "name"): void {
+    if (this.isFull) return;
+    this.found.push({ code, field, message, hint, ...(pointAt && { pointAt }) });
   }
 }
 

@@ -110,12 +110,12 @@ class PlainCopy {
       if (this.#problems.found.length === 0) return { kind: "plain", fields };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.#problems.add({
-        code: "not_plain_data",
-        field: [],
-        message: `it cannot be read: ${reason}`,
-        hint: "pass plain data, without getters",
-      });
+      this.#problems.add(
+        "not_plain_data",
+        [],
+        `it cannot be read: ${reason}`,
+        "pass plain data, without getters",
+      );
     }
     return { kind: "not_plain", problems: this.#problems.found };
   }
@@ -126,22 +126,17 @@ class PlainCopy {
     const itemsAhead = Array.isArray(part) ? part.length : 0;
     if (!this.#isFull && this.#parts + itemsAhead > this.#maxParts) {
       this.#isFull = true;
-      this.#problems.add({
-        code: "too_large",
-        field: path,
-        message: "the scenario has too many parts",
-        hint: "split it, or use population",
-      });
+      this.#problems.add("too_large", path, "the scenario has too many parts", "split it, or use population");
     }
     if (this.#isFull) return undefined;
 
     if (path.length > scenarioLimits.levels) {
-      this.#problems.add({
-        code: "too_deep",
-        field: path,
-        message: `nested deeper than ${scenarioLimits.levels} levels, or contains itself`,
-        hint: "the format needs only seven",
-      });
+      this.#problems.add(
+        "too_deep",
+        path,
+        `nested deeper than ${scenarioLimits.levels} levels, or contains itself`,
+        "the format needs only seven",
+      );
       return undefined;
     }
 
@@ -150,12 +145,12 @@ class PlainCopy {
     }
     if (Array.isArray(part)) return this.#copyItems(part, path);
     if (isPlainObject(part)) return this.#copyMembers(part, path);
-    this.#problems.add({
-      code: "not_plain_data",
-      field: path,
-      message: `not plain data: found ${quote(part)}`,
-      hint: "pass text (also for times), numbers, booleans, lists, objects",
-    });
+    this.#problems.add(
+      "not_plain_data",
+      path,
+      `not plain data: found ${quote(part)}`,
+      "pass text (also for times), numbers, booleans, lists, objects",
+    );
     return undefined;
   }
 
@@ -172,13 +167,13 @@ class PlainCopy {
     for (const [name, member] of Object.entries(part)) {
       const memberField = [...path, name];
       if (forbiddenNames.has(name)) {
-        this.#problems.add({
-          code: "forbidden_field",
-          field: memberField,
-          pointAt: "name",
-          message: `${quote(name)} is not allowed as a name in a scenario`,
-          hint: "choose another name",
-        });
+        this.#problems.add(
+          "forbidden_field",
+          memberField,
+          `${quote(name)} is not allowed as a name in a scenario`,
+          "choose another name",
+          "name",
+        );
       } else if (member !== undefined) members[name] = this.#copy(member, memberField);
     }
     return members;

@@ -8,13 +8,13 @@ const removedEndpointsExist: ScenarioRule = ({ scenario, problems }) => {
   for (const [name, endpoint] of Object.entries(scenario.endpoints ?? {})) {
     // Merging with the extended scenario has taken out each `null` that removes something.
     if (endpoint !== null) continue;
-    problems.add({
-      code: "endpoint_contradiction",
-      field: ["endpoints", name],
-      pointAt: "name",
-      message: `${quote(name)} removes nothing: no extended scenario has this endpoint`,
-      hint: "write an endpoint, or remove the line",
-    });
+    problems.add(
+      "endpoint_contradiction",
+      ["endpoints", name],
+      `${quote(name)} removes nothing: no extended scenario has this endpoint`,
+      "write an endpoint, or remove the line",
+      "name",
+    );
   }
 };
 
@@ -28,12 +28,12 @@ const endpointsAreApart: ScenarioRule = ({ scenario, problems }) => {
       nameByTarget.set(target, name);
       continue;
     }
-    problems.add({
-      code: "endpoint_contradiction",
-      field: ["endpoints", name, "path"],
-      message: `${quote(first)} already responds to ${method} ${path}`,
-      hint: "write another path or method, or remove one",
-    });
+    problems.add(
+      "endpoint_contradiction",
+      ["endpoints", name, "path"],
+      `${quote(first)} already responds to ${method} ${path}`,
+      "write another path or method, or remove one",
+    );
   }
 };
 
@@ -43,19 +43,14 @@ const numbersAreExact: ScenarioRule = ({ scenario, spelling, problems }) => {
     const text = spelling(field) ?? String(number);
     const startsWithZeros = /^[+-]?0\d/.test(text);
     if (startsWithZeros) {
-      problems.add({
-        code: "out_of_range",
-        field,
-        message: `${text} would lose its zeros`,
-        hint: "put a code or an id in quotes",
-      });
+      problems.add("out_of_range", field, `${text} would lose its zeros`, "put a code or an id in quotes");
     } else if (!isExactInJson(number, text)) {
-      problems.add({
-        code: "out_of_range",
+      problems.add(
+        "out_of_range",
         field,
-        message: `JSON has no exact number ${text}`,
-        hint: "put it in quotes, or write another number",
-      });
+        `JSON has no exact number ${text}`,
+        "put it in quotes, or write another number",
+      );
     }
   }
 };
@@ -69,19 +64,19 @@ const bodiesAreAllowed: ScenarioRule = ({ scenario, problems }) => {
     if (body === undefined) continue;
     const field = ["endpoints", name, "body"];
     if (status === 204) {
-      problems.add({
-        code: "endpoint_contradiction",
+      problems.add(
+        "endpoint_contradiction",
         field,
-        message: "a 204 has no body",
-        hint: "remove the body (below extends, with body: null), or write status: 200",
-      });
+        "a 204 has no body",
+        "remove the body (below extends, with body: null), or write status: 200",
+      );
     } else if (jsonLength(body) > longestBody) {
-      problems.add({
-        code: "endpoint_contradiction",
+      problems.add(
+        "endpoint_contradiction",
         field,
-        message: `the body is longer than ${longestBody / 1024} KiB as JSON`,
-        hint: "shorten it; aliases (*) repeat",
-      });
+        `the body is longer than ${longestBody / 1024} KiB as JSON`,
+        "shorten it; aliases (*) repeat",
+      );
     }
   }
 };

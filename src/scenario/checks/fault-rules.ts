@@ -100,7 +100,7 @@ function checkFault(
   for (const contradiction of contradictions) {
     if (contradiction === undefined) continue;
     const { field, message, hint } = contradiction;
-    problems.add({ code: "fault_contradiction", field: [...faultField, ...field], message, hint });
+    problems.add("fault_contradiction", [...faultField, ...field], message, hint);
   }
 }
 

@@ -19,12 +19,12 @@ const scopeOfMeIsKnown: ScenarioRule = ({ scenario, assumptions, problems }) => 
   const { me_scope, scopes } = assumptions;
   if (me_scope === null || scopes.includes(me_scope)) return;
   const written = scenario.assumptions?.me_scope === undefined ? "scopes" : "me_scope";
-  problems.add({
-    code: "unknown_scope",
-    field: ["assumptions", written],
-    message: `me_scope is ${quote(me_scope)}, which is not one of assumptions.scopes`,
-    hint: "set me_scope to one of them, or to null for no scope",
-  });
+  problems.add(
+    "unknown_scope",
+    ["assumptions", written],
+    `me_scope is ${quote(me_scope)}, which is not one of assumptions.scopes`,
+    "set me_scope to one of them, or to null for no scope",
+  );
 };
 
 /** The scopes of keys are known, and no key has a scope twice. */
@@ -35,20 +35,15 @@ const scopesOfKeysAreKnown: ScenarioRule = ({ keys, assumptions, problems }) => 
     for (const [index, scope] of scopes.entries()) {
       const field = [...fieldOfKey(key), "scopes", index];
       if (!knownScopes.includes(scope)) {
-        problems.add({
-          code: "unknown_scope",
+        problems.add(
+          "unknown_scope",
           field,
-          message: `there is no scope ${quote(scope)}`,
-          hint: `give the key ${listed(knownScopes, "or")}, or add the scope to assumptions.scopes`,
-        });
+          `there is no scope ${quote(scope)}`,
+          `give the key ${listed(knownScopes, "or")}, or add the scope to assumptions.scopes`,
+        );
       }
       if (scopes.indexOf(scope) < index) {
-        problems.add({
-          code: "duplicate_scope",
-          field,
-          message: `${quote(scope)} is listed twice`,
-          hint: "list it once",
-        });
+        problems.add("duplicate_scope", field, `${quote(scope)} is listed twice`, "list it once");
       }
     }
   }
@@ -64,12 +59,12 @@ const usageAddsUp: ScenarioRule = ({ keys, problems }) => {
     const minute = usage.this_minute ?? 0;
     const today = usage.today ?? minute;
     if (today >= minute) continue;
-    problems.add({
-      code: "usage_contradiction",
-      field: [...fieldOfKey(key), "usage", "today"],
-      message: `today is ${today}, less than this_minute, which is ${minute}`,
-      hint: "the requests of this minute also count for today (R24)",
-    });
+    problems.add(
+      "usage_contradiction",
+      [...fieldOfKey(key), "usage", "today"],
+      `today is ${today}, less than this_minute, which is ${minute}`,
+      "the requests of this minute also count for today (R24)",
+    );
   }
 };
 
@@ -80,12 +75,12 @@ const retiringKeysAreReplaced: ScenarioRule = ({ keys, problems }) => {
   for (const key of keys) {
     const { state, replaced_by } = key.fields;
     if (state !== "retiring" || replaced_by !== undefined) continue;
-    problems.add({
-      code: "replacement_missing",
-      field: [...fieldOfKey(key), "state"],
-      message: "a retiring key has a replacement, but replaced_by is missing",
-      hint: "add replaced_by with the ref of the key that replaced it (R37)",
-    });
+    problems.add(
+      "replacement_missing",
+      [...fieldOfKey(key), "state"],
+      "a retiring key has a replacement, but replaced_by is missing",
+      "add replaced_by with the ref of the key that replaced it (R37)",
+    );
   }
 };
 
@@ -97,13 +92,13 @@ const onlyReplacedKeysOverlap: ScenarioRule = ({ keys, problems }) => {
     const { why, fix } = whyNotReplaced(fields);
     for (const name of ["replaced_by", "overlap_ends"] as const) {
       if (fields[name] === undefined) continue;
-      problems.add({
-        code: "replacement_not_expected",
-        field: [...fieldOfKey(key), name],
-        pointAt: "name",
-        message: `${name} is for replaced keys, but ${why}`,
-        hint: `${fix}, or remove the field`,
-      });
+      problems.add(
+        "replacement_not_expected",
+        [...fieldOfKey(key), name],
+        `${name} is for replaced keys, but ${why}`,
+        `${fix}, or remove the field`,
+        "name",
+      );
     }
   }
 };
@@ -129,12 +124,12 @@ const onlyRevokedKeysHaveRevokedAt: ScenarioRule = ({ keys, problems }) => {
     const { revoked_at, state } = key.fields;
     if (revoked_at === undefined || state === "revoked") continue;
     const fix = state === undefined ? "add state: revoked" : "write state: revoked";
-    problems.add({
-      code: "state_contradiction",
-      field: [...fieldOfKey(key), "revoked_at"],
-      message: `revoked_at is for revoked keys, but the key is ${state ?? "active"}`,
-      hint: `${fix}, or remove the field (R41)`,
-    });
+    problems.add(
+      "state_contradiction",
+      [...fieldOfKey(key), "revoked_at"],
+      `revoked_at is for revoked keys, but the key is ${state ?? "active"}`,
+      `${fix}, or remove the field (R41)`,
+    );
   }
 };
 
@@ -147,12 +142,12 @@ const overlapsAreShort: ScenarioRule = ({ keys, clockStart, problems }) => {
     // The overlap of a rotated key is over: nothing shows how long it was.
     if (overlap_ends === undefined || state === "rotated") continue;
     if (compareTimes(clockStart, readTimeOrDuration(overlap_ends), latestOverlapEnd) !== "after") continue;
-    problems.add({
-      code: "overlap_out_of_range",
-      field: [...fieldOfKey(key), "overlap_ends"],
-      message: "the overlap is too long",
-      hint: "an overlap lasts at most 7 days (R39)",
-    });
+    problems.add(
+      "overlap_out_of_range",
+      [...fieldOfKey(key), "overlap_ends"],
+      "the overlap is too long",
+      "an overlap lasts at most 7 days (R39)",
+    );
   }
 };
 
@@ -163,12 +158,12 @@ const statesMatchTimes: ScenarioRule = ({ keys, clockStart, problems }) => {
     if (state === undefined) continue;
     const actual = keyStateAtStart(key.fields, clockStart);
     if (actual === "unknown" || actual === state) continue;
-    problems.add({
-      code: "state_contradiction",
-      field: [...fieldOfKey(key), "state"],
-      message: `the key is ${state}, but with its times ${actual}`,
-      hint: `write state: ${actual}, or another time (R38, R43)`,
-    });
+    problems.add(
+      "state_contradiction",
+      [...fieldOfKey(key), "state"],
+      `the key is ${state}, but with its times ${actual}`,
+      `write state: ${actual}, or another time (R38, R43)`,
+    );
   }
 };
 
@@ -187,13 +182,13 @@ const activeKeysWithinLimit: ScenarioRule = (input) => {
     const [firstTooMany] = active.slice(maximumActiveKeys);
     if (firstTooMany === undefined) continue;
     const { organization, fields } = firstTooMany;
-    input.problems.add({
-      code: "too_many_active_keys",
-      field: fieldOfKey(firstTooMany),
-      pointAt: "name",
-      message: `${quote(organization)} has ${active.length} active ${fields.environment} keys`,
-      hint: `R32 allows ${maximumActiveKeys} per organization and environment; revoke some or use another organization`,
-    });
+    input.problems.add(
+      "too_many_active_keys",
+      fieldOfKey(firstTooMany),
+      `${quote(organization)} has ${active.length} active ${fields.environment} keys`,
+      `R32 allows ${maximumActiveKeys} per organization and environment; revoke some or use another organization`,
+      "name",
+    );
   }
 };
 
@@ -231,28 +226,28 @@ const replacementsAreOfRotations: ScenarioRule = (input) => {
     if (earlier === undefined) {
       oldByReplacement.set(ref, old);
     } else {
-      problems.add({
-        code: "replacement_shared",
+      problems.add(
+        "replacement_shared",
         field,
-        message: `${quote(ref)} already replaces ${quote(earlier.ref)}`,
-        hint: "each rotation creates its own key (R37)",
-      });
+        `${quote(ref)} already replaces ${quote(earlier.ref)}`,
+        "each rotation creates its own key (R37)",
+      );
     }
 
     if (organization !== old.organization || fields.environment !== old.fields.environment) {
-      problems.add({
-        code: "replacement_elsewhere",
+      problems.add(
+        "replacement_elsewhere",
         field,
-        message: `the replacement ${quote(ref)} is a ${fields.environment} key of ${quote(organization)}`,
-        hint: "a replacement has the organization and the environment of the old key (R37)",
-      });
+        `the replacement ${quote(ref)} is a ${fields.environment} key of ${quote(organization)}`,
+        "a replacement has the organization and the environment of the old key (R37)",
+      );
     } else if (isLegacy(fields)) {
-      problems.add({
-        code: "replacement_legacy",
+      problems.add(
+        "replacement_legacy",
         field,
-        message: `the replacement ${quote(ref)} has a legacy prefix`,
-        hint: "a replacement has the current prefix (R17)",
-      });
+        `the replacement ${quote(ref)} has a legacy prefix`,
+        "a replacement has the current prefix (R17)",
+      );
     }
   }
 };
@@ -274,12 +269,12 @@ const replacementsHaveNoCircle: ScenarioRule = (input) => {
 
     const refs = circle.slice(0, maxRefsOfCircle).map(({ ref }) => ref);
     if (circle.length > maxRefsOfCircle) refs.push("…");
-    input.problems.add({
-      code: "replacement_cycle",
-      field: [...fieldOfKey(first), "replaced_by"],
-      message: `the key is replaced by itself: ${[...refs, first.ref].join(" → ")}`,
-      hint: "write the ref of the key that the rotation created (R37)",
-    });
+    input.problems.add(
+      "replacement_cycle",
+      [...fieldOfKey(first), "replaced_by"],
+      `the key is replaced by itself: ${[...refs, first.ref].join(" → ")}`,
+      "write the ref of the key that the rotation created (R37)",
+    );
   }
 };
 
@@ -314,12 +309,12 @@ export const settingsAreShared: ScenarioRule = ({ keys, problems }) => {
         const newer = withSetting[index + 1];
         if (newer === undefined) continue;
         if (comparableSetting(name, newer.fields) === comparableSetting(name, old.fields)) continue;
-        problems.add({
-          code: "replacement_differs",
-          field: [...fieldOfKey(newer), name],
-          message: `${name} of ${quote(newer.ref)} differs from ${quote(old.ref)}, which it replaces`,
-          hint: `a replacement has the ${listed(settingNames, "and")} of the old key (R26, R37); remove ${name} from one of them`,
-        });
+        problems.add(
+          "replacement_differs",
+          [...fieldOfKey(newer), name],
+          `${name} of ${quote(newer.ref)} differs from ${quote(old.ref)}, which it replaces`,
+          `a replacement has the ${listed(settingNames, "and")} of the old key (R26, R37); remove ${name} from one of them`,
+        );
       }
     }
   }

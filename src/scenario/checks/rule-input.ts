@@ -145,12 +145,12 @@ export function checkRef(
   if (ref === undefined || refs[kind].has(ref)) return;
   // The hint takes time, and nobody would see it.
   if (problems.isFull) return;
-  problems.add({
-    code: `unknown_${kind}_ref`,
+  problems.add(
+    `unknown_${kind}_ref`,
     field,
-    message: `there is no ${kind} ${quote(ref)}`,
-    hint: hintForRef(ref, `${kind}s`, refs[kind]),
-  });
+    `there is no ${kind} ${quote(ref)}`,
+    hintForRef(ref, `${kind}s`, refs[kind]),
+  );
 }
 
 /** A wrong ref is compared with at most this many. */
@@ -205,5 +205,5 @@ export function checkOutcome(
   const near = nearest(outcome, [...outcomesOfSpecification, ...successes.keys()]);
   let hint = "the report of a sandbox lists its endpoints and outcomes";
   if (near !== undefined) hint = `did you mean ${near}?`;
-  problems.add({ code: "bad_choice", field, message: `the sandbox has no outcome ${quote(outcome)}`, hint });
+  problems.add("bad_choice", field, `the sandbox has no outcome ${quote(outcome)}`, hint);
 }

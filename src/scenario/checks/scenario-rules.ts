@@ -17,7 +17,7 @@ import {
   scenarioSecret,
   unknownSecret,
 } from "../keys.js";
-import type { FieldProblem, ScenarioPlaces } from "../problems.js";
+import type { FieldProblem, ProblemList, ScenarioPlaces } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { writtenEndpoints } from "../written-scenario.js";
 import { endpointRules } from "./endpoint-rules.js";
@@ -30,13 +30,13 @@ import { stepsArePossible } from "./step-rules.js";
 const organizationExists: ScenarioRule = ({ scenario, problems }) => {
   const listed = Object.keys(scenario.organizations ?? {});
   if (listed.length > 0 || populationOf(scenario).organizations > 0) return;
-  problems.add({
-    code: "no_organizations",
-    field: ["organizations"],
-    pointAt: "name",
-    message: "the scenario has no organization",
-    hint: "add one: organizations: { harvest-bank: { type: bank } }",
-  });
+  problems.add(
+    "no_organizations",
+    ["organizations"],
+    "the scenario has no organization",
+    "add one: organizations: { harvest-bank: { type: bank } }",
+    "name",
+  );
 };
 
 /** Each ref of an organization or a key is unique, none of the population's, and no word of stories. */
@@ -51,36 +51,36 @@ const refsAreUniqueAndAllowed: ScenarioRule = (input) => {
     const field = fieldOfKey(key);
     checkNotPopulated(ref, field, input);
     if (isReserved(ref)) {
-      problems.add({
-        code: "reserved_key_ref",
+      problems.add(
+        "reserved_key_ref",
         field,
-        pointAt: "name",
-        message: `a key cannot have the ref ${quote(ref)}: stories use this word instead of a key`,
-        hint: `call it ${ref}-key`,
-      });
+        `a key cannot have the ref ${quote(ref)}: stories use this word instead of a key`,
+        `call it ${ref}-key`,
+        "name",
+      );
     }
 
     const first = keyOf(ref);
     if (first === undefined || first === key) continue;
-    problems.add({
-      code: "duplicate_key_ref",
+    problems.add(
+      "duplicate_key_ref",
       field,
-      pointAt: "name",
-      message: `${quote(first.organization)} already has a key ${quote(ref)}`,
-      hint: "refs of keys are unique in the whole scenario: choose another one",
-    });
+      `${quote(first.organization)} already has a key ${quote(ref)}`,
+      "refs of keys are unique in the whole scenario: choose another one",
+      "name",
+    );
   }
 };
 
 function checkNotPopulated(ref: string, field: FieldPath, { scenario, problems }: RuleInput): void {
   if (!isPopulated(ref, scenario.population)) return;
-  problems.add({
-    code: "taken_by_population",
+  problems.add(
+    "taken_by_population",
     field,
-    pointAt: "name",
-    message: `the population has the ref ${quote(ref)}`,
-    hint: "choose another one: the population uses organization-1, organization-1-key-1 and so on",
-  });
+    `the population has the ref ${quote(ref)}`,
+    "choose another one: the population uses organization-1, organization-1-key-1 and so on",
+    "name",
+  );
 }
 
 /** The default key and each replacement exist. */
@@ -109,12 +109,12 @@ const keysWithinMaximum: ScenarioRule = ({ scenario, keys, problems }) => {
     field = "population";
     hint = "lower population.organizations or population.keys_per_organization";
   }
-  problems.add({
-    code: "too_many_keys",
-    field: [field],
-    message: `the scenario has ${count} keys; the maximum is ${scenarioLimits.keys}`,
+  problems.add(
+    "too_many_keys",
+    [field],
+    `the scenario has ${count} keys; the maximum is ${scenarioLimits.keys}`,
     hint,
-  });
+  );
 };
 
 const maxEndpoints = 100;
@@ -122,13 +122,13 @@ const maxEndpoints = 100;
 const endpointsWithinMaximum: ScenarioRule = ({ scenario, problems }) => {
   const count = writtenEndpoints(scenario).length;
   if (count <= maxEndpoints) return;
-  problems.add({
-    code: "out_of_range",
-    field: ["endpoints"],
-    pointAt: "name",
-    message: `the scenario has ${count} endpoints, and at most ${maxEndpoints} are allowed`,
-    hint: "remove some",
-  });
+  problems.add(
+    "out_of_range",
+    ["endpoints"],
+    `the scenario has ${count} endpoints, and at most ${maxEndpoints} are allowed`,
+    "remove some",
+    "name",
+  );
 };
 
 const sizeRules: readonly ScenarioRule[] = [keysWithinMaximum, endpointsWithinMaximum];
@@ -136,12 +136,12 @@ const sizeRules: readonly ScenarioRule[] = [keysWithinMaximum, endpointsWithinMa
 /** The clock can still move after its start. */
 const clockIsWithinYears: ScenarioRule = ({ clockStart, problems }) => {
   if (clockStart === "unknown" || clockStart <= lastClockInstant) return;
-  problems.add({
-    code: "out_of_range",
-    field: ["clock", "now"],
-    message: `a clock cannot start after ${new Date(lastClockInstant).toISOString()}`,
-    hint: "write an earlier time",
-  });
+  problems.add(
+    "out_of_range",
+    ["clock", "now"],
+    `a clock cannot start after ${new Date(lastClockInstant).toISOString()}`,
+    "write an earlier time",
+  );
 };
 
 /** No step of the timeline is earlier than a step before it, or than the clock's start. */
@@ -155,12 +155,12 @@ const timelineIsInOrder: ScenarioRule = ({ scenario, clockStart, problems }) => 
     const step = readTimeOrDuration(at);
     for (const earlier of [lastDuration, lastTime]) {
       if (earlier === undefined || compareTimes(clockStart, step, earlier) !== "before") continue;
-      problems.add({
-        code: "timeline_order",
-        field: ["timeline", index, "at"],
-        message: `the step is earlier (${at}) than the one before it, or the start of the clock`,
-        hint: "write a later time, or sort the steps by time",
-      });
+      problems.add(
+        "timeline_order",
+        ["timeline", index, "at"],
+        `the step is earlier (${at}) than the one before it, or the start of the clock`,
+        "write a later time, or sort the steps by time",
+      );
       return;
     }
     if (step.kind === "duration") lastDuration = step;
@@ -172,7 +172,7 @@ const timeRules: readonly ScenarioRule[] = [clockIsWithinYears, timelineIsInOrde
 
 /** A pinned secret or id is unique (R12); a secret is well-formed and agrees with the key's fields (R3, R10, R16). */
 const secretsMatchKeys: ScenarioRule = ({ scenario, keys, problems }) => {
-  for (const problem of duplicateSecretsAndIds(scenario)) problems.add({ ...problem, pointAt: "name" });
+  checkDuplicates(scenario, problems);
 
   for (const key of keys) {
     const { fields } = key;
@@ -182,19 +182,19 @@ const secretsMatchKeys: ScenarioRule = ({ scenario, keys, problems }) => {
     const parsed = parseApiKey(secret);
     const prefix = prefixOf(environment, isLegacy(fields));
     if (parsed === undefined) {
-      problems.add({
-        code: "secret_malformed",
-        field: [...keyField, "secret"],
-        message: "the secret is not a well-formed key (R10)",
-        hint: `start it with ${prefix}, followed by letters, digits, _ and -`,
-      });
+      problems.add(
+        "secret_malformed",
+        [...keyField, "secret"],
+        "the secret is not a well-formed key (R10)",
+        `start it with ${prefix}, followed by letters, digits, _ and -`,
+      );
     } else if (parsed.prefix !== prefix) {
-      problems.add({
-        code: "secret_mismatch",
-        field: [...keyField, "secret"],
-        message: `the secret starts with ${parsed.prefix}, but environment and legacy require ${prefix}`,
-        hint: `start it with ${prefix} (R3, R16), or change the other fields`,
-      });
+      problems.add(
+        "secret_mismatch",
+        [...keyField, "secret"],
+        `the secret starts with ${parsed.prefix}, but environment and legacy require ${prefix}`,
+        `start it with ${prefix} (R3, R16), or change the other fields`,
+      );
     }
   }
 };
@@ -209,18 +209,10 @@ interface PinnedOrDerived {
   readonly derive: () => string;
 }
 
-/** A problem of a pinned value that another key or organization also has. */
-interface DuplicateProblem {
-  readonly code: "duplicate_secret" | "duplicate_organization_id";
-  readonly field: FieldPath;
-  readonly message: string;
-  readonly hint: string;
-}
-
 /** Finds each pinned secret and id that another key or organization has, pinned or derived from the seed (R12). */
-export function duplicateSecretsAndIds(scenario: Scenario): DuplicateProblem[] {
+export function checkDuplicates(scenario: Scenario, problems: ProblemList): void {
   // Only a pinned value can be the same as another one, and to compare derives those of the whole population.
-  if (!hasPinnedValue(scenario)) return [];
+  if (!hasPinnedValue(scenario)) return;
 
   const { seed = defaultSeed } = scenario;
   const secrets: PinnedOrDerived[] = [];
@@ -241,10 +233,8 @@ export function duplicateSecretsAndIds(scenario: Scenario): DuplicateProblem[] {
     ids.push({ owner: ref, field, pinned: fields.id, derive: () => organizationIdOf(ref, fields, seed) });
   }
 
-  return [
-    ...duplicatesAmong(secrets, "duplicate_secret", (owner) => `the key ${owner} has the same secret`),
-    ...duplicatesAmong(ids, "duplicate_organization_id", (owner) => `${owner} has the same id`),
-  ];
+  checkApart(secrets, "duplicate_secret", (owner) => `the key ${owner} has the same secret`, problems);
+  checkApart(ids, "duplicate_organization_id", (owner) => `${owner} has the same id`, problems);
 }
 
 function hasPinnedValue(scenario: Scenario): boolean {
@@ -257,13 +247,14 @@ function hasPinnedValue(scenario: Scenario): boolean {
   return false;
 }
 
-function duplicatesAmong(
+function checkApart(
   values: readonly PinnedOrDerived[],
-  code: DuplicateProblem["code"],
+  code: "duplicate_secret" | "duplicate_organization_id",
   messageOf: (owner: string) => string,
-): DuplicateProblem[] {
+  problems: ProblemList,
+): void {
   const hasPinned = values.some(({ pinned }) => pinned !== undefined);
-  if (!hasPinned) return [];
+  if (!hasPinned) return;
 
   // Derived values first: a pinned one that is the same has to change, wherever it stands.
   const ownerByValue = new Map<string, string>();
@@ -271,7 +262,6 @@ function duplicatesAmong(
     if (pinned === undefined) ownerByValue.set(derive(), owner);
   }
 
-  const duplicates: DuplicateProblem[] = [];
   for (const { owner, field, pinned } of values) {
     if (pinned === undefined) continue;
     const earlierOwner = ownerByValue.get(pinned);
@@ -279,14 +269,14 @@ function duplicatesAmong(
       ownerByValue.set(pinned, owner);
       continue;
     }
-    duplicates.push({
+    problems.add(
       code,
       field,
-      message: messageOf(quote(earlierOwner)),
-      hint: "give each its own, or remove it and the seed generates one",
-    });
+      messageOf(quote(earlierOwner)),
+      "give each its own, or remove it and the seed generates one",
+      "name",
+    );
   }
-  return duplicates;
 }
 
 /** The rules of a scenario. Those of a stage rely on all stages before: they run only if these found no problem. */

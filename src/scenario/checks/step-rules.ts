@@ -47,13 +47,13 @@ function checkDoesOneThing(
 ): "one" | "several" {
   const [first, second] = Object.keys(step).filter((name) => kinds.includes(name));
   if (second === undefined) return "one";
-  problems.add({
-    code: "step_contradiction",
-    field: [...stepField, second],
-    pointAt: "name",
-    message: `a step does one thing; this one has ${first} and ${second}`,
-    hint: `split it into two steps, ${quote(first)} first`,
-  });
+  problems.add(
+    "step_contradiction",
+    [...stepField, second],
+    `a step does one thing; this one has ${first} and ${second}`,
+    `split it into two steps, ${quote(first)} first`,
+    "name",
+  );
   return "several";
 }
 
@@ -90,11 +90,11 @@ function checkExpectation(step: WrittenStep, stepField: FieldPath, input: RuleIn
   else if ((actionNames as readonly string[]).includes(kind)) allowed = ["error"];
   const misplaced = Object.keys(expect).find((name) => !allowed.includes(name));
   if (misplaced === undefined) return;
-  problems.add({
-    code: "step_contradiction",
-    field: [...stepField, "expect", misplaced],
-    pointAt: "name",
-    message: `${quote(kind)} cannot expect ${quote(misplaced)}`,
-    hint: `${quote(kind)} can expect ${allowed.join(", ") || "nothing"}`,
-  });
+  problems.add(
+    "step_contradiction",
+    [...stepField, "expect", misplaced],
+    `${quote(kind)} cannot expect ${quote(misplaced)}`,
+    `${quote(kind)} can expect ${allowed.join(", ") || "nothing"}`,
+    "name",
+  );
 }

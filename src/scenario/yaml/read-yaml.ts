@@ -43,12 +43,14 @@ export function readYaml(text: string, file: string | undefined): WrittenScenari
 }
 
 function readText(sourceWithoutSecrets: SourceText): TextReading {
-  const readResult = readDocument(sourceWithoutSecrets);
-  if (readResult.kind === "stopped") {
-    return withoutScenario([problemAtOffset(sourceWithoutSecrets, readResult.offset, readResult.problem)]);
+  let document: Document.Parsed;
+  try {
+    document = readDocument(sourceWithoutSecrets);
+  } catch (error) {
+    if (!(error instanceof Stop)) throw error;
+    return withoutScenario([problemAtOffset(sourceWithoutSecrets, error.offset, error.problem)]);
   }
 
-  const { document } = readResult;
   const source = withSecrets(sourceWithoutSecrets, document);
   const { contents } = document;
   if (contents === null || isEmpty(contents)) {
@@ -107,55 +109,48 @@ export function yamlText(value: unknown): string {
 
 // A text becomes one document of YAML.
 
-interface OneDocument {
-  readonly kind: "document";
-  readonly document: Document.Parsed;
-}
-
 /** Reads the only document of a text. */
-export function readDocument(source: SourceText): OneDocument | Stopped {
+function readDocument(source: SourceText): Document.Parsed {
   const { text } = source;
   const { bytes } = scenarioLimits;
   if (text.length > bytes || new TextEncoder().encode(text).length > bytes) {
     const message = `the scenario is larger than ${bytes / 2 ** 20} MiB`;
-    return stoppedAt(0, { code: "too_large", message, hint: shortenHint });
+    throw new Stop(0, { code: "too_large", message, hint: shortenHint });
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finds characters that no text contains
   const binary = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/);
   if (binary !== -1) {
-    return stoppedAt(binary, {
+    throw new Stop(binary, {
       code: "not_text",
       message: "the file is not text in UTF-8",
       hint: "save it as plain text in UTF-8",
     });
   }
 
-  const parsed = parseTokens(text);
-  if (parsed.kind === "stopped") return parsed;
-  const { first: document, second } = parsed;
+  const [document, second] = parseTokens(text);
   if (second !== undefined) {
-    return stoppedAt(second.range[0], {
+    throw new Stop(second.range[0], {
       code: "several_documents",
       message: "a second document starts here",
       hint: "put one scenario into a file",
     });
   }
   const error = firstErrorIn(document);
-  if (error !== undefined) return stoppedByError(error, source);
-  return { kind: "document", document };
+  if (error !== undefined) throw explained(error, source);
+  return document;
 }
 
 /** Explains an error of the parser. */
-function stoppedByError(error: ParseError, source: SourceText): Stopped {
+function explained(error: ParseError, source: SourceText): Stop {
   // Formatters write merge keys with this tag.
   const textAtError = source.text.slice(error.offset, error.offset + 100);
-  if (/^!!merge +<</.test(textAtError)) return stoppedAt(error.offset, mergeKeyProblem);
+  if (/^!!merge +<</.test(textAtError)) return new Stop(error.offset, mergeKeyProblem);
 
   const { offset, reason, hint } = syntaxProblem(error, source);
   if (error.code === "TAG_RESOLVE_FAILED") {
-    return stoppedAt(offset, { code: "not_plain_data", message: `not plain data: ${reason}`, hint });
+    return new Stop(offset, { code: "not_plain_data", message: `not plain data: ${reason}`, hint });
   }
-  return stoppedAt(offset, { code: "yaml_syntax", message: `not valid YAML: ${reason}`, hint });
+  return new Stop(offset, { code: "yaml_syntax", message: `not valid YAML: ${reason}`, hint });
 }
 
 // A text is read token by token, because a hostile text could exhaust the stack or take minutes.
@@ -182,25 +177,18 @@ const options = {
   prettyErrors: false,
 } satisfies ParseOptions & DocumentOptions & SchemaOptions;
 
-interface Parsed {
-  readonly kind: "parsed";
-  readonly first: Document.Parsed;
-  readonly second: Document.Parsed | undefined;
-}
-
-/** Where the reading of a text stopped, and why. */
-export interface Stopped {
-  readonly kind: "stopped";
-  readonly offset: number;
-  readonly problem: TextProblem;
-}
-
-export function stoppedAt(offset: number, problem: TextProblem): Stopped {
-  return { kind: "stopped", offset, problem };
+/** Thrown where the reading of a text stops. */
+export class Stop extends Error {
+  constructor(
+    readonly offset: number,
+    readonly problem: TextProblem,
+  ) {
+    super(problem.message);
+  }
 }
 
 /** Reads the first two documents of a text; stops at one that is too large or too deep. */
-export function parseTokens(text: string): Parsed | Stopped {
+export function parseTokens(text: string): readonly [Document.Parsed, Document.Parsed?] {
   const { levels, lexemes: maxLexemes } = scenarioLimits;
   const parser = new Parser();
   const composer = new Composer(options);
@@ -215,7 +203,7 @@ export function parseTokens(text: string): Parsed | Stopped {
     }
 
     if (parser.stack.length > levels + parserEntriesBesideLevels) {
-      return stoppedAt(parser.offset, {
+      throw new Stop(parser.offset, {
         code: "too_deep",
         message: `nested deeper than ${levels} levels`,
         hint: "the format needs only seven",
@@ -223,7 +211,7 @@ export function parseTokens(text: string): Parsed | Stopped {
     }
     lexemes += 1;
     if (lexemes > maxLexemes) {
-      return stoppedAt(parser.offset, {
+      throw new Stop(parser.offset, {
         code: "too_large",
         message: `the scenario has more than ${maxLexemes} words and signs`,
         hint: shortenHint,
@@ -234,8 +222,7 @@ export function parseTokens(text: string): Parsed | Stopped {
 
   for (const token of parser.end()) documents.push(...composer.next(token));
   documents.push(...composer.end(true, text.length));
-  const [first, second] = documents;
-  return { kind: "parsed", first: first as Document.Parsed, second }; // `end(true)` makes one of an empty text
+  return documents as unknown as [Document.Parsed, Document.Parsed?]; // `end(true)` makes one of an empty text
 }
 
 /** An error of the parser. */

@@ -55,8 +55,11 @@ function indentRepairs(lines: readonly string[], fieldLine: number): Repair[] {
 /** Whether a text is YAML once it is repaired. */
 function mends({ line, repaired }: Repair, lines: readonly string[]): boolean {
   const repairedText = lines.toSpliced(line, repaired.length, ...repaired).join("\n");
-  const parsed = parseTokens(repairedText);
-  return parsed.kind === "parsed" && firstErrorIn(parsed.first) === undefined;
+  try {
+    return firstErrorIn(parseTokens(repairedText)[0]) === undefined;
+  } catch {
+    return false;
+  }
 }
 
 function problemOfRepair(repair: Repair, lines: readonly string[], source: SourceText): SyntaxProblem {
