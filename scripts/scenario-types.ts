@@ -1,7 +1,6 @@
 import { shapeDescription } from "../src/scenario/format/scenario-json-schema.js";
 import { durationPattern, waitPattern } from "../src/scenario/format/times.js";
-import type { Fields, Shape } from "../src/schema/shape.js";
-import { shapeOfField } from "../src/schema/shape-fields.js";
+import { type Fields, type Shape, shapeOfField } from "../src/schema/shape.js";
 
 // A compiler knows no whole numbers: `${1}s` in a loop would be a mistake.
 const durationType = `\`\${number}\${"s" | "m" | "h" | "d"}\``;

@@ -1,8 +1,7 @@
 import { mapTexts } from "../rules/map-texts.js";
 import { oneSafeLine } from "../rules/terminal-text.js";
-import { findMismatches } from "../schema/mismatches.js";
-import { membersToCamelCase } from "../schema/spelling.js";
-import { tolerantJsonShape } from "../schema/tolerant-json-shape.js";
+import { findMismatches } from "../schema/check.js";
+import { membersToCamelCase, tolerantJsonShape } from "../schema/spelling.js";
 import { type Report, reportShape } from "./report-shape.js";
 
 /** Reads a report as JSON; `undefined` for anything else. Keeps unknown members, which a newer sandbox may send. */

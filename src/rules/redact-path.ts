@@ -1,4 +1,4 @@
-import { unicodePattern } from "../schema/unicode-pattern.js";
+import { unicodePattern } from "../schema/words.js";
 import { copyText } from "./copy-text.js";
 import { redactPlainKeys } from "./redact.js";
 

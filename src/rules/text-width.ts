@@ -1,5 +1,5 @@
 import { eastAsianWidth } from "get-east-asian-width";
-import { unicodePattern } from "../schema/unicode-pattern.js";
+import { unicodePattern } from "../schema/words.js";
 
 // How much room a text takes in a terminal.
 

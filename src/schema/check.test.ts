@@ -1,9 +1,8 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
-import { isAllowed, isOfKind } from "./allowed.js";
-import { checkShape } from "./check.js";
+import { checkShape, findMismatches } from "./check.js";
+import { isAllowed, isOfKind } from "./find-mistakes.js";
 import { jsonSchemaOf } from "./json-schema.js";
-import { findMismatches } from "./mismatches.js";
 import {
   anything,
   choice,
@@ -15,9 +14,9 @@ import {
   optional,
   orNull,
   record,
+  type Shape,
   text,
 } from "./shape.js";
-import type { Shape } from "./shape-kinds.js";
 
 const shape = mapping({
   name: text({ min: 2, max: 3 }),

@@ -1,28 +1,20 @@
 import { type FieldPath, pathText } from "./field-path.js";
-import { findMistakes, type IsExtension } from "./find-mistakes.js";
-import { describeMistake } from "./messages.js";
+import { findMistakes } from "./find-mistakes.js";
+import { describeMistake, describeShape, meantField } from "./messages.js";
 import { jsonNotation, type Notation } from "./notation.js";
-import type { Mistake, ShapeProblem } from "./problem.js";
-import type { Shape } from "./shape-kinds.js";
-import { meantField } from "./unknown-field.js";
+import type { Mistake, Problem } from "./problem.js";
+import type { Shape, ShapeCode } from "./shape.js";
 
-interface ShapeResult {
-  /** What is wrong, in the words of the caller. */
-  readonly problems: readonly ShapeProblem[];
-  /** The members that are allowed besides those of their mapping. */
-  readonly extensionFields: Iterable<FieldPath>;
-}
-
-/** Checks a value, and finds the members that it has besides its shape. */
+/** Checks a value: its problems in the words of the caller, and the members that it has besides its shape and that are allowed. */
 export function checkShape(
   shape: Shape,
   value: unknown,
   notation: Notation = jsonNotation,
-  isExtension?: IsExtension,
-): ShapeResult {
+  isExtension?: (name: string) => boolean,
+) {
   const { mistakes, extensionFields } = findMistakes(shape, value, isExtension);
   const misspelled = misspelledFields(mistakes);
-  const problems: ShapeProblem[] = [];
+  const problems: Problem<ShapeCode>[] = [];
   for (const mistake of mistakes) {
     // The hint of the misspelled field names it already.
     if (mistake.kind === "missing" && misspelled.has(pathText(mistake.path))) continue;
@@ -36,8 +28,55 @@ function misspelledFields(mistakes: readonly Mistake[]): ReadonlySet<string> {
   const fields = new Set<string>();
   for (const mistake of mistakes) {
     if (mistake.kind !== "unknown") continue;
-    const meant = meantField(mistake);
-    if (meant !== undefined) fields.add(pathText([...mistake.path.slice(0, -1), meant]));
+    const { path, shape, members } = mistake;
+    const meant = meantField(path, shape, members);
+    if (meant !== undefined) fields.add(pathText([...path.slice(0, -1), meant]));
   }
   return fields;
+}
+
+/** A part of a value from outside that does not have its shape. */
+interface Mismatch {
+  readonly kind: "wrong_part" | "unknown_member";
+  /** As `limits.per_day`, empty for the whole value. */
+  readonly path: string;
+  readonly expected: string;
+  readonly value: unknown;
+}
+
+/** More characters of a member's name are not shown. */
+const longestShownName = 60;
+
+/** Finds the parts of a value that do not match its shape, but none inside a mismatched part. */
+export function findMismatches(
+  shape: Shape,
+  whole: unknown,
+  redact: (text: string) => string = String,
+): Mismatch[] {
+  // The name of a member from outside may contain anything.
+  const safeStep = (step: string | number) => {
+    if (typeof step === "number") return step;
+    const name = redact(step);
+    return name.length > longestShownName ? `${name.slice(0, longestShownName)}…` : name;
+  };
+
+  const mismatches: Mismatch[] = [];
+  /** The last part that has a wrong value: a mistake inside it comes later, and says nothing more. */
+  let wrongPart: FieldPath | undefined;
+  for (const mistake of findMistakes(shape, whole).mistakes) {
+    const { kind, path, value } = mistake;
+    const outer = wrongPart;
+    const isInside = outer !== undefined && outer.length < path.length;
+    if (isInside && outer.every((step, index) => step === path[index])) continue;
+    if (kind === "value") wrongPart = path;
+
+    const safePath = pathText(path.map(safeStep));
+    if (kind === "unknown") {
+      mismatches.push({ kind: "unknown_member", path: safePath, expected: "no such member", value });
+    } else {
+      const expected = describeShape(mistake.shape);
+      mismatches.push({ kind: "wrong_part", path: safePath, expected, value });
+    }
+  }
+  return mismatches;
 }

@@ -1,36 +1,77 @@
-import { isAllowed, isOfKind } from "./allowed.js";
 import type { FieldPath } from "./field-path.js";
 import { type Members, type Mistake, maximumProblems } from "./problem.js";
-import { shapeOfField } from "./shape-fields.js";
-import type { MappingKind, NeededFields, RecordKind, Shape } from "./shape-kinds.js";
+import { type MappingKind, type Range, type RecordKind, type Shape, shapeOfField } from "./shape.js";
 import { isMapping } from "./type-tag.js";
 
-/** Whether a member that its mapping does not have is allowed, by its name. */
-export type IsExtension = (name: string) => boolean;
+// What is wrong in a value.
 
-const noExtension: IsExtension = () => false;
-
-interface FoundMistakes {
-  /** From the outside in: the mistake of a value comes before those of its parts. */
-  readonly mistakes: readonly Mistake[];
-  /** The members that are allowed besides those of their mapping. */
-  readonly extensionFields: Iterable<FieldPath>;
+/** Whether a value is of the kind of this shape: any text for a text, any mapping for a mapping. */
+export function isOfKind(shape: Shape, value: unknown): boolean {
+  switch (shape.kind) {
+    case "anything":
+      return true;
+    case "null":
+      return value === null;
+    case "choice": {
+      const { choices, alsoMatching } = shape;
+      if ((choices as readonly unknown[]).includes(value)) return true;
+      return alsoMatching !== undefined && typeof value === "string" && alsoMatching.test(value);
+    }
+    case "list":
+      return Array.isArray(value);
+    case "mapping":
+    case "record":
+      return isMapping(value);
+    case "either":
+      return shape.options.some((option) => isOfKind(option, value));
+    case "text":
+      return typeof value === "string";
+    case "boolean":
+    case "number":
+      return typeof value === shape.kind;
+  }
 }
 
-/** Finds what is wrong in a value. */
-export function findMistakes(root: Shape, whole: unknown, isExtension = noExtension): FoundMistakes {
+/** Whether a value is of the kind and within the limits of its shape; what is in a list or a mapping is not checked. */
+export function isAllowed(shape: Shape, value: unknown): boolean {
+  if (shape.kind === "either") return shape.options.some((option) => isAllowed(option, value));
+  if (!isOfKind(shape, value)) return false;
+
+  if (shape.kind === "list") return isWithin(shape, (value as readonly unknown[]).length);
+  if (shape.kind === "number") {
+    const isFine = shape.isWhole ? Number.isSafeInteger(value) : Number.isFinite(value);
+    return isFine && isWithin(shape, value as number);
+  }
+  if (shape.kind !== "text") return true;
+
+  const { min, max, pattern, accepts } = shape;
+  const text = value as string;
+  // In characters, like JSON Schema: an emoji is one.
+  if ((min !== undefined || max !== undefined) && !isWithin(shape, [...text].length)) return false;
+  if (pattern !== undefined && !pattern.test(text)) return false;
+  return accepts === undefined || accepts(text);
+}
+
+function isWithin(range: Range, size: number): boolean {
+  if (range.min !== undefined && size < range.min) return false;
+  return range.max === undefined || size <= range.max;
+}
+
+/** Finds what is wrong in a value. `isExtension`: whether a member that its mapping does not have is allowed, by its name. */
+export function findMistakes(root: Shape, whole: unknown, isExtension = (_name: string) => false) {
   const check = new ShapeCheck(isExtension);
   check.checkValue(root, whole, []);
-  const { mistakes, extensionFields } = check;
-  return { mistakes, extensionFields };
+  return check;
 }
 
 class ShapeCheck {
+  /** From the outside in: the mistake of a value comes before those of its parts. */
   readonly mistakes: Mistake[] = [];
+  /** The members that are allowed besides those of their mapping. */
   readonly extensionFields: FieldPath[] = [];
-  readonly #isExtension: IsExtension;
+  readonly #isExtension: (name: string) => boolean;
 
-  constructor(isExtension: IsExtension) {
+  constructor(isExtension: (name: string) => boolean) {
     this.#isExtension = isExtension;
   }
 
@@ -43,21 +84,18 @@ class ShapeCheck {
 
     if (!isAllowed(shape, value)) this.#add({ kind: "value", path, shape, value });
     // The parts of a list that is too long are checked, too.
-    if (isOfKind(shape, value)) this.#checkParts(shape, value, path);
+    if (!isOfKind(shape, value)) return;
+    if (shape.kind === "mapping") this.#checkMapping(shape, value as Members, path);
+    if (shape.kind === "record") this.#checkRecord(shape, value as Members, path);
+    if (shape.kind !== "list") return;
+    for (const [index, item] of (value as readonly unknown[]).entries()) {
+      // A list in JSON has null in place of `undefined`.
+      this.checkValue(shape.item, item === undefined ? null : item, [...path, index]);
+    }
   }
 
   #add(mistake: Mistake): void {
     if (this.mistakes.length < maximumProblems) this.mistakes.push(mistake);
-  }
-
-  #checkParts(shape: Shape, value: unknown, path: FieldPath): void {
-    if (shape.kind === "mapping") this.#checkMapping(shape, value as Members, path);
-    if (shape.kind === "record") this.#checkRecord(shape, value as Members, path);
-    if (shape.kind !== "list" || !Array.isArray(value)) return;
-    for (const [index, item] of value.entries()) {
-      // A list in JSON has null in place of `undefined`.
-      this.checkValue(shape.item, item === undefined ? null : item, [...path, index]);
-    }
   }
 
   #checkMapping(shape: MappingKind, members: Members, path: FieldPath): void {
@@ -66,8 +104,12 @@ class ShapeCheck {
       for (const name of unknown) {
         this.#add({ kind: "unknown", path: [...path, name], shape, value: members[name], members });
       }
+
+      const { needs } = shape;
       // An unknown field is probably the needed one, misspelled.
-      if (unknown.length === 0) this.#checkNeeds(shape, members, path);
+      if (needs !== undefined && unknown.length === 0 && hasNoneOf(needs, members)) {
+        this.#add({ kind: "empty", path, shape, value: members, neededFields: needs.oneOf });
+      }
     }
 
     for (const [name, field] of Object.entries(shape.fields)) {
@@ -87,12 +129,6 @@ class ShapeCheck {
       else unknown.push(name);
     }
     return unknown;
-  }
-
-  #checkNeeds(shape: MappingKind, members: Members, path: FieldPath): void {
-    const { needs } = shape;
-    if (needs === undefined || !hasNoneOf(needs, members)) return;
-    this.#add({ kind: "empty", path, shape, value: members, neededFields: needs.oneOf });
   }
 
   #checkRecord(shape: RecordKind, members: Members, path: FieldPath): void {
@@ -135,7 +171,7 @@ function mappingWithAFieldOf(value: unknown, shapes: readonly Shape[]): Shape | 
 }
 
 /** Whether a mapping has none of the fields of which it needs one. */
-function hasNoneOf(needs: NeededFields, members: Members): boolean {
+function hasNoneOf(needs: NonNullable<MappingKind["needs"]>, members: Members): boolean {
   for (const name of needs.oneOf) {
     const member = members[name];
     const isMissing = member === undefined || (needs.isFalseMissing && member === false);

@@ -1,13 +1,12 @@
-import { shapeOfField } from "./shape-fields.js";
-import type {
-  ChoiceKind,
-  MappingField,
-  MappingKind,
-  Range,
-  RecordKind,
-  Shape,
-  TextKind,
-} from "./shape-kinds.js";
+import {
+  type MappingField,
+  type MappingKind,
+  type Range,
+  type RecordKind,
+  type Shape,
+  shapeOfField,
+  type TextKind,
+} from "./shape.js";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -20,9 +19,6 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
  * - `<option>`: one of several kinds
  */
 export type Describe = (shape: Shape, path: readonly string[]) => string | undefined;
-
-/** The schema of a part of a shape, which is one more step of a path away. */
-type SchemaOfPart = (part: Shape, step: string) => JsonSchema;
 
 const ownDescription: Describe = ({ description }) => description;
 
@@ -41,7 +37,7 @@ export function jsonSchemaOf(
   const description = describe(shape, path);
   if (description !== undefined) schema.description = description;
 
-  const schemaOfPart: SchemaOfPart = (part, step) => jsonSchemaOf(part, describe, [...path, step]);
+  const schemaOfPart = (part: Shape, step: string) => jsonSchemaOf(part, describe, [...path, step]);
   const keywords = keywordsOf(shape, schemaOfPart);
   Object.assign(schema, keywords);
 
@@ -50,14 +46,18 @@ export function jsonSchemaOf(
   return schema;
 }
 
-function keywordsOf(shape: Shape, schemaOfPart: SchemaOfPart): JsonSchema {
+function keywordsOf(shape: Shape, schemaOfPart: (part: Shape, step: string) => JsonSchema): JsonSchema {
   switch (shape.kind) {
     case "anything":
       return {};
     case "either":
       return { anyOf: shape.options.map((option) => schemaOfPart(option, "<option>")) };
-    case "choice":
-      return choiceKeywords(shape);
+    case "choice": {
+      const { choices, alsoMatching } = shape;
+      const oneOfThem = { type: typeof choices[0], enum: choices };
+      if (alsoMatching === undefined) return oneOfThem;
+      return { anyOf: [oneOfThem, { type: "string", pattern: alsoMatching.source }] };
+    }
     case "list": {
       const items = schemaOfPart(shape.item, "<item>");
       return { type: "array", items, ...rangeKeywords(shape, "minItems", "maxItems") };
@@ -77,12 +77,6 @@ function keywordsOf(shape: Shape, schemaOfPart: SchemaOfPart): JsonSchema {
   }
 }
 
-function choiceKeywords({ choices, alsoMatching }: ChoiceKind): JsonSchema {
-  const oneOfThem = { type: typeof choices[0], enum: choices };
-  if (alsoMatching === undefined) return oneOfThem;
-  return { anyOf: [oneOfThem, { type: "string", pattern: alsoMatching.source }] };
-}
-
 function textKeywords(shape: TextKind): JsonSchema {
   const schema: Record<string, unknown> = {
     type: "string",
@@ -93,7 +87,10 @@ function textKeywords(shape: TextKind): JsonSchema {
   return schema;
 }
 
-function recordKeywords(shape: RecordKind, schemaOfPart: SchemaOfPart): JsonSchema {
+function recordKeywords(
+  shape: RecordKind,
+  schemaOfPart: (part: Shape, step: string) => JsonSchema,
+): JsonSchema {
   const { name, member } = shape;
   const schema: Record<string, unknown> = { type: "object" };
   if (name !== undefined) schema.propertyNames = schemaOfPart(name, "<name>");
@@ -103,7 +100,10 @@ function recordKeywords(shape: RecordKind, schemaOfPart: SchemaOfPart): JsonSche
   return schema;
 }
 
-function mappingKeywords(shape: MappingKind, schemaOfPart: SchemaOfPart): JsonSchema {
+function mappingKeywords(
+  shape: MappingKind,
+  schemaOfPart: (part: Shape, step: string) => JsonSchema,
+): JsonSchema {
   const properties: Record<string, JsonSchema> = {};
   const required: string[] = [];
   for (const [name, field] of Object.entries(shape.fields)) {
@@ -119,15 +119,11 @@ function mappingKeywords(shape: MappingKind, schemaOfPart: SchemaOfPart): JsonSc
     schema.anyOf = oneOf.map((name) => {
       const field = shapeOfField(shape.fields[name] as MappingField); // one of its fields
       const isMissingIfFalse = isFalseMissing && field.kind === "boolean";
-      return isMissingIfFalse ? schemaRequiringTrue(name) : { required: [name] };
+      if (!isMissingIfFalse) return { required: [name] };
+      return { required: [name], properties: { [name]: { const: true } } };
     });
   }
   return schema;
-}
-
-/** The schema of a mapping whose flag of this name is `true`. */
-function schemaRequiringTrue(name: string): JsonSchema {
-  return { required: [name], properties: { [name]: { const: true } } };
 }
 
 /** The limits of a range, by these keywords. */

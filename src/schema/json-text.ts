@@ -21,10 +21,7 @@ export function isTooDeep(value: unknown, levels = maxLevels): boolean {
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_name, member) => {
     if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
-    return Object.fromEntries(Object.entries(member).sort(byName));
+    const byName = Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1));
+    return Object.fromEntries(byName);
   });
-}
-
-function byName([one]: [string, unknown], [other]: [string, unknown]): number {
-  return one < other ? -1 : 1;
 }

@@ -2,8 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { checkShape } from "./check.js";
 import { jsonSchemaOf } from "./json-schema.js";
-import { anything, choice, integer, list, mapping, optional, orNull, text } from "./shape.js";
-import type { Shape } from "./shape-kinds.js";
+import { anything, choice, integer, list, mapping, optional, orNull, type Shape, text } from "./shape.js";
 
 function hintOf(part: Shape, value: unknown): string | undefined {
   return checkShape(mapping({ part }), { part: value }).problems[0]?.hint;

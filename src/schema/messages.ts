@@ -1,18 +1,9 @@
-import type { FieldPath } from "./field-path.js";
-import { hintForMeant } from "./meant-value.js";
-import { type Notation, writeChoices, writeName } from "./notation.js";
-import type {
-  EmptyMapping,
-  MissingField,
-  Mistake,
-  RefusedValue,
-  ShapeProblem,
-  WrongName,
-} from "./problem.js";
-import type { Range, Shape, ShapeCode } from "./shape-kinds.js";
-import { describeShape } from "./shape-words.js";
-import { knownFields, unknownField } from "./unknown-field.js";
-import { listed, quote } from "./words.js";
+import { type FieldPath, pathText } from "./field-path.js";
+import { isAllowed } from "./find-mistakes.js";
+import { type Notation, writeChoices, writeName, writeValue } from "./notation.js";
+import type { Members, Mistake, Problem } from "./problem.js";
+import { type Range, type Shape, type ShapeCode, settableNames } from "./shape.js";
+import { listed, nearest, quote } from "./words.js";
 
 // What is wrong with a value, and what to write in its place: what the value probably means, or else what is allowed. The
 // message says in words what is allowed (`expectedWords`), the hint as the caller writes it (`allowedHint`):
@@ -25,18 +16,37 @@ import { listed, quote } from "./words.js";
 const maxChoicesShown = 15;
 
 /** Puts a mistake into words. */
-export function describeMistake(mistake: Mistake, notation: Notation): ShapeProblem {
+export function describeMistake(mistake: Mistake, notation: Notation): Problem<ShapeCode> {
+  const { path, shape } = mistake;
+  const part = partName(path, notation);
   switch (mistake.kind) {
-    case "missing":
-      return missingField(mistake, notation);
-    case "unknown":
-      return unknownField(mistake, notation);
-    case "empty":
-      return emptyMapping(mistake, notation);
-    case "name":
-      return wrongName(mistake, notation);
+    case "missing": {
+      const where = path.length < 2 ? "" : ` in ${quote(partName(path.slice(0, -1), notation))}`;
+      let hint = `add ${writeName(String(path.at(-1)), notation)}`;
+      if (shape.kind === "choice") hint += `: ${writeChoices(shape.choices, notation)}`;
+      const message = `${part} is missing${where}`;
+      return { code: "missing_field", field: path, message, hint, pointAt: "name" };
+    }
+    case "unknown": {
+      const place = path.length === 1 ? "at the top level" : `in ${placeText(path.slice(0, -1), notation)}`;
+      const meant = meantField(path, shape, mistake.members);
+      let hint = `known fields here: ${knownFields(shape, notation)}`;
+      if (meant !== undefined) hint = `did you mean ${quote(notation.spell(meant))}?`;
+      const message = `unknown field ${quote(String(path.at(-1)))} ${place}`;
+      return { code: "unknown_field", field: path, message, hint, pointAt: "name" };
+    }
+    case "empty": {
+      const hint = `add one of ${listed(mistake.neededFields.map(notation.spell), "or")}`;
+      return { code: "missing_field", field: path, message: `${part} has no effect`, hint };
+    }
+    case "name": {
+      const { value: name } = mistake;
+      const message = `${quote(name)} is not ${describeShape(shape)}`;
+      const hint = mistake.shape.hint?.(name) ?? allowedHint(shape, notation);
+      return { code: codeOfValue(shape, name), field: path, message, hint, pointAt: "name" };
+    }
     case "value":
-      return wrongValue(mistake, notation);
+      return wrongValue(path, shape, mistake.value, notation);
   }
 }
 
@@ -48,27 +58,23 @@ function partName(path: FieldPath, { nameOfWhole, spell }: Notation): string {
   return spell(last);
 }
 
-function missingField({ path, shape }: MissingField, notation: Notation): ShapeProblem {
-  const where = path.length < 2 ? "" : ` in ${quote(partName(path.slice(0, -1), notation))}`;
-  const message = `${partName(path, notation)} is missing${where}`;
-  let hint = `add ${writeName(String(path.at(-1)), notation)}`;
-  if (shape.kind === "choice") hint += `: ${writeChoices(shape.choices, notation)}`;
-  return { code: "missing_field", field: path, message, hint, pointAt: "name" };
+/** The path of a field in the words of the caller. */
+function placeText(path: FieldPath, notation: Notation): string {
+  return pathText(path.map((step) => (typeof step === "string" ? notation.spell(step) : step)));
 }
 
-function emptyMapping({ path, neededFields }: EmptyMapping, notation: Notation): ShapeProblem {
-  const message = `${partName(path, notation)} has no effect`;
-  const hint = `add one of ${listed(neededFields.map(notation.spell), "or")}`;
-  return { code: "missing_field", field: path, message, hint };
+/** The field that an unknown one probably is, if its mapping does not have it already. */
+export function meantField(path: FieldPath, shape: Shape, members: Members): string | undefined {
+  const meant = nearest(String(path.at(-1)), settableNames(shape));
+  return meant === undefined || Object.hasOwn(members, meant) ? undefined : meant;
 }
 
-function wrongName({ path, shape, value }: WrongName, notation: Notation): ShapeProblem {
-  const message = `${quote(value)} is not ${describeShape(shape)}`;
-  const hint = shape.hint?.(value) ?? allowedHint(shape, notation);
-  return { code: codeOfValue(shape, value), field: path, message, hint, pointAt: "name" };
+/** The fields that people write, in a sentence. */
+function knownFields(shape: Shape, notation: Notation): string {
+  return listed(settableNames(shape).map(notation.spell), "and") || "none";
 }
 
-function wrongValue({ path, shape, value }: RefusedValue, notation: Notation): ShapeProblem {
+function wrongValue(path: FieldPath, shape: Shape, value: unknown, notation: Notation): Problem<ShapeCode> {
   const part = partName(path, notation);
   if (shape.kind === "list" && Array.isArray(value)) return wrongLength(path, part, shape, value.length);
 
@@ -77,12 +83,21 @@ function wrongValue({ path, shape, value }: RefusedValue, notation: Notation): S
     const message = `${part} must be ${describeShape(shape)}`;
     return { code, field: path, message, hint: "write one line of text, in quotes" };
   }
-  const message = `${part} ${whatIsWrong(shape, value)}`;
-  const hint = hintForMeant({ value, shape, notation }) ?? allowedHint(shape, notation);
+
+  let message = `${part} must be ${expectedWords(shape)}, not ${quote(value)}`;
+  if (value === null) message = `${part} is empty`;
+  const isNumber = shape.kind === "number" && typeof value === "number";
+  if (isNumber && value > Number.MAX_SAFE_INTEGER) message = `${part} is too large: ${quote(value)}`;
+  const hint = hintForMeant(shape, value, notation) ?? allowedHint(shape, notation);
   return { code, field: path, message, hint };
 }
 
-function wrongLength(field: FieldPath, part: string, { min = 0, max }: Range, length: number): ShapeProblem {
+function wrongLength(
+  field: FieldPath,
+  part: string,
+  { min = 0, max }: Range,
+  length: number,
+): Problem<ShapeCode> {
   if (length === 0) {
     return { code: "empty_list", field, message: `${part} is an empty list`, hint: "add an entry" };
   }
@@ -91,26 +106,46 @@ function wrongLength(field: FieldPath, part: string, { min = 0, max }: Range, le
   return { code: "out_of_range", field, message: `${part} is too ${extent}: ${entries}`, hint };
 }
 
-/** What is wrong with a value that the message shows. */
-function whatIsWrong(shape: Shape, value: unknown): string {
-  if (value === null) return "is empty";
-  const isNumber = shape.kind === "number" && typeof value === "number";
-  if (isNumber && value > Number.MAX_SAFE_INTEGER) return `is too large: ${quote(value)}`;
-  return `must be ${expectedWords(shape)}, not ${quote(value)}`;
-}
-
-/** What a shape allows, in words. Choices are without quotes, which `describeShape` gives them for a response. */
-function expectedWords(shape: Shape): string {
-  if (shape.kind !== "choice") return describeShape(shape);
-  if (shape.choices.length > maxChoicesShown) return "one of its choices";
-  return listed(shape.choices.map(String), "or");
-}
-
 function codeOfValue(shape: Shape, value: unknown): ShapeCode {
   if (shape.kind === "choice") return shape.code;
   if (shape.kind === "text" && typeof value === "string") return shape.code ?? "bad_format";
   const isOutOfRange = shape.kind === "number" && typeof value === "number";
   return isOutOfRange ? "out_of_range" : "wrong_type";
+}
+
+/**
+ * The hint for a wrong value that is a habit from another format or API; `undefined` if nothing shows what it means. Such a hint
+ * mends the value as it is written there; `test/support/apply-hint.ts` lists the hints, each with its habit.
+ */
+function hintForMeant(shape: Shape, value: unknown, notation: Notation): string | undefined {
+  // "503" for 503.
+  if (typeof value === "string" && /^\s*\d+(?:\.\d+)?\s*$/.test(value) && isAllowed(shape, Number(value))) {
+    return `write ${Number(value)} without quotes`;
+  }
+
+  // 90 for 90s or 90m, which the shape knows. The hint of a text reads texts: a number may be one that lacks its quotes or its unit.
+  let hintOfShape: string | undefined;
+  if (shape.kind === "choice") hintOfShape = shape.hint?.(value);
+  const isWord = typeof value === "string" || typeof value === "number";
+  if (shape.kind === "text" && isWord) hintOfShape = shape.hint?.(String(value));
+  if (hintOfShape !== undefined) return hintOfShape;
+
+  // bnk for bank. A similar number is not more likely to be the intended one.
+  if (shape.kind === "choice" && value !== null && typeof shape.choices[0] !== "number") {
+    const meant = nearest(String(value), shape.choices.map(String));
+    return meant === undefined ? undefined : `did you mean ${meant}?`;
+  }
+
+  // 2024 for "2024".
+  const canBeQuoted = typeof value === "number" || typeof value === "boolean";
+  if (shape.kind === "text" && canBeQuoted && isAllowed(shape, String(value))) return "write it in quotes";
+
+  // attestations:read for [attestations:read], as OAuth has its scopes in a text.
+  if (shape.kind !== "list" || typeof value === "object") return undefined;
+  const { item } = shape;
+  const items = typeof value === "string" ? value.split(/[\s,]+/) : [value];
+  const areItems = items.every((part) => isAllowed(item, part));
+  return areItems ? `write a list: ${writeValue(items, notation)}` : undefined;
 }
 
 /** What may be written in place of a value, in the caller's notation. */
@@ -129,4 +164,53 @@ function allowedHint(shape: Shape, notation: Notation): string {
     default:
       return `write ${describeShape(shape)}`;
   }
+}
+
+/** What a shape allows, in words. Choices are without quotes, which `describeShape` gives them for a response. */
+function expectedWords(shape: Shape): string {
+  if (shape.kind !== "choice") return describeShape(shape);
+  if (shape.choices.length > maxChoicesShown) return "one of its choices";
+  return listed(shape.choices.map(String), "or");
+}
+
+/** What a shape allows, in words, with choices as in JSON: `a string of 1 to 200 characters`, `"bank" or "insurer"`. */
+export function describeShape(shape: Shape): string {
+  switch (shape.kind) {
+    case "choice": {
+      const choices = shape.choices.map((choice) => JSON.stringify(choice));
+      return listed(choices, "or");
+    }
+    case "number": {
+      const { min, max } = shape;
+      const noun = shape.isWhole ? "an integer" : "a number";
+      if (min === undefined || max === undefined) return noun + rangeWords(shape);
+      return `${noun} from ${min} to ${max.toLocaleString("en")}`;
+    }
+    case "list":
+      return `a list${rangeWords(shape)}`;
+    case "text": {
+      const { noun, format, min = 0, max } = shape;
+      if (noun !== undefined) return noun;
+      if (format === "uuid") return "a UUID";
+      return max === undefined ? "a string" : `a string of ${min} to ${max} characters`;
+    }
+    case "boolean":
+      return "a boolean";
+    case "null":
+      return "null";
+    case "anything":
+      return "any value";
+    case "either":
+      return listed(shape.options.map(describeShape), "or");
+    case "mapping":
+    case "record":
+      return "a mapping";
+  }
+}
+
+/** ` of 1 to 3`, ` of at least 1`, ` of at most 3`; empty without a limit. */
+function rangeWords({ min, max }: Range): string {
+  if (min !== undefined && max !== undefined) return ` of ${min} to ${max.toLocaleString("en")}`;
+  if (min !== undefined) return ` of at least ${min}`;
+  return max === undefined ? "" : ` of at most ${max.toLocaleString("en")}`;
 }

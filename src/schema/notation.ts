@@ -22,16 +22,12 @@ const bareWord = /^[a-z/]([\w./:-]*[\w./-])?$/i;
 const valueWord = /^(?:true|false|null|yes|no|on|off)$/i;
 /** `200.test`. */
 const outcomeId = /^\d{3}\.[a-z_]+$/;
-/** Whether a text is one of the common ones that need no quotes in YAML, also in a list. */
-function isPlainInYaml(text: string): boolean {
-  if (valueWord.test(text)) return false;
-  return bareWord.test(text) || outcomeId.test(text);
-}
 
-/** A value as a caller writes it. */
+/** A value as a caller writes it. In YAML, a common text has no quotes, also in a list. */
 export function writeValue(value: unknown, notation: Notation): string {
   if (Array.isArray(value)) return `[${value.map((item) => writeValue(item, notation)).join(", ")}]`;
-  if (notation.language === "yaml" && typeof value === "string" && isPlainInYaml(value)) return value;
+  const mayBePlain = notation.language === "yaml" && typeof value === "string" && !valueWord.test(value);
+  if (mayBePlain && (bareWord.test(value) || outcomeId.test(value))) return value;
   return JSON.stringify(value);
 }
 

@@ -1,5 +1,5 @@
 import type { FieldPath } from "./field-path.js";
-import type { MappingKind, Shape, ShapeCode, TextKind } from "./shape-kinds.js";
+import type { MappingKind, Shape, TextKind } from "./shape.js";
 
 /** More problems help nobody, and each takes time: a client may send a text full of them. */
 export const maximumProblems = 100;
@@ -8,47 +8,21 @@ export const maximumProblems = 100;
 export type Members = Readonly<Record<string, unknown>>;
 
 /** A part of a value that does not have its shape. */
-export type Mistake = MissingField | RefusedValue | WrongName | UnknownField | EmptyMapping;
-
-/** A field that is not optional, and its shape. */
-export interface MissingField extends MistakenPart {
-  readonly kind: "missing";
-}
-
-/** A value of another kind than its shape, or out of its limits. */
-export interface RefusedValue extends MistakenPart {
-  readonly kind: "value";
-}
-
-/** The name of a record's member. */
-export interface WrongName extends MistakenPart {
-  readonly kind: "name";
-  readonly shape: TextKind;
-  /** The name. */
-  readonly value: string;
-}
-
-/** A member that its mapping does not have. */
-export interface UnknownField extends MistakenPart {
-  readonly kind: "unknown";
-  /** The shape of the mapping. */
-  readonly shape: MappingKind;
-  /** All members of the mapping. */
-  readonly members: Members;
-}
-
-/** A mapping with none of the fields of which it needs one. */
-export interface EmptyMapping extends MistakenPart {
-  readonly kind: "empty";
-  readonly shape: MappingKind;
-  readonly neededFields: readonly string[];
-}
-
-interface MistakenPart {
-  readonly path: FieldPath;
-  readonly shape: Shape;
-  readonly value: unknown;
-}
+export type Mistake = { readonly path: FieldPath; readonly value: unknown } & (
+  | /** A field that is not optional, or a value of another kind than its shape, or out of its limits. */
+  { readonly kind: "missing" | "value"; readonly shape: Shape } /** The name of a record's member. */
+  | {
+      readonly kind: "name";
+      readonly shape: TextKind;
+      readonly value: string;
+    } /** A member that its mapping, which has these members, does not have. */
+  | {
+      readonly kind: "unknown";
+      readonly shape: MappingKind;
+      readonly members: Members;
+    } /** A mapping with none of the fields of which it needs one. */
+  | { readonly kind: "empty"; readonly shape: MappingKind; readonly neededFields: readonly string[] }
+);
 
 /** A mistake in words: at which field, and how to fix it. It quotes what the caller wrote: who shows it redacts it (R46). */
 export interface Problem<Code extends string = string> {
@@ -59,6 +33,3 @@ export interface Problem<Code extends string = string> {
   /** Whether the name of the field is wrong, or its value. Default: its value. */
   readonly pointAt?: "name" | "value";
 }
-
-/** A mistake in the value of a shape, in words. */
-export type ShapeProblem = Problem<ShapeCode>;

@@ -1,5 +1,4 @@
-import { withPartsChanged } from "./change-parts.js";
-import type { Shape } from "./shape-kinds.js";
+import { described, type MappingField, optional, type Shape, shapeOfField, text } from "./shape.js";
 import { isMapping } from "./type-tag.js";
 
 // Values spell their members in camelCase; YAML, HTTP and JSON use snake_case.
@@ -27,7 +26,7 @@ function spellMembers(value: unknown, spell: (name: string) => string): unknown 
   return Object.fromEntries(members);
 }
 
-export function snakeCaseName(name: string): string {
+function snakeCaseName(name: string): string {
   if (!isMemberName(name)) return name;
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -63,5 +62,40 @@ type SnakeCaseName<Name extends string> = Name extends `${infer First}${infer Re
 
 /** The shape of a value in JSON: its fields are spelled in snake_case. */
 export function shapeInJson(shape: Shape): Shape {
-  return withPartsChanged(shape, shapeInJson, snakeCaseName);
+  return withPartsInJson(shape, shapeInJson);
+}
+
+/**
+ * The shape of a value in the JSON of this or another version. What differs between versions may be any text: choices that
+ * may get more choices, times and UUIDs.
+ */
+export function tolerantJsonShape(shape: Shape): Shape {
+  const mayGrow = shape.kind === "choice" && shape.isGrowing === true;
+  const hasFormat = shape.kind === "text" && shape.format !== undefined;
+  if (!mayGrow && !hasFormat) return withPartsInJson(shape, tolerantJsonShape);
+  return shape.description === undefined ? text() : described(text(), shape.description);
+}
+
+/** A shape with its direct parts changed, and its fields in snake_case. */
+function withPartsInJson(shape: Shape, change: (part: Shape) => Shape): Shape {
+  switch (shape.kind) {
+    case "list":
+      return { ...shape, item: change(shape.item) };
+    case "record":
+      return { ...shape, member: change(shape.member) };
+    case "either":
+      return { ...shape, options: shape.options.map(change) };
+    case "mapping": {
+      const fields: Record<string, MappingField> = {};
+      for (const [name, field] of Object.entries(shape.fields)) {
+        const inner = change(shapeOfField(field));
+        fields[snakeCaseName(name)] = "optional" in field ? optional(inner) : inner;
+      }
+      const { needs } = shape;
+      if (needs === undefined) return { ...shape, fields };
+      return { ...shape, fields, needs: { ...needs, oneOf: needs.oneOf.map(snakeCaseName) } };
+    }
+    default:
+      return shape;
+  }
 }

@@ -1,6 +1,14 @@
 import { distance } from "fastest-levenshtein";
 import { isMapping, typeTag } from "./type-tag.js";
-import { unicodePattern } from "./unicode-pattern.js";
+
+/**
+ * A pattern with properties of Unicode, made when first used: for a literal, V8 loads their tables at each start. Its source
+ * is an argument, since the minifier turns `new RegExp` with a constant into a literal.
+ */
+export function unicodePattern(source: string, flags: string): () => RegExp {
+  let pattern: RegExp | undefined;
+  return () => (pattern ??= new RegExp(source, flags));
+}
 
 // Messages show a character by its code point, as `\u{430}`, if nobody can see it, or if it looks like a Latin letter. Only the
 // control characters that JSON escapes are shown as JSON has them, such as `\n`. Which look-alikes are shown depends on the text:
@@ -18,19 +26,16 @@ const longText = /^(.{60}).+/su;
  * points: the reader compares the text with another one.
  */
 export function quote(value: unknown): string {
-  if (typeof value === "string") return quoteText(value);
+  if (typeof value === "string") {
+    const quoted = showInvisible(JSON.stringify(value.replace(longText, "$1…")));
+    return /[A-Za-z]/.test(value) ? quoted.replace(lookAlike(), codePoint) : quoted;
+  }
   if (value === undefined || value === null) return "nothing";
   if (Array.isArray(value)) return "a list";
   if (isMapping(value)) return "a mapping";
   if (typeof value === "object" || typeof value === "function") return `a ${typeTag(value)}`;
   if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER) return value.toExponential();
   return String(value);
-}
-
-function quoteText(text: string): string {
-  const quoted = showInvisible(JSON.stringify(text.replace(longText, "$1…")));
-  if (!/[A-Za-z]/.test(text)) return quoted;
-  return quoted.replace(lookAlike(), codePoint);
 }
 
 /** A word of any language. */
@@ -70,6 +75,8 @@ const longestComparedName = 100;
 /** The candidate that is meant, without regard to case; `-` and a space count as `_`. `undefined` if none is close. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > longestComparedName) return undefined;
+  // Without the differences that do not count.
+  const comparable = (text: string) => text.toLowerCase().replace(/[\s-]/g, "_");
   const typed = comparable(name);
   let best: string | undefined;
   let fewestSteps = Number.POSITIVE_INFINITY;
@@ -83,11 +90,6 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
     }
   }
   return best;
-}
-
-/** A name as it is compared: without the differences that do not count. */
-function comparable(name: string): string {
-  return name.toLowerCase().replace(/[\s-]/g, "_");
 }
 
 /** ` Did you mean "x"?` for the nearest candidate, to append to a sentence; empty if none is close. */

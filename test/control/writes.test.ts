@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
 import { controlBodies } from "../../src/scenario/format/inputs.js";
-import { fieldsOf } from "../../src/schema/shape-fields.js";
+import { fieldsOf } from "../../src/schema/shape.js";
 import { httpErrors } from "../../src/server/control/control-errors.js";
 import { runs } from "../support/property-seed.js";
 import { methodsByPath, realPath } from "./calls.js";

@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { reportShape } from "../../src/report/report-shape.js";
-import type { Shape } from "../../src/schema/shape.js";
-import { shapeOfField } from "../../src/schema/shape-fields.js";
+import { type Shape, shapeOfField } from "../../src/schema/shape.js";
 import { shapeInJson } from "../../src/schema/spelling.js";
 import { root } from "../support/pages.js";
 

@@ -9,8 +9,7 @@ import { checkedStart } from "../../src/sandbox/start-sandbox.js";
 import type { StepAction } from "../../src/sandbox/steps.js";
 import { inputShapes } from "../../src/scenario/format/inputs.js";
 import { scenarioSchema } from "../../src/scenario/format/schema.js";
-import type { Fields, Shape } from "../../src/schema/shape.js";
-import { fieldsOf, shapeAt, shapeOfField } from "../../src/schema/shape-fields.js";
+import { type Fields, fieldsOf, type Shape, shapeAt, shapeOfField } from "../../src/schema/shape.js";
 import { membersToCamelCase, membersToSnakeCase } from "../../src/schema/spelling.js";
 import { at, day, hour, open, testKey } from "./sandbox.js";
 

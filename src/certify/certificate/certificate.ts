@@ -6,8 +6,7 @@ import { time } from "../../scenario/format/times.js";
 import { type JsonSchema, jsonSchemaDocument } from "../../schema/json-schema.js";
 import type { Shape, ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
-import { membersToSnakeCase } from "../../schema/spelling.js";
-import { tolerantJsonShape } from "../../schema/tolerant-json-shape.js";
+import { membersToSnakeCase, tolerantJsonShape } from "../../schema/spelling.js";
 import { nameOf } from "../checks/check.js";
 import { type JudgedCheck, judgmentShapes } from "../checks/judgment.js";
 

@@ -1,7 +1,7 @@
 import type { RunLine } from "../../runs/run-folder.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
-import { findMismatches } from "../../schema/mismatches.js";
+import { findMismatches } from "../../schema/check.js";
 import * as s from "../../schema/shape.js";
 
 // What the control plane shows of a request, but for two fields that it makes from others of an exchange.

@@ -2,7 +2,7 @@ import type { Assumptions } from "../../rules/assumptions.js";
 import { redact } from "../../rules/redact.js";
 import { day, minute } from "../../rules/time.js";
 import { assumptionsSchema } from "../../scenario/format/step-shapes.js";
-import { findMismatches } from "../../schema/mismatches.js";
+import { findMismatches } from "../../schema/check.js";
 import { isMapping } from "../../schema/type-tag.js";
 import { readChallenge } from "../response/challenge.js";
 import { describeInvalidWait, describeValue, quoted, shownText } from "../response/describe.js";

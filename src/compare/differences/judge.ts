@@ -4,7 +4,7 @@ import { findPrefix } from "../../rules/key-text.js";
 import { outcomeRow, outcomes } from "../../rules/outcomes.js";
 import { redact } from "../../rules/redact.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
-import { findMismatches } from "../../schema/mismatches.js";
+import { findMismatches } from "../../schema/check.js";
 import type { Shape } from "../../schema/shape.js";
 import type { ContractRule } from "../contract/contract-rules.js";
 import { ruleOf } from "../contract/keys-of-outcomes.js";

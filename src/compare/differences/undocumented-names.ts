@@ -1,7 +1,6 @@
 import { me } from "../../api/endpoints/me.js";
 import { errorShape } from "../../api/openapi.js";
-import type { Shape } from "../../schema/shape.js";
-import { shapeOfField } from "../../schema/shape-fields.js";
+import { type Shape, shapeOfField } from "../../schema/shape.js";
 import { isMapping } from "../../schema/type-tag.js";
 import { shownText } from "../response/describe.js";
 import type { RedactedResponse } from "../response/redacted-response.js";

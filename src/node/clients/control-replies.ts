@@ -2,12 +2,11 @@ import { explainedRequestShape } from "../../report/request-text.js";
 import { outcomeShape } from "../../rules/outcomes.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
+import { findMismatches } from "../../schema/check.js";
 import { isTooDeep, tryParseJson } from "../../schema/json-text.js";
-import { findMismatches } from "../../schema/mismatches.js";
 import type { Shape, ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
-import type { InJson } from "../../schema/spelling.js";
-import { tolerantJsonShape } from "../../schema/tolerant-json-shape.js";
+import { type InJson, tolerantJsonShape } from "../../schema/spelling.js";
 
 // What a control plane replies. Any program may listen at its address, so that nothing without these shapes is read.
 

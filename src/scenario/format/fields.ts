@@ -1,6 +1,6 @@
 import { redactPlainKeys } from "../../rules/redact.js";
 import * as s from "../../schema/shape.js";
-import { unicodePattern } from "../../schema/unicode-pattern.js";
+import { unicodePattern } from "../../schema/words.js";
 
 // Texts and numbers of the format. Most are functions: each use is a new shape, which can have its own description.
 

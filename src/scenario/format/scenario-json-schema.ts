@@ -7,8 +7,7 @@ import {
   jsonSchemaDocument,
   jsonSchemaOf,
 } from "../../schema/json-schema.js";
-import type { Shape } from "../../schema/shape.js";
-import { shapeAt } from "../../schema/shape-fields.js";
+import { type Shape, shapeAt } from "../../schema/shape.js";
 import { isMapping } from "../../schema/type-tag.js";
 import descriptions from "./descriptions.json" with { type: "json" };
 import { type ControlBodyName, controlBodies, requestQuery } from "./inputs.js";

@@ -6,7 +6,7 @@ import { checkInput } from "../../scenario/format/check-input.js";
 import { controlBodies } from "../../scenario/format/inputs.js";
 import { isTooDeep, maxLevels, tryParseJson } from "../../schema/json-text.js";
 import { jsonNotation } from "../../schema/notation.js";
-import { shapeOfField } from "../../schema/shape-fields.js";
+import { shapeOfField } from "../../schema/shape.js";
 import { HttpError } from "./control-errors.js";
 import type { Route } from "./route.js";
 import { readSentScenario } from "./sent-scenario.js";
