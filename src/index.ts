@@ -39,11 +39,11 @@ export type { Duration, Instant, Overlap } from "./rules/time.js";
 export type { Fault } from "./sandbox/active-faults.js";
 export type { Farmer } from "./sandbox/farmer-records/farmer-shape.js";
 export type { KeyView, OrganizationView, RequestView } from "./sandbox/view-shapes.js";
+export { type ScenarioName, scenarioNames } from "./scenario/bundled.js";
 export { type ParseOptions, parseScenario } from "./scenario/interpret.js";
 export type { ScenarioProblem, ScenarioProblemCode } from "./scenario/problems.js";
 export { ScenarioError } from "./scenario/problems.js";
 export type { Scenario } from "./scenario/scenario.generated.js";
-export { type ScenarioName, scenarioNames } from "./scenario/scenario-source.js";
 
 export const createSandbox = /* @__PURE__ */ sandboxCreator({
   // Wrapped, so that CommonJS loads the module with the first call.

@@ -7,7 +7,8 @@ import { startInNode } from "../node/platform.js";
 import { type FailureStatus, failures } from "../rules/failures.js";
 import { outcomes } from "../rules/outcomes.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { bundledScenarios, resolveSource } from "../scenario/scenario-source.js";
+import { resolveSource } from "../scenario/scenario-source.js";
+import { bundledScenarios } from "../scenario/bundled.js";
 import { respondToWebRequest } from "./web-request.js";
 
 const baseUrl = "https://any.example";

@@ -1,7 +1,7 @@
 import { promises } from "node:fs";
 import project from "../../package.json" with { type: "json" };
 import { validationError } from "../rules/validation.js";
-import type { ScenarioName } from "../scenario/scenario-source.js";
+import type { ScenarioName } from "../scenario/bundled.js";
 import { quote } from "../schema/words.js";
 
 export const { version } = project;

@@ -5,7 +5,7 @@ import type { OutcomeId } from "../rules/outcomes.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys } from "../sandbox/shown-keys.js";
 import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
-import { bundledScenarios, type ScenarioName } from "../scenario/scenario-source.js";
+import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
 import { certainOutcomes, type ExpectedRequest } from "./certain-outcomes.js";
 import { curlLine, type RequestToSend } from "./curl-line.js";
 import { requestTo, unknownPathOf, unusedMethodOfMe } from "./example-requests.js";

@@ -4,7 +4,7 @@ import { handle } from "../api/handle.js";
 import { unmetThresholds } from "../cli/report/thresholds.js";
 import { startInNode } from "../node/platform.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { bundledScenarios } from "../scenario/scenario-source.js";
+import { bundledScenarios } from "../scenario/bundled.js";
 import { mergeReports } from "./merge-reports.js";
 import { clientReport } from "./report.js";
 import { renderReport } from "./report-layout.js";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../test/support/property-seed.js";
 import { nodePlatform } from "../node/platform.js";
-import { bundledScenarios } from "../scenario/scenario-source.js";
+import { bundledScenarios } from "../scenario/bundled.js";
 import { VirtualClock } from "./clock.js";
 import type { Platform } from "./platform.js";
 import { checkedStart, startSandbox } from "./start-sandbox.js";

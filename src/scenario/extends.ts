@@ -4,7 +4,7 @@ import type { Members } from "../schema/problem.js";
 import { isMapping } from "../schema/type-tag.js";
 import { nearest, quote } from "../schema/words.js";
 import { type FieldProblem, ScenarioError } from "./problems.js";
-import type { PlacedScenario, WrittenScenario } from "./written-scenario.js";
+import type { WrittenScenario } from "./written-scenario.js";
 
 // A scenario is merged with its parent, which is the scenario that it extends, the parent with its own, and so on: they are a chain.
 // A name may lead to any file of this machine. A file that is no scenario is not shown, neither its lines nor its problems: only a
@@ -19,53 +19,49 @@ export interface ParentLookup {
 
 const nameHint = "name a bundled scenario, or a file relative to this one";
 
-/** A scenario merged with the ones that it extends, none if one cannot be extended, and their problems. */
-interface Merged {
-  readonly scenario?: PlacedScenario | undefined;
-  readonly problems: readonly FieldProblem[];
+/** One more scenario of a chain, which tells the file `onboarding` from the bundled one, which the file can extend. */
+interface ChainLink {
+  readonly isFile: boolean;
+  readonly name: string;
 }
 
-/** Merges a scenario with the ones that it extends, without their stories. */
-export function resolveExtends(written: WrittenScenario, parents: ParentLookup): Merged {
-  const { file } = written;
-  // A value has no name yet, so a chain that starts with a value cannot come back to its start.
-  return mergeChain(written, parents, file === undefined ? [] : [{ isFile: true, name: file }]);
-}
-
-/** Merges the last scenario of a chain. A chain tells the file `onboarding` from the bundled one, which the file can extend. */
-function mergeChain(
-  written: WrittenScenario,
+/** Merges a scenario with the ones that it extends, without their stories. It has no fields if one cannot be extended. */
+export function resolveExtends(
+  child: WrittenScenario,
   parents: ParentLookup,
-  chain: readonly { readonly isFile: boolean; readonly name: string }[],
-): Merged {
-  const child = written.scenario;
-  if (child === undefined) return { problems: [] };
+  // A value has no name yet, so a chain that starts with a value cannot come back to its start.
+  chain: readonly ChainLink[] = child.file === undefined ? [] : [{ isFile: true, name: child.file }],
+): WrittenScenario {
+  if (child.fields === undefined) return child;
   const { extends: name, ...ownFields } = child.fields;
-  if (name === undefined) return { scenario: child, problems: [] };
+  if (name === undefined) return child;
 
   // Each scenario of the chain has a field `extends`: the place shows whose it is.
-  const fail = (code: FieldProblem["code"], message: string, hint: string): Merged => {
+  const fail = (code: FieldProblem["code"], message: string, hint: string): WrittenScenario => {
     const { place } = child.locate(["extends"], "value");
-    return { problems: [{ code, message, hint, field: ["extends"], place }] };
+    const problem: FieldProblem = { code, message, hint, field: ["extends"], place };
+    return { ...child, fields: undefined, problems: [...child.problems, problem] };
   };
   if (typeof name !== "string" || name === "") {
     return fail("wrong_type", `extends is the name of a scenario, not ${quote(name)}`, nameHint);
   }
   let parent: WrittenScenario | undefined;
   try {
-    parent = parents.findParent(name, written.file);
+    parent = parents.findParent(name, child.file);
   } catch (error) {
     // The caller's function has checked the scenario that it found: the problems have their places already.
     if (error instanceof ScenarioError) throw error;
-    return fail("extends_failed", whyNotLoaded(name, error), nameHint);
+    const reason = error instanceof Error ? error.message : String(error);
+    // The messages of our own loaders name the scenario.
+    const isOurs = error instanceof SandboxError;
+    const message = isOurs ? reason : `the scenario ${quote(name)} could not be read: ${reason}`;
+    return fail("extends_failed", message, nameHint);
   }
   if (parent === undefined) {
     const near = nearest(name, parents.knownNames);
     const names = parents.knownNames.join(", ");
-    const hint =
-      near === undefined
-        ? `name one of ${names}, or a file if this scenario is in a file`
-        : `did you mean ${near}?`;
+    let hint = `name one of ${names}, or a file if this scenario is in a file`;
+    if (near !== undefined) hint = `did you mean ${near}?`;
     return fail("extends_not_found", `there is no scenario ${quote(name)}`, hint);
   }
 
@@ -80,36 +76,32 @@ function mergeChain(
   const notScenario = whyNoScenario(name, parent);
   if (notScenario !== undefined) return fail(...notScenario, "each file starts with version: 1");
 
-  const merged = mergeChain(parent, parents, [...chain, link]);
-  const problems = [...parent.problems, ...merged.problems];
-  if (merged.scenario === undefined) return { problems };
-  return { scenario: mergeWithParent(child, ownFields, merged.scenario), problems };
-}
-
-function whyNotLoaded(name: string, error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  // The messages of our own loaders name the scenario.
-  if (error instanceof SandboxError) return message;
-  return `the scenario ${quote(name)} could not be read: ${message}`;
+  const merged = resolveExtends(parent, parents, [...chain, link]);
+  const problems = [...child.problems, ...merged.problems];
+  if (merged.fields === undefined) return { ...child, fields: undefined, problems };
+  return { ...mergeWithParent(child, ownFields, merged, merged.fields), problems };
 }
 
 /** Returns why a file is not meant as a scenario; `undefined` if it is. */
 function whyNoScenario(
   name: string,
-  { scenario, startsLikeScenario }: WrittenScenario,
+  { fields, startsLikeScenario }: WrittenScenario,
 ): [FieldProblem["code"], string] | undefined {
-  const version = scenario?.fields.version;
-  if (scenario === undefined ? startsLikeScenario : version === 1) return undefined;
+  const version = fields?.version;
+  if (fields === undefined ? startsLikeScenario : version === 1) return undefined;
   if (typeof version !== "number") return ["extends_failed", `${quote(name)} is not a scenario`];
   return ["unsupported_version", `the scenario ${quote(name)} has version ${version} of the format, not 1`];
 }
 
-// A scenario is the child of the one that it extends, its parent.
-
 /** The fields of a scenario over those of its parent, with the places of both. */
-function mergeWithParent(child: PlacedScenario, ownFields: Members, parent: PlacedScenario): PlacedScenario {
+function mergeWithParent(
+  child: WrittenScenario,
+  ownFields: Members,
+  parent: WrittenScenario,
+  fieldsOfParent: Members,
+): WrittenScenario {
   // Each file has its own version, and a story tests only its own scenario.
-  const { version: _version, story: _story, ...inherited } = parent.fields;
+  const { version: _version, story: _story, ...inherited } = fieldsOfParent;
   const merged = mergeByName(inherited, ownFields);
   // Endpoints have a merge of their own: a body is replaced as a whole, and `null` removes.
   if (isMapping(inherited.endpoints) && isMapping(ownFields.endpoints)) {
@@ -117,6 +109,7 @@ function mergeWithParent(child: PlacedScenario, ownFields: Members, parent: Plac
   }
 
   return {
+    ...child,
     fields: merged,
     texts: [...child.texts, ...parent.texts],
     locate(field, pointAt) {

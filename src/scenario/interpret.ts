@@ -1,53 +1,43 @@
 import { requireKnownOptions, throwIfProblems } from "../rules/validation.js";
 import { checkShape } from "../schema/check.js";
 import type { FieldPath } from "../schema/field-path.js";
-import type { Members } from "../schema/problem.js";
 import { isMapping, typeTag } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";
+import { bundledScenarios, isScenarioName, scenarioNames } from "./bundled.js";
 import { checkRules } from "./checks/scenario-rules.js";
 import { type ParentLookup, resolveExtends, valueAt } from "./extends.js";
 import { scenarioSchema } from "./format/schema.js";
-import { type FieldProblem, problemsInOrder, ScenarioError, type ScenarioPlaces } from "./problems.js";
+import { problemsInOrder, ScenarioError, type ScenarioPlaces } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
-import { bundledScenarios, isScenarioName, scenarioNames } from "./scenario-source.js";
-import { placeOfField, readValue, spellingOfField, type WrittenScenario } from "./written-scenario.js";
+import { longestSpelling, placeOfField, readValue, type WrittenScenario } from "./written-scenario.js";
 import { readYaml } from "./yaml/read-yaml.js";
 
 export interface CheckedScenario extends ScenarioPlaces {
   readonly scenario: Scenario;
 }
 
-/** Whether a member that its mapping does not have exists only for its anchors, such as `x-limits`. */
-function isForAnchors(name: string): boolean {
-  return name.startsWith("x-");
-}
-
 /** Merges a scenario with the one that it extends, checks its shape, then its fields against each other. Throws a `ScenarioError`. */
 export function interpretScenario(written: WrittenScenario, parents: ParentLookup): CheckedScenario {
-  const { file, notation } = written;
-  const { scenario: merged, problems: problemsOfParents } = resolveExtends(written, parents);
-  const problems: FieldProblem[] = [...written.problems, ...problemsOfParents];
-  if (merged === undefined) throw new ScenarioError(problemsInOrder(problems, written.scenario, file));
+  const merged = resolveExtends(written, parents);
+  const { fields, notation } = merged;
+  const problems = [...merged.problems];
+  if (fields === undefined) throw new ScenarioError(problemsInOrder(problems, merged));
 
-  const { fields } = merged;
+  // A member such as `x-limits` exists only for its anchors.
+  const isForAnchors = (name: string) => name.startsWith("x-");
   const shapeCheck = checkShape(scenarioSchema, fields, notation, isForAnchors);
-  removeMembers(fields, shapeCheck.extensionFields);
+  for (const path of shapeCheck.extensionFields) {
+    const mapping = valueAt(fields, path.slice(0, -1)) as Record<string, unknown>; // the check found the member in it
+    delete mapping[String(path.at(-1))];
+  }
   problems.push(...shapeCheck.problems);
 
-  const spelling = (field: FieldPath) => spellingOfField(merged, field);
+  const spelling = (field: FieldPath) => merged.locate(field, "value").spelling?.slice(0, longestSpelling);
   const scenario = fields as unknown as Scenario; // if there is no problem of its shape
   if (shapeCheck.problems.length === 0) problems.push(...checkRules(scenario, spelling));
 
-  if (problems.length > 0) throw new ScenarioError(problemsInOrder(problems, merged, file));
+  if (problems.length > 0) throw new ScenarioError(problemsInOrder(problems, merged));
   return { scenario, placeOf: (field) => placeOfField(merged, field), spelling };
-}
-
-/** Removes members, each by its field path. */
-function removeMembers(fields: Members, members: Iterable<FieldPath>): void {
-  for (const member of members) {
-    const mapping = valueAt(fields, member.slice(0, -1)) as Record<string, unknown>; // the check found the member in it
-    delete mapping[String(member.at(-1))];
-  }
 }
 
 /** The bundled scenarios as values: a page that has only values loads no reader of YAML. */
@@ -56,14 +46,8 @@ export const bundledOnly: ParentLookup = {
   knownNames: scenarioNames,
 };
 
-/** Finds the scenario that `extends` names in the file `from`; `undefined` if none exists. */
-type ScenarioLookup = (
-  name: string,
-  from: string | undefined,
-) => { readonly text: string; readonly file: string } | Scenario | undefined;
-
 /** The bundled scenarios first, then those that `load` finds. */
-function bundledAndLoaded(load: ScenarioLookup | undefined): ParentLookup {
+function bundledAndLoaded(load: ParseOptions["load"]): ParentLookup {
   return {
     findParent(name, from) {
       const bundled = bundledOnly.findParent(name, from);
@@ -95,8 +79,13 @@ function readLoaded(loaded: unknown): WrittenScenario {
 export interface ParseOptions {
   /** The file name in problems. Default: `<scenario>` */
   readonly file?: string | undefined;
-  /** Finds a scenario that `extends` names. Default: only bundled scenarios can be extended. */
-  readonly load?: ScenarioLookup | undefined;
+  /** Finds the scenario that `extends` names in the file `from`; `undefined` if none exists. Default: only bundled scenarios can be extended. */
+  readonly load?:
+    | ((
+        name: string,
+        from: string | undefined,
+      ) => { readonly text: string; readonly file: string } | Scenario | undefined)
+    | undefined;
 }
 
 /**

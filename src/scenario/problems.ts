@@ -4,8 +4,8 @@ import { oneSafeLine } from "../rules/terminal-text.js";
 import type { Writable } from "../rules/writable.js";
 import { type FieldPath, pathText } from "../schema/field-path.js";
 import { maximumProblems, type Problem } from "../schema/problem.js";
-import { type Place, redactSecrets, type SourcePlace, type SourceText } from "./redact-secrets.js";
-import type { PlacedScenario } from "./written-scenario.js";
+import { redactSecrets } from "./redact-secrets.js";
+import type { SourcePlace, WrittenScenario } from "./written-scenario.js";
 
 /** The codes of what is valid, and usually a mistake: warnings, and no errors. */
 export const warningCodes = ["secret_unmarked", "scope_unheld", "zeros_dropped"] as const;
@@ -94,6 +94,9 @@ export interface ScenarioProblem {
   readonly caret?: string;
 }
 
+/** A place for people, as a problem shows it. */
+export type Place = Pick<ScenarioProblem, "file" | "line" | "column" | "source" | "caret">;
+
 /** A problem of a field. Its place is that of its field in the texts, unless it has one of its own. */
 export interface FieldProblem extends Problem<ScenarioProblemCode> {
   readonly place?: SourcePlace | undefined;
@@ -146,18 +149,16 @@ const unnamedScenario = "<scenario>";
 /** The message of an error shows at most this many problems. */
 const shownProblems = 20;
 
-/** The members of a problem that have no text of a scenario. */
-function isShownAsItIs(member: string): boolean {
-  return member === "code" || member === "file";
-}
-
 /** Thrown for a scenario that is not valid, with all its problems. Neither the message nor `problems` shows a full key. */
 export class ScenarioError extends SandboxError {
   readonly problems: readonly ScenarioProblem[];
 
   constructor(problems: readonly ScenarioProblem[]) {
-    const safe = mapTexts(problems, redactSecrets, isShownAsItIs);
-    super("scenario_invalid", messageOf(safe), { problems: safe });
+    const hasNoTextOfScenario = (member: string) => member === "code" || member === "file";
+    const safe = mapTexts(problems, redactSecrets, hasNoTextOfScenario);
+    const texts = safe.slice(0, shownProblems).map(formatProblem);
+    if (safe.length > shownProblems) texts.push(`… and ${safe.length - shownProblems} more`);
+    super("scenario_invalid", texts.join("\n\n"), { problems: safe });
     this.name = "ScenarioError";
     this.problems = safe;
   }
@@ -181,50 +182,44 @@ export function formatProblem(problem: Omit<ScenarioProblem, "code">): string {
   const hasText = source !== undefined && source.trim() !== "";
   if (hasText && caret !== undefined) lines.push(`  ${source}`, `  ${caret}`);
   if (hint !== undefined) lines.push(`hint: ${hint}`);
-  return lines.map(withoutControls).join("\n");
-}
 
-/** A line for a terminal. Its tabs stay, so that the caret is under its character. */
-function withoutControls(line: string): string {
-  return line.split("\t").map(oneSafeLine).join("\t");
-}
-
-function messageOf(problems: readonly ScenarioProblem[]): string {
-  const texts = problems.slice(0, shownProblems).map(formatProblem);
-  const rest = problems.length - texts.length;
-  if (rest > 0) texts.push(`… and ${rest} more`);
-  return texts.join("\n\n");
-}
-
-interface PlacedProblem {
-  readonly problem: FieldProblem;
-  readonly place: SourcePlace | undefined;
+  // Its tabs stay, so that the caret is under its character.
+  const safeLines = lines.map((text) => text.split("\t").map(oneSafeLine).join("\t"));
+  return safeLines.join("\n");
 }
 
 /** The problems as they are shown: those without a place, then those of the scenario's own text, then those of each extended one. */
 export function problemsInOrder(
   problems: readonly FieldProblem[],
-  scenario: PlacedScenario | undefined,
-  file: string | undefined,
+  scenario: WrittenScenario,
 ): ScenarioProblem[] {
   const placed = firstOfEachField(problems, scenario);
-  const texts = textsInOrder(placed, scenario);
-  placed.sort((one, other) => compareByPlace(one, other, texts));
+
+  // After the texts of the scenario, those that have problems and could not be merged with it.
+  const texts = new Set(scenario.texts);
+  for (const { place } of placed) {
+    if (place !== undefined) texts.add(place.source);
+  }
+  const sources = [...texts];
+  placed.sort(({ place: one }, { place: other }) => {
+    if (one === undefined) return other === undefined ? 0 : -1;
+    if (other === undefined) return 1;
+    if (one.source === other.source) return one.offset - other.offset;
+    return sources.indexOf(one.source) - sources.indexOf(other.source);
+  });
+
   const firstProblems = placed.slice(0, maximumProblems);
-  return firstProblems.map(({ problem, place }) => problemAt(problem, place?.describe(), file));
+  return firstProblems.map((problem) => problemAt(problem, problem.place?.describe(), scenario.file));
 }
 
 /** The problems with their places; of several problems of one field at one place, only the first. */
-function firstOfEachField(
-  problems: readonly FieldProblem[],
-  scenario: PlacedScenario | undefined,
-): PlacedProblem[] {
-  const placed: PlacedProblem[] = [];
+function firstOfEachField(problems: readonly FieldProblem[], { locate }: WrittenScenario): FieldProblem[] {
+  const placed: FieldProblem[] = [];
   const seenIds = new Set<string>();
   for (const problem of problems) {
     const { field, pointAt = "value" } = problem;
-    const location = scenario?.locate(field, pointAt);
-    const place = problem.place ?? location?.place;
+    const location = locate(field, pointAt);
+    const place = problem.place ?? location.place;
 
     // A field in the text is known by its name and its place: aliases give it several paths. Here, `status` is also the field
     // `faults[1].then.status`:
@@ -234,36 +229,11 @@ function firstOfEachField(
     //     - then: *down
     //
     // Fields that are not in the text can share the place of the mapping around them: each is known by its path.
-    const isInText = location?.match === "exact";
-    const id = idOfField(isInText ? field.slice(-1) : field, place);
+    const known = location.isInText ? field.slice(-1) : field;
+    const id = JSON.stringify([known, place?.offset, place?.source.file]);
     if (seenIds.has(id)) continue;
     seenIds.add(id);
-    placed.push({ problem, place });
+    placed.push({ ...problem, place });
   }
   return placed;
-}
-
-/** Tells apart the fields that have problems. */
-function idOfField(field: FieldPath, place: SourcePlace | undefined): string {
-  return JSON.stringify([field, place?.offset, place?.source.file]);
-}
-
-/** The texts of the scenario, and those that have problems and could not be merged with it. */
-function textsInOrder(
-  problems: readonly PlacedProblem[],
-  scenario: PlacedScenario | undefined,
-): SourceText[] {
-  const texts = new Set(scenario?.texts);
-  for (const { place } of problems) {
-    if (place !== undefined) texts.add(place.source);
-  }
-  return [...texts];
-}
-
-/** Negative if one problem is shown before the other. */
-function compareByPlace(one: PlacedProblem, other: PlacedProblem, texts: readonly SourceText[]): number {
-  if (one.place === undefined) return other.place === undefined ? 0 : -1;
-  if (other.place === undefined) return 1;
-  if (one.place.source === other.place.source) return one.place.offset - other.place.offset;
-  return texts.indexOf(one.place.source) - texts.indexOf(other.place.source);
 }

@@ -1,7 +1,6 @@
-import { SandboxError } from "../rules/errors.js";
+import type { SandboxError } from "../rules/errors.js";
 import { isMapping, typeTag } from "../schema/type-tag.js";
-import { didYouMean, quote } from "../schema/words.js";
-import { type BundledKeyRefs, bundledTexts } from "./bundled.generated.js";
+import { bundledScenarios, isScenarioName, type ScenarioName, scenarioNotFound } from "./bundled.js";
 import { bundledOnly, interpretScenario } from "./interpret.js";
 import type { Scenario } from "./scenario.generated.js";
 import { readValue } from "./written-scenario.js";
@@ -29,18 +28,18 @@ export interface LoadedScenario extends NamedScenario {
  * Throws `scenario_not_found` or a `ScenarioError`.
  */
 export function resolveSource(source: ScenarioName | Scenario | LoadedScenario): NamedScenario {
-  if (typeof source === "string") return bundledScenario(source);
-  if (isLoaded(source)) return { ...source, scenario: checkedValue(source.scenario) };
+  if (typeof source === "string") {
+    if (isScenarioName(source)) return { scenario: bundledScenarios[source], name: source };
+    const isFileName = /[\\/]|\.ya?ml$/i.test(source); // `mine.yaml`, `scenarios/mine`
+    if (isFileName) throw notLoaded(source, "file");
+    throw scenarioNotFound(source, whyUnknown, listsScenarios);
+  }
   if (typeTag(source) === "URL") throw notLoaded(String(source), "url");
-  const scenario = checkedValue(source);
-  return { scenario, name: scenario.name ?? "unnamed" };
-}
 
-function bundledScenario(name: string): NamedScenario {
-  if (isScenarioName(name)) return { scenario: bundledScenarios[name], name };
-  const isFileName = /[\\/]|\.ya?ml$/i.test(name); // `mine.yaml`, `scenarios/mine`
-  if (isFileName) throw notLoaded(name, "file");
-  throw scenarioNotFound(name, whyUnknown, listsScenarios);
+  const check = (value: unknown) => interpretScenario(readValue(value), bundledOnly).scenario;
+  if (isLoaded(source)) return { ...source, scenario: check(source.scenario) };
+  const scenario = check(source);
+  return { scenario, name: scenario.name ?? "unnamed" };
 }
 
 const whyUnknown = "it is not a bundled one";
@@ -55,63 +54,4 @@ function notLoaded(fileOrUrl: string, argument: "file" | "url"): SandboxError {
 /** A scenario as a value has no valid fields `scenario` and `files`. With a mapping and a list there, it is a loaded one. */
 function isLoaded(source: unknown): source is LoadedScenario {
   return isMapping(source) && isMapping(source.scenario) && Array.isArray(source.files);
-}
-
-function checkedValue(value: unknown): Scenario {
-  return interpretScenario(readValue(value), bundledOnly).scenario;
-}
-
-/** The name of a bundled scenario. */
-export type ScenarioName = keyof BundledKeyRefs;
-
-/** The names of the bundled scenarios, in alphabetical order. */
-export const scenarioNames = /* @__PURE__ */ Object.keys(bundledTexts) as readonly ScenarioName[];
-
-/** Checked and resolved at build time, so no YAML is read at run time. Each is parsed on first use. */
-export const bundledScenarios = /* @__PURE__ */ parsedWhenUsed();
-
-function parsedWhenUsed(): Readonly<Record<ScenarioName, Scenario>> {
-  const scenarios = {} as Record<ScenarioName, Scenario>;
-  for (const name of scenarioNames) {
-    Object.defineProperty(scenarios, name, {
-      configurable: true,
-      enumerable: true,
-      get() {
-        const value = JSON.parse(bundledTexts[name]);
-        Object.defineProperty(scenarios, name, { enumerable: true, value });
-        return value;
-      },
-    });
-  }
-  return scenarios;
-}
-
-export function isScenarioName(name: string): name is ScenarioName {
-  return Object.hasOwn(bundledTexts, name);
-}
-
-interface NotFoundOptions {
-  /** The name that was meant, if that is known. */
-  readonly meant?: string | undefined;
-  /** What lists the names. */
-  readonly list?: string;
-  /** The name as it is shown. Default: in quotes. */
-  readonly shown?: string;
-}
-
-/** The error for an unknown scenario name, with the nearest name or the intended file, and what lists the names. */
-export function scenarioNotFound(
-  nameOrFile: string,
-  why: string,
-  options: NotFoundOptions = {},
-): SandboxError {
-  const { meant, list = "The command `list`", shown = quote(nameOrFile) } = options;
-  // People expect a bundled scenario to be a file.
-  const name = nameOrFile.replace(/^.*[\\/]|\.ya?ml$/gi, "");
-  const hint = meant === undefined ? didYouMean(name, scenarioNames) : ` Did you mean ${quote(meant)}?`;
-  return new SandboxError(
-    "scenario_not_found",
-    `Unknown scenario ${shown}: ${why}.${hint} ${list} shows the bundled ones.`,
-    { given: nameOrFile, known: scenarioNames },
-  );
 }

@@ -1,5 +1,5 @@
+import { bundledScenarios, type ScenarioName } from "./bundled.js";
 import type { Scenario } from "./scenario.generated.js";
-import { bundledScenarios, type ScenarioName } from "./scenario-source.js";
 import { storyTexts } from "./stories.generated.js";
 
 /** A bundled scenario with its story. The library does not load stories, and so a page does not either. */

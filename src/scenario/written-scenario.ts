@@ -5,8 +5,7 @@ import { isPlainObject, typeTag } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";
 import { valueNotation } from "./format/check-input.js";
 import { forbiddenNames, scenarioLimits } from "./format/fields.js";
-import { type FieldProblem, ProblemList } from "./problems.js";
-import type { Place, SourcePlace, SourceText } from "./redact-secrets.js";
+import { type FieldProblem, type Place, ProblemList } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 
 /** A scenario as it is written, in a text or as a value, before any check. */
@@ -22,74 +21,79 @@ export interface WrittenScenario {
    */
   readonly startsLikeScenario: boolean;
   /** `undefined` if it cannot be read. */
-  readonly scenario: PlacedScenario | undefined;
+  readonly fields: Members | undefined;
+  /** The texts of the fields: its own, then that of the scenario that it extends, and so on; none of a value. */
+  readonly texts: readonly SourceText[];
+  readonly locate: (field: FieldPath, pointAt: "name" | "value") => FieldLocation;
   readonly problems: readonly FieldProblem[];
 }
 
-/** The fields of a scenario, and where each is in the texts. */
-export interface PlacedScenario {
-  readonly fields: Members;
-  /** Its own text, then that of the scenario that it extends, and so on; none of a value. */
-  readonly texts: readonly SourceText[];
-  readonly locate: (field: FieldPath, pointAt: "name" | "value") => FieldLocation;
+/** The text of a scenario. */
+export interface SourceText {
+  readonly file: string | undefined;
+  /** The text has no byte order mark, and each line ends with `\n` or `\r\n`. */
+  readonly text: string;
+  /** Finds the values of secrets, each from its start to its end. Missing for a text that is not valid YAML: the names in its lines show where secrets are. */
+  readonly secrets?: () => readonly (readonly [start: number, end: number])[];
 }
 
-/** Where a field is in a text. */
+/** A place in a text, which is described only if it is shown. */
+export interface SourcePlace {
+  readonly source: SourceText;
+  readonly offset: number;
+  /** Comes with the reader of the text, so that pages without the reader do not load it. */
+  readonly describe: () => Place;
+}
+
+/** Where a field is in the texts. */
 export interface FieldLocation {
-  /** What the text has: the field itself, only a field around it, or no name of its path. */
-  readonly match: "exact" | "around" | "none";
+  /** Whether a text has the field itself. */
+  readonly isInText: boolean;
   /** The place of the field, or of the nearest one around it, or of the whole scenario; `undefined` for a scenario without a text. */
   readonly place: SourcePlace | undefined;
-  /** How the text spells the value of the field: `007`. `undefined` without an exact match, and for a mapping or a list. */
+  /** How the text spells the value of the field: `007`. Only of a text, a number or a flag. */
   readonly spelling?: string | undefined;
 }
 
+/** A value has no text with places. */
+export const nowhere: FieldLocation = { isInText: false, place: undefined };
+
 /** The place of a field for people; `undefined` if no text has any part of its path. */
-export function placeOfField(scenario: PlacedScenario, field: FieldPath): Place | undefined {
-  const { match, place } = scenario.locate(field, "value");
-  return match === "none" ? undefined : place?.describe();
+export function placeOfField({ locate }: WrittenScenario, field: FieldPath): Place | undefined {
+  const isPartInText = locate(field.slice(0, 1), "value").isInText;
+  return isPartInText ? locate(field, "value").place?.describe() : undefined;
 }
 
 /** Of a longer value, messages show only the start. */
 export const longestSpelling = 100;
-
-/** How the texts have the value of a field, if it is no mapping and no list: `007`. */
-export function spellingOfField(scenario: PlacedScenario, field: FieldPath): string | undefined {
-  const { spelling } = scenario.locate(field, "value");
-  return spelling?.slice(0, longestSpelling);
-}
 
 /** As many as the snapshot of a sandbox has with all the keys that it can have. */
 const maxPartsOfSnapshot = 10_000_000;
 
 /** A scenario given as a value, which is not changed. It may have at most `maxParts` members and items. */
 export function readValue(value: unknown, maxParts = maxPartsOfSnapshot): WrittenScenario {
-  const written = { file: undefined, text: undefined, notation: valueNotation, startsLikeScenario: true };
-  const plain = readPlain(value, maxParts);
-  if (plain.kind === "not_plain") return { ...written, scenario: undefined, problems: plain.problems };
-  return { ...written, scenario: { fields: plain.fields, texts: [], locate: locateInValue }, problems: [] };
-}
-
-/** A value has no text with places. */
-function locateInValue(): FieldLocation {
-  return { match: "none", place: undefined };
-}
-
-/** A copy of plain data, or why the data cannot be copied. */
-type PlainCopyResult =
-  | { readonly kind: "plain"; readonly fields: Members }
-  | { readonly kind: "not_plain"; readonly problems: readonly FieldProblem[] };
-
-/** Copies plain data that should be a scenario. Never throws. */
-export function readPlain(value: unknown, maxParts: number): PlainCopyResult {
-  if (isPlainObject(value)) return new PlainCopy(maxParts).copyWhole(value);
-  const problem: FieldProblem = {
-    code: "not_a_mapping",
-    field: [],
-    message: `a scenario is a mapping of fields, found ${quote(value)}`,
-    hint: typeTag(value) === "Promise" ? "await it" : "start with version: 1",
+  const { fields, problems } = readPlain(value, maxParts);
+  return {
+    file: undefined,
+    text: undefined,
+    notation: valueNotation,
+    startsLikeScenario: true,
+    fields,
+    texts: [],
+    locate: () => nowhere,
+    problems,
   };
-  return { kind: "not_plain", problems: [problem] };
+}
+
+/** Copies plain data that should be a scenario: its fields, or why it has none. Never throws. */
+export function readPlain(
+  value: unknown,
+  maxParts: number,
+): { readonly fields: Members | undefined; readonly problems: readonly FieldProblem[] } {
+  if (isPlainObject(value)) return new PlainCopy(maxParts).copyWhole(value);
+  const message = `a scenario is a mapping of fields, found ${quote(value)}`;
+  const hint = typeTag(value) === "Promise" ? "await it" : "start with version: 1";
+  return { fields: undefined, problems: [{ code: "not_a_mapping", field: [], message, hint }] };
 }
 
 /** One copy: it counts the members and items, and stops at the first that is too many. */
@@ -104,20 +108,17 @@ class PlainCopy {
     this.#maxParts = maxParts;
   }
 
-  copyWhole(value: object): PlainCopyResult {
+  copyWhole(value: object): ReturnType<typeof readPlain> {
+    const problems = this.#problems.found;
     try {
       const fields = this.#copyMembers(value, []);
-      if (this.#problems.found.length === 0) return { kind: "plain", fields };
+      if (problems.length === 0) return { fields, problems };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.#problems.add(
-        "not_plain_data",
-        [],
-        `it cannot be read: ${reason}`,
-        "pass plain data, without getters",
-      );
+      const message = `it cannot be read: ${reason}`;
+      this.#problems.add("not_plain_data", [], message, "pass plain data, without getters");
     }
-    return { kind: "not_plain", problems: this.#problems.found };
+    return { fields: undefined, problems };
   }
 
   #copy(part: unknown, path: FieldPath): unknown {

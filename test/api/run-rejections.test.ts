@@ -6,7 +6,7 @@ import type { Replacement } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { secretToSend } from "../../src/sandbox/secrets.js";
 import { restartSandbox } from "../../src/sandbox/start-sandbox.js";
-import { bundledScenarios } from "../../src/scenario/scenario-source.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { startFrozen } from "../support/doors.js";
 import { consents, withEndpoints } from "../support/scenario-endpoints.js";
 import { asked } from "../support/send.js";

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import { scenarioNames } from "../../src/scenario/scenario-source.js";
+import { scenarioNames } from "../../src/scenario/bundled.js";
 import { runCli, startCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

@@ -4,7 +4,7 @@ import { endpointsIn } from "../../src/api/endpoints.js";
 import { allOutcomesOf } from "../../src/report/possible-outcomes.js";
 import { isFault } from "../../src/rules/fault-effects.js";
 import { faultOutcomeIds } from "../../src/rules/outcomes.js";
-import { bundledScenarios } from "../../src/scenario/scenario-source.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { serveControl } from "./client.js";
 
 const names = ["path", "method", ...authorizationChecks.map(({ name }) => name)];

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
 import { profiles, resolveAssumptions } from "../../src/rules/assumptions.js";
-import { scenarioNames } from "../../src/scenario/scenario-source.js";
+import { scenarioNames } from "../../src/scenario/bundled.js";
 import { readValue } from "../../src/scenario/written-scenario.js";
 import { requireStartable } from "../../src/server/control/sent-scenario.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

@@ -5,7 +5,7 @@ import { handle } from "../../src/api/handle.js";
 import { nodePlatform, timers } from "../../src/node/platform.js";
 import { readApiRequest } from "../../src/rules/read-request.js";
 import { checkedStart } from "../../src/sandbox/start-sandbox.js";
-import { bundledScenarios } from "../../src/scenario/scenario-source.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { openStateFile } from "../../src/server/state-file.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import { createSandbox, type Duration, type Sandbox, type Scenario } from "../../src/index.js";
 import { type AdviceId, adviceIds } from "../../src/rules/advice.js";
 import { parseDuration } from "../../src/rules/time.js";
-import { bundledScenarios } from "../../src/scenario/scenario-source.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { confirmKey } from "../support/confirm-key.js";
 import { coverage, ofFirst } from "../support/coverage.js";
 import { type Door, doors, type Sent } from "../support/doors.js";

@@ -5,7 +5,7 @@ import { handle } from "../../src/api/handle.js";
 import { nextRequest } from "../../src/api/next-request.js";
 import { faultOutcomeIds, type OutcomeId, outcomes } from "../../src/rules/outcomes.js";
 import { defaultKeyRef, secretToSend } from "../../src/sandbox/secrets.js";
-import { bundledScenarios, type ScenarioName } from "../../src/scenario/scenario-source.js";
+import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { startFrozen } from "../support/doors.js";
 import { asked } from "../support/send.js";
 

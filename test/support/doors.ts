@@ -10,7 +10,7 @@ import {
 import { createHandlers } from "../../src/integrations/msw.js";
 import { startInNode } from "../../src/node/platform.js";
 import type { ConditionedRun, SandboxState, StartOptions } from "../../src/sandbox/sandbox-state.js";
-import { bundledScenarios } from "../../src/scenario/scenario-source.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { sendOnSocket } from "./exchange.js";
 import { type Seen, type Send, sendWithFetch } from "./send.js";
 import { served } from "./servers.js";

@@ -3,7 +3,7 @@ import { dirname, join, relative } from "node:path";
 import { packageFile } from "../../node/package-files.js";
 import { shellWord } from "../../report/shell-words.js";
 import { scenarioJsonSchema } from "../../scenario/format/scenario-json-schema.js";
-import { scenarioNames } from "../../scenario/scenario-source.js";
+import { scenarioNames } from "../../scenario/bundled.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
 import { listed, quote, quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";

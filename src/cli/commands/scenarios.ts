@@ -4,7 +4,7 @@ import { alignColumns } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { scenarioLimits } from "../../scenario/format/fields.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { bundledScenarios, isScenarioName } from "../../scenario/scenario-source.js";
+import { bundledScenarios, isScenarioName } from "../../scenario/bundled.js";
 import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
 import * as shared from "../flags/shared-flags.js";

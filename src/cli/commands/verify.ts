@@ -1,6 +1,6 @@
 import { pluralize } from "../../report/plain-text.js";
 import { redactPlainKeys } from "../../rules/redact.js";
-import { isScenarioName, scenarioNames } from "../../scenario/scenario-source.js";
+import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { type CommandCall, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags/flag.js";

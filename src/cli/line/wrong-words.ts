@@ -4,7 +4,7 @@ import type { CommanderError } from "commander";
 import { similarFile } from "../../node/files/scenario-files.js";
 import { commandLine } from "../../report/shell-words.js";
 import type { SandboxError } from "../../rules/errors.js";
-import { bundledScenarios, isScenarioName } from "../../scenario/scenario-source.js";
+import { bundledScenarios, isScenarioName } from "../../scenario/bundled.js";
 import { didYouMean, listed, nearest, quote, quoteFile } from "../../schema/words.js";
 import { commands } from "../commands.js";
 import { usageError } from "../exit-codes.js";

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { SandboxError } from "../../rules/errors.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { ScenarioError } from "../../scenario/problems.js";
-import { isScenarioName } from "../../scenario/scenario-source.js";
+import { isScenarioName } from "../../scenario/bundled.js";
 
 /** The problems of a scenario as JSON, or the one problem that keeps its file from being read. */
 export function problemsJson(error: SandboxError, file: string): readonly object[] {

@@ -1,7 +1,6 @@
 import { type FieldDifference, fieldDifferences } from "../../api/story/field-differences.js";
 import type { PlayedStep } from "../../sandbox/step-results.js";
-import type { ScenarioPlaces } from "../../scenario/problems.js";
-import type { Place } from "../../scenario/redact-secrets.js";
+import type { Place, ScenarioPlaces } from "../../scenario/problems.js";
 
 export interface PlacedDifference extends FieldDifference {
   /** Whether the step could not run, or ran and had another result than its scenario expects. */

@@ -5,12 +5,8 @@ import { SandboxError } from "../../rules/errors.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { scenarioLimits } from "../../scenario/format/fields.js";
 import type { ScenarioPlaces } from "../../scenario/problems.js";
-import {
-  isScenarioName,
-  type LoadedScenario,
-  type ScenarioName,
-  scenarioNotFound,
-} from "../../scenario/scenario-source.js";
+import type { LoadedScenario } from "../../scenario/scenario-source.js";
+import { isScenarioName, type ScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { withStory } from "../../scenario/stories.js";
 import { nearest, quoteFile } from "../../schema/words.js";
 import { readBundledScenario } from "../package-files.js";

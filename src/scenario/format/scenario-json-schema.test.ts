@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../../test/support/property-seed.js";
 import { checkShape } from "../../schema/check.js";
-import { bundledScenarios, scenarioNames } from "../scenario-source.js";
+import { bundledScenarios, scenarioNames } from "../bundled.js";
 import descriptions from "./descriptions.json" with { type: "json" };
 import { controlBodies } from "./inputs.js";
 import { controlBodySchema, scenarioJsonSchema } from "./scenario-json-schema.js";

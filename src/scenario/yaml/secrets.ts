@@ -1,8 +1,7 @@
 import { type Document, isNode, type Node, visit } from "yaml";
 import { nearest } from "../../schema/words.js";
-import type { SourceText, TextRange } from "../redact-secrets.js";
-import { indentOf, isEmptyOrComment } from "./places.js";
-import { keyText, type MapPair } from "./read-yaml.js";
+import type { SourceText } from "../written-scenario.js";
+import { keyText, type MapPair } from "./parse-yaml.js";
 
 // Which lines of a text are not shown, because they contain a part of a secret.
 
@@ -10,18 +9,14 @@ import { keyText, type MapPair } from "./read-yaml.js";
 export function hasPartOfSecret(source: SourceText, offset: number): boolean {
   const { text, secrets } = source;
   const lineStart = offset === 0 ? 0 : text.lastIndexOf("\n", offset - 1) + 1;
-  const lineEnd = endOfLine(text, lineStart);
+  const nextLine = text.indexOf("\n", lineStart);
+  const lineEnd = nextLine === -1 ? text.length : nextLine;
   if (secrets !== undefined) {
     return secrets().some(([start, end]) => start < lineEnd && end > lineStart);
   }
   // A text that is not valid YAML has only names to go by.
   const lines = linesAround(text.slice(lineStart, lineEnd), text.slice(0, lineStart));
   return lines.some(hasSecretName);
-}
-
-function endOfLine(text: string, lineStart: number): number {
-  const end = text.indexOf("\n", lineStart);
-  return end === -1 ? text.length : end;
 }
 
 /** A line, and the lines above that it may belong to. */
@@ -40,6 +35,15 @@ function linesAround(line: string, textAbove: string): string[] {
     indent = indentOf(above);
   }
   return lines;
+}
+
+export function isEmptyOrComment(line: string): boolean {
+  return /^\s*(?:#|$)/.test(line);
+}
+
+/** How many spaces a line starts with. */
+export function indentOf(line: string): number {
+  return line.search(/[^ ]|$/);
 }
 
 /** A longer name may be a secret itself. */
@@ -75,8 +79,12 @@ export function isSecretName(name: string): boolean {
 }
 
 /** The ranges of the values of secrets, no matter what they look like. A name may contain its value: `secret:hunter2`. */
-export function secretsIn(document: Document.Parsed): TextRange[] {
-  const ranges: TextRange[] = [];
+export function secretsIn(document: Document.Parsed): (readonly [start: number, end: number])[] {
+  const ranges: (readonly [start: number, end: number])[] = [];
+  const add = ({ range }: Node) => {
+    if (range != null) ranges.push([range[0], range[1]]);
+  };
+
   const anchors = new Set<string>();
   visit(document, {
     Pair(_, pair) {
@@ -85,41 +93,21 @@ export function secretsIn(document: Document.Parsed): TextRange[] {
       const [firstWord = ""] = /^[\w-]+/.exec(name) ?? [];
       const containsValue = firstWord !== name && isSecretName(firstWord);
       if (!containsValue && !isSecretName(name)) return undefined;
-      if (containsValue) addRange(ranges, key);
+      if (containsValue) add(key);
       if (isNode(value)) {
-        addRange(ranges, value);
-        addAnchors(anchors, value);
+        add(value);
+        visit(value, { Alias: (_, alias) => void anchors.add(alias.source) });
       }
       return visit.SKIP;
     },
   });
 
-  if (anchors.size > 0) addAnchoredRanges(ranges, anchors, document);
-  return ranges;
-}
-
-function addRange(ranges: TextRange[], { range }: Node): void {
-  if (range != null) ranges.push([range[0], range[1]]);
-}
-
-/** Adds the anchors of all aliases in a value: `s` for `*s`. */
-function addAnchors(anchors: Set<string>, value: Node): void {
-  visit(value, {
-    Alias(_, alias) {
-      anchors.add(alias.source);
-    },
-  });
-}
-
-/** Adds the values with these anchors, which are the values of their aliases: `hunter2` in `x-of-key: &s hunter2`. */
-function addAnchoredRanges(
-  ranges: TextRange[],
-  anchors: ReadonlySet<string>,
-  document: Document.Parsed,
-): void {
+  // The values of these aliases stand elsewhere: `hunter2` of `secret: *s` in `x-of-key: &s hunter2`.
+  if (anchors.size === 0) return ranges;
   visit(document, {
     Value(_, node) {
-      if (node.anchor !== undefined && anchors.has(node.anchor)) addRange(ranges, node);
+      if (node.anchor !== undefined && anchors.has(node.anchor)) add(node);
     },
   });
+  return ranges;
 }

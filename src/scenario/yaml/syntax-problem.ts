@@ -1,17 +1,28 @@
-import type { SourceText } from "../redact-secrets.js";
-import { indentOf, isEmptyOrComment } from "./places.js";
-import { firstErrorIn, type ParseError, parseTokens } from "./read-yaml.js";
-import { hasPartOfSecret } from "./secrets.js";
+import type { YAMLError } from "yaml";
+import type { FieldProblem } from "../problems.js";
+import type { SourceText } from "../written-scenario.js";
+import { noMergeKeys } from "./nodes.js";
+import { firstErrorIn, parseYaml } from "./parse-yaml.js";
+import { textProblem } from "./places.js";
+import { hasPartOfSecret, indentOf, isEmptyOrComment } from "./secrets.js";
 
 // A text that is not YAML has an error where the parser gave up, which is often not where the mistake is. A repair is a guess at
-// the mistake: one or several lines, changed. It is named only if the parser finds no error in the changed text; so it does not
-// matter that a guess also fits a comment or a quoted text. Lines count from 0.
+// the mistake: changed lines. It is named only if the parser finds no error in the changed text; so it does not matter that a
+// guess also fits a comment or a quoted text. Lines and columns count from 0.
 
-interface SyntaxProblem {
-  readonly offset: number;
+/** Lines that may be what their author meant, and what was wrong then. */
+interface Repair {
+  /** The first of the lines that change. */
+  readonly line: number;
+  /** Where it is wrong. */
+  readonly column: number;
+  /** What the lines become from there on; as many lines. */
+  readonly repaired: readonly string[];
   /** What is wrong: the end of the sentence `not valid YAML: …`. */
   readonly reason: string;
-  readonly hint?: string | undefined;
+  readonly hint: string;
+  /** The hint if the line has a part of a secret: it shows no text of the line. */
+  readonly hintForSecret: string;
 }
 
 // Each repair is parsed; of a longer text or of more repairs, that would take long.
@@ -19,53 +30,52 @@ const longestRepaired = 20_000;
 const maxCorrections = 30;
 const maxIndents = 10;
 
-/** What is wrong with a text that is not YAML, and how to fix it. */
-export function syntaxProblem(error: ParseError, source: SourceText): SyntaxProblem {
+/** The problem of a text that is not YAML, with how to fix it. */
+export function syntaxProblem(error: YAMLError, source: SourceText): FieldProblem {
   const { text } = source;
+  const [offsetOfError] = error.pos;
+  // Formatters write merge keys with this tag.
+  if (/^!!merge +<</.test(text.slice(offsetOfError, offsetOfError + 100))) {
+    return textProblem(source, offsetOfError, "yaml_syntax", noMergeKeys.message, noMergeKeys.hint);
+  }
+
   const lines = text.split("\n");
-  const lineOfError = text.slice(0, error.offset).split("\n").length - 1;
+  const lineOfError = text.slice(0, offsetOfError).split("\n").length - 1;
   // An error at a comment is about the field after it.
   const fieldLine = firstFieldFrom(lines, lineOfError);
-  const explanation = explanationOf(error);
+  const explanation = explanations.find(({ message }) => message.test(error.message));
+  const notYaml = (offset: number, reason: string, hint?: string) => {
+    if (error.code !== "TAG_RESOLVE_FAILED") {
+      return textProblem(source, offset, "yaml_syntax", `not valid YAML: ${reason}`, hint);
+    }
+    return textProblem(source, offset, "not_plain_data", `not plain data: ${reason}`, hint);
+  };
 
   if (text.length <= longestRepaired) {
     const repairs = lineCorrections(lines).slice(0, maxCorrections);
-    if (explanation?.mayBeIndent === true) repairs.push(...indentRepairs(lines, fieldLine));
+    if (explanation?.mayBeIndent === true) {
+      // The line of the error, or the field after it, may be on a wrong level.
+      const lineAfter = firstFieldFrom(lines, fieldLine + 1);
+      const indents = [...otherIndents(lines, fieldLine), ...otherIndents(lines, lineAfter)];
+      repairs.push(...indents.slice(0, maxIndents));
+    }
     const repair = repairs.find((guess) => mends(guess, lines));
-    if (repair !== undefined) return problemOfRepair(repair, lines, source);
+    if (repair !== undefined) {
+      const lineStart = offsetOfLine(lines, repair.line);
+      const hint = hasPartOfSecret(source, lineStart) ? repair.hintForSecret : repair.hint;
+      return notYaml(lineStart + repair.column, repair.reason, hint);
+    }
   }
 
-  const offset = fieldLine === lineOfError ? error.offset : offsetOfLine(lines, fieldLine);
-  const reason = explanation?.reason ?? reasonOfParser(error, source, offset);
-  return { offset, reason, hint: explanation?.hint };
-}
-
-/** The parser's message as the end of a sentence. What follows its colon is from the text, as in `Unresolved tag: !env`. */
-function reasonOfParser({ message }: ParseError, source: SourceText, offset: number): string {
-  const shownMessage = hasPartOfSecret(source, offset) ? message.replace(/:.*/, "") : message;
-  return shownMessage.slice(0, 1).toLowerCase() + shownMessage.slice(1);
-}
-
-/** Guesses that the line of an error, or the field after it, is on a wrong level. */
-function indentRepairs(lines: readonly string[], fieldLine: number): Repair[] {
-  const lineAfter = firstFieldFrom(lines, fieldLine + 1);
-  return [...otherIndents(lines, fieldLine), ...otherIndents(lines, lineAfter)].slice(0, maxIndents);
-}
-
-/** Whether a text is YAML once it is repaired. */
-function mends({ line, repaired }: Repair, lines: readonly string[]): boolean {
-  const repairedText = lines.toSpliced(line, repaired.length, ...repaired).join("\n");
-  try {
-    return firstErrorIn(parseTokens(repairedText)[0]) === undefined;
-  } catch {
-    return false;
+  const offset = fieldLine === lineOfError ? offsetOfError : offsetOfLine(lines, fieldLine);
+  let { reason } = explanation ?? {};
+  if (reason === undefined) {
+    // The parser's message, as the end of a sentence. What follows its colon is from the text, as in `Unresolved tag: !env`.
+    const { message } = error;
+    const shown = hasPartOfSecret(source, offset) ? message.replace(/:.*/, "") : message;
+    reason = shown.slice(0, 1).toLowerCase() + shown.slice(1);
   }
-}
-
-function problemOfRepair(repair: Repair, lines: readonly string[], source: SourceText): SyntaxProblem {
-  const lineStart = offsetOfLine(lines, repair.line);
-  const hint = hasPartOfSecret(source, lineStart) ? repair.hintForSecret : repair.hint;
-  return { offset: lineStart + repair.column, reason: repair.reason, hint };
+  return notYaml(offset, reason, explanation?.hint);
 }
 
 /** The first line from `line` on that is neither empty nor a comment; the last one if there is none. */
@@ -83,13 +93,22 @@ function offsetOfLine(lines: readonly string[], line: number): number {
   return offset;
 }
 
-/** What people need to know about an error of the parser. */
+/** Whether a text is YAML once it is repaired. */
+function mends({ line, repaired }: Repair, lines: readonly string[]): boolean {
+  const repairedText = lines.toSpliced(line, repaired.length, ...repaired).join("\n");
+  try {
+    return firstErrorIn(parseYaml(repairedText)[0]) === undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** What people need to know about an error of the parser if no repair mends it. */
 interface ErrorExplanation {
   /** The start of the parser's message. */
   readonly message: RegExp;
   /** What is wrong. Default: the parser's words. */
   readonly reason?: string;
-  /** How to mend the error if no repair does. */
   readonly hint: string;
   /** Whether a line on another level causes this error. In other errors, an indent that mends them only hides them in a block of text. */
   readonly mayBeIndent?: true;
@@ -123,25 +142,6 @@ const explanations: readonly ErrorExplanation[] = [
   { message: /^With stringKeys/, reason: "a name must be a text", hint: "write a plain name" },
   { message: /^Unresolved tag/, hint: "remove the tag" },
 ];
-
-/** The explanation of an error; `undefined` if only the parser's message is known. */
-function explanationOf(error: ParseError): ErrorExplanation | undefined {
-  return explanations.find(({ message }) => message.test(error.message));
-}
-
-/** Lines that may be what their author meant, and what was wrong then. Lines and columns count from 0. */
-interface Repair {
-  /** The first of the lines that change. */
-  readonly line: number;
-  /** What they become; as many lines. */
-  readonly repaired: readonly string[];
-  /** Where the first of them is wrong. */
-  readonly column: number;
-  readonly reason: string;
-  readonly hint: string;
-  /** The hint if the line has a part of a secret: it shows no text of the line. */
-  readonly hintForSecret: string;
-}
 
 // Guesses at a mistake inside a single line. A pattern also fits lines without a mistake: only a correction that makes the whole
 // text YAML is named, and of several the first.
@@ -210,28 +210,19 @@ const corrections: readonly Correction[] = [
 /** The repairs of single lines: those of the first correction for all lines, then those of the next. */
 function lineCorrections(lines: readonly string[]): Repair[] {
   const repairs: Repair[] = [];
-  for (const correction of corrections) {
+  for (const { pattern, reason, ...correction } of corrections) {
     for (const [line, text] of lines.entries()) {
-      for (const match of text.matchAll(correction.pattern)) repairs.push(corrected(line, match, correction));
+      for (const match of text.matchAll(pattern)) {
+        const { before = "", mistake = "" } = match.groups ?? {};
+        const column = match.index + before.length;
+        const meant = correction.meant(mistake);
+        const { hint = `write ${meant}`, hintForSecret = hint } = correction;
+        const repaired = [text.slice(0, column) + meant + text.slice(column + mistake.length)];
+        repairs.push({ line, column, repaired, reason, hint, hintForSecret });
+      }
     }
   }
   return repairs;
-}
-
-function corrected(line: number, match: RegExpExecArray, correction: Correction): Repair {
-  const { before = "", mistake = "" } = match.groups ?? {};
-  const text = match.input;
-  const column = match.index + before.length;
-  const meant = correction.meant(mistake);
-  const hint = correction.hint ?? `write ${meant}`;
-  return {
-    line,
-    repaired: [text.slice(0, column) + meant + text.slice(column + mistake.length)],
-    column,
-    reason: correction.reason,
-    hint,
-    hintForSecret: correction.hintForSecret ?? hint,
-  };
 }
 
 // Guesses at the level of a line. It gets the level of a line above it, and what is inside it moves with it:
@@ -246,7 +237,11 @@ function corrected(line: number, match: RegExpExecArray, correction: Correction)
 function otherIndents(lines: readonly string[], line: number): Repair[] {
   const text = lines[line] ?? "";
   const indent = indentOf(text);
-  const block = [text, ...linesInside(lines, line)];
+  const block = [text];
+  for (const below of lines.slice(line + 1)) {
+    if (below.trim() !== "" && indentOf(below) <= indent) break;
+    block.push(below);
+  }
 
   const repairs: Repair[] = [];
   for (const newIndent of levelsAbove(lines, line)) {
@@ -254,20 +249,9 @@ function otherIndents(lines: readonly string[], line: number): Repair[] {
     const repaired = block.map((inner) => " ".repeat(newIndent) + inner.slice(indent));
     const reason = "this line is not indented like its neighbors";
     const hint = `indent it to column ${newIndent + 1}`;
-    repairs.push({ line, repaired, column: indent, reason, hint, hintForSecret: hint });
+    repairs.push({ line, column: indent, repaired, reason, hint, hintForSecret: hint });
   }
   return repairs;
-}
-
-/** The lines below a line that are indented more. */
-function linesInside(lines: readonly string[], line: number): string[] {
-  const indent = indentOf(lines[line] ?? "");
-  const inside: string[] = [];
-  for (const below of lines.slice(line + 1)) {
-    if (below.trim() !== "" && indentOf(below) <= indent) break;
-    inside.push(below);
-  }
-  return inside;
 }
 
 /** The indents that a line may have next to the lines above it: an item of a list that of other dashes, a field that of other names. */
@@ -277,12 +261,8 @@ function levelsAbove(lines: readonly string[], line: number): Set<number> {
   for (const above of lines.slice(0, line).reverse()) {
     // Only a line with ordinary spaces shows a level.
     if (!/^ *[^\s#]/.test(above)) continue;
-    levels.add(isItem ? indentOf(above) : columnOfField(above));
+    // The field of a line may follow the dash of an item: 4 in `  - a: 1`.
+    levels.add(isItem ? indentOf(above) : above.search(/[^ -]|$/));
   }
   return levels;
-}
-
-/** The column of the field in a line, which may follow the dash of an item: 4 in `  - a: 1`. */
-function columnOfField(line: string): number {
-  return line.search(/[^ -]|$/);
 }

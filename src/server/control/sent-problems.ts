@@ -35,7 +35,7 @@ export function problemsInSent(sent: WrittenScenario, startOptions: StartOptions
     case "not_valid":
       return check.error.problems.map((problem) => showProblem("error", problem, placeInBody(problem)));
     case "too_large": {
-      const place = sent.scenario && placeOfField(sent.scenario, ["population"]);
+      const place = placeOfField(sent, ["population"]);
       return [showProblem("error", check.error, place)];
     }
     default:

@@ -28,7 +28,7 @@ type SentCheck =
 
 export function checkSent(sent: WrittenScenario): SentCheck {
   // A large population is rejected before its check, which would take long.
-  const uncheckedSize = sizeOfPopulation(sent.scenario?.fields.population);
+  const uncheckedSize = sizeOfPopulation(sent.fields?.population);
   if (isTooLarge(uncheckedSize)) return { kind: "too_large", error: sizeError(uncheckedSize) };
 
   let checked: CheckedScenario;

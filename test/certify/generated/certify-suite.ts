@@ -15,7 +15,7 @@ import { Counters } from "../../../src/sandbox/journal/counts.js";
 import type { VariedPoint } from "../../../src/sandbox/run-trace.js";
 import type { SandboxState } from "../../../src/sandbox/sandbox-state.js";
 import { checkedStart, startSandbox } from "../../../src/sandbox/start-sandbox.js";
-import { bundledScenarios } from "../../../src/scenario/scenario-source.js";
+import { bundledScenarios } from "../../../src/scenario/bundled.js";
 import { runSuite, type Suite } from "./suite.js";
 import { createVirtualTime } from "./virtual-time.js";
 

@@ -3,9 +3,10 @@ import { readBundledScenario } from "../../../node/package-files.js";
 import { redactPlainKeys } from "../../../rules/redact.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { checkedStart } from "../../../sandbox/start-sandbox.js";
+import { bundledScenarios, isScenarioName } from "../../../scenario/bundled.js";
 import { listedKeys } from "../../../scenario/keys.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
-import { bundledScenarios, isScenarioName, type NamedScenario } from "../../../scenario/scenario-source.js";
+import type { NamedScenario } from "../../../scenario/scenario-source.js";
 import { yamlText } from "../../../scenario/yaml/read-yaml.js";
 
 // Whether the sandbox runs a certain scenario. A name does not tell: a sent scenario may have the name of another one. So the members of

@@ -1,15 +1,15 @@
 import type { SandboxState, StartOptions } from "../../../sandbox/sandbox-state.js";
 import { secretsByRef, secretsOfNoKey } from "../../../sandbox/secrets.js";
 import { checkedReplacement, replaceScenario, restartSandbox } from "../../../sandbox/start-sandbox.js";
-import { scenarioJsonSchema } from "../../../scenario/format/scenario-json-schema.js";
-import type { ScenarioProblem } from "../../../scenario/problems.js";
 import {
   bundledScenarios,
   isScenarioName,
-  type NamedScenario,
   scenarioNames,
   scenarioNotFound,
-} from "../../../scenario/scenario-source.js";
+} from "../../../scenario/bundled.js";
+import { scenarioJsonSchema } from "../../../scenario/format/scenario-json-schema.js";
+import type { ScenarioProblem } from "../../../scenario/problems.js";
+import type { NamedScenario } from "../../../scenario/scenario-source.js";
 import { withStory } from "../../../scenario/stories.js";
 import { readValue, type WrittenScenario } from "../../../scenario/written-scenario.js";
 import { problemsByField } from "../control-errors.js";

@@ -1,0 +1,229 @@
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, visit, type YAMLMap } from "yaml";
+import type { FieldPath } from "../../schema/field-path.js";
+import { nearest, quote } from "../../schema/words.js";
+import { scenarioLimits } from "../format/fields.js";
+import type { FieldProblem } from "../problems.js";
+import type { FieldLocation, SourceText } from "../written-scenario.js";
+import { isEmpty, keyText, type MapPair } from "./parse-yaml.js";
+import { placeAt, textProblem } from "./places.js";
+import { hasPartOfSecret, isSecretName } from "./secrets.js";
+
+export const repeatLessHint = "extend a scenario, or repeat less";
+
+/** Checks the names and the aliases of a document. `targets`: the node that each alias refers to. */
+export function checkNodes(document: Document.Parsed, source: SourceText) {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Node, Node>();
+  const problems: FieldProblem[] = [];
+  const keepAnchor = (node: Node & { readonly anchor?: string | undefined }) => {
+    if (node.anchor !== undefined) anchors.set(node.anchor, node);
+  };
+
+  visit(document, {
+    Alias(_, alias) {
+      const [offset] = alias.range ?? [0];
+      const target = anchors.get(alias.source);
+      if (target === undefined) {
+        problems.push(unknownAlias(alias.source, offset, anchors, source));
+        return undefined;
+      }
+
+      targets.set(alias as Node, target);
+      if (targets.size <= scenarioLimits.aliases) return undefined;
+      const message = `the text has more than ${scenarioLimits.aliases} aliases`;
+      problems.push(textProblem(source, offset, "too_large", message, repeatLessHint));
+      return visit.BREAK;
+    },
+    Map(_, node) {
+      keepAnchor(node as Node);
+      for (const problem of nameProblems(node.items as MapPair[], source)) problems.push(problem);
+    },
+    // Texts, numbers and lists.
+    Value: (_, node) => keepAnchor(node as Node),
+  });
+  return { targets, problems };
+}
+
+/** A text that starts with `*` is an alias only without quotes. If it is a secret, its name is not shown. */
+function unknownAlias(
+  name: string,
+  offset: number,
+  anchors: ReadonlyMap<string, Node>,
+  source: SourceText,
+): FieldProblem {
+  let message = `the alias *${name} refers to nothing`;
+  const meant = nearest(name, anchors.keys());
+  let hint = meant === undefined ? `put quotes around a text: "*${name}"` : `did you mean *${meant}?`;
+  if (hasPartOfSecret(source, offset)) {
+    message = "an alias refers to nothing";
+    hint = "put quotes around a text that starts with *";
+  }
+  return textProblem(source, offset, "bad_alias", message, hint);
+}
+
+/** The problems of the names of a mapping: what people read as a field with a value, and YAML as something else, or names that appear twice. */
+function nameProblems(pairs: readonly MapPair[], source: SourceText): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const names = new Set<string>();
+  for (const pair of pairs) {
+    const name = keyText(pair.key);
+    const [offset] = pair.key.range ?? [0];
+
+    const wrong = whatIsWrongWith(pair);
+    if (wrong !== undefined) {
+      problems.push(textProblem(source, offset, "yaml_syntax", wrong.message, wrong.hint));
+    }
+    if (names.has(name)) {
+      const message = `${quote(name)} appears twice`;
+      problems.push(textProblem(source, offset, "duplicate_field", message, "remove one of the two"));
+    }
+    names.add(name);
+  }
+  return problems;
+}
+
+export const noMergeKeys = {
+  message: "merge keys are not supported",
+  hint: "extend a scenario, or write the fields",
+};
+
+/**
+ * What is wrong with a name that people read as a field with a value:
+ *
+ *   main:{ environment: test }   for YAML, a field `main:{ environment` with the value `test }`
+ *   { environment:test }         a field `environment:test` without a value
+ *   main { environment: test }   a field `main { environment` with the value `test }`
+ *   main {}                      a field `main {}` without a value
+ *   { secret hunter2 }           a field `secret hunter2` without a value
+ *   { <<: *anchor }              a field `<<`
+ */
+function whatIsWrongWith({ key, value }: MapPair): { message: string; hint: string } | undefined {
+  const name = keyText(key);
+  const isPlain = isScalar(key) && key.type === "PLAIN";
+  // In quotes, `<<` is a merge key if its value or first item is an alias.
+  const [first] = isSeq(value) ? value.items : [value];
+  if (name === "<<" && (isPlain || isAlias(first))) return noMergeKeys;
+  if (!isPlain) return undefined;
+
+  // `main:{ … }` and `environment:test`.
+  const [, beforeColon, afterColon = ""] = /^([\w-]+)\s*:\s*(\S.*)$/.exec(name) ?? [];
+  if (beforeColon !== undefined) {
+    // `environment:test` has no other colon, and so no value, not even an empty one. A field `xml:lang:` has another colon.
+    const hasNoOtherColon = value === null;
+    // `main:{ environment` has the value `test }`, and its brace is open. A field `users:{id}` closes its brace.
+    const isBraceOpen = /^[{[][^}\]]*$/.test(afterColon);
+    if (!hasNoOtherColon && !isBraceOpen) return undefined;
+    return {
+      message: `there is no space after the colon of ${quote(beforeColon)}`,
+      hint: `put an ordinary space after it: ${beforeColon}: …`,
+    };
+  }
+
+  // `main { … }` and `main {}`.
+  const [, beforeBrace, inBrace = ""] = /^([\w-]+) *\{(.*)$/.exec(name) ?? [];
+  if (beforeBrace !== undefined) {
+    // `main {}` has no value, and the brace of `main { environment` is open. A field `price {EUR}: 5` has a value, and closes its brace.
+    if (!isEmpty(value) && inBrace.includes("}")) return undefined;
+    return {
+      message: `there is no colon after ${quote(beforeBrace)}`,
+      hint: `write ${beforeBrace}: { … }`,
+    };
+  }
+
+  // `secret hunter2` and `secret = hunter2`: neither is shown.
+  const [, word = ""] = /^([\w-]+) *[ =] *\S/.exec(name) ?? [];
+  if (!isEmpty(value) || !isSecretName(word)) return undefined;
+  return { message: `there is no colon after ${quote(word)}`, hint: "write a colon after it" };
+}
+
+/** The nodes of a text that can be read: their values and their places. */
+export class ScenarioNodes {
+  readonly #source: SourceText;
+  readonly #root: Node;
+  readonly #targets: ReadonlyMap<Node, Node>;
+  readonly #values = new Map<Node, unknown>();
+  /** The fields of each mapping by name, once one of them was looked for. */
+  readonly #pairsByMap = new Map<YAMLMap, ReadonlyMap<string, MapPair>>();
+
+  constructor(source: SourceText, root: Node, targets: ReadonlyMap<Node, Node>) {
+    this.#source = source;
+    this.#root = root;
+    this.#targets = targets;
+  }
+
+  /** The node that an alias refers to, or the node itself. */
+  #targetOf(node: Node | null): Node | null {
+    return node === null ? null : (this.#targets.get(node) ?? node);
+  }
+
+  /**
+   * The value of a node. The yaml package would compare each alias with every anchor and alias before it; here, an alias has
+   * the value of its anchor, which may contain itself.
+   */
+  valueOf(written: Node | null): unknown {
+    const node = this.#targetOf(written);
+    if (node === null) return null;
+    const earlierValue = this.#values.get(node);
+    if (earlierValue !== undefined) return earlierValue;
+
+    // A mapping and a list are kept before their parts are read: a part may be an alias of the whole.
+    if (isMap(node)) {
+      const members: Record<string, unknown> = {};
+      this.#values.set(node, members);
+      for (const { key, value } of node.items as MapPair[]) {
+        // Also for `__proto__`, which an assignment would not make a member.
+        Object.defineProperty(members, keyText(key), {
+          value: this.valueOf(value),
+          configurable: true,
+          enumerable: true,
+          writable: true,
+        });
+      }
+      return members;
+    }
+    if (isSeq(node)) {
+      const items: unknown[] = [];
+      this.#values.set(node, items);
+      for (const item of node.items) items.push(this.valueOf(item as Node));
+      return items;
+    }
+    return isScalar(node) ? node.value : null;
+  }
+
+  /** Follows a field path as far as the text has it. A field around the one that is missing is shown at its name. */
+  locate(field: FieldPath, pointAt: "name" | "value"): FieldLocation {
+    // Only a field has a name: neither the whole scenario nor an item of a list has one.
+    let name: Node | undefined;
+    let value: Node | null = this.#root;
+    let isInText = true;
+    for (const step of field) {
+      // The fields of an alias are in the lines of its anchor.
+      const outer = this.#targetOf(value);
+      const pair: MapPair | undefined = isMap(outer) ? this.#pairsOf(outer).get(String(step)) : undefined;
+      const item = isSeq(outer) ? (outer.items[Number(step)] as Node | undefined) : undefined;
+      isInText = pair !== undefined || item !== undefined;
+      if (!isInText) break;
+      name = pair?.key;
+      value = pair === undefined ? (item ?? null) : pair.value;
+    }
+
+    // A value without text, as in `keys:`, is shown at its name.
+    const [start = 0, end = 0] = value?.range ?? [];
+    const isShownAtValue = name === undefined || (isInText && pointAt === "value" && end > start);
+    const shown = isShownAtValue ? value : name;
+    const place = placeAt(this.#source, shown?.range?.[0] ?? 0);
+    if (!isInText) return { isInText, place };
+    const scalar = this.#targetOf(value);
+    return { isInText, place, spelling: isScalar(scalar) ? scalar.source : undefined };
+  }
+
+  #pairsOf(map: YAMLMap): ReadonlyMap<string, MapPair> {
+    const earlierPairs = this.#pairsByMap.get(map);
+    if (earlierPairs !== undefined) return earlierPairs;
+
+    const pairs = new Map<string, MapPair>();
+    for (const pair of map.items as MapPair[]) pairs.set(keyText(pair.key), pair);
+    this.#pairsByMap.set(map, pairs);
+    return pairs;
+  }
+}
