@@ -1,8 +1,9 @@
 import { requireKnownOptions, throwIfProblems } from "../rules/validation.js";
 import { checkShape } from "../schema/check.js";
 import type { FieldPath } from "../schema/field-path.js";
+import type { Members } from "../schema/problem.js";
 import { isMapping, typeTag } from "../schema/type-tag.js";
-import { quote } from "../schema/words.js";
+import { nearest, quote } from "../schema/words.js";
 import { bundledScenarios, isScenarioName, scenarioNames } from "./bundled.js";
 import { checkRules } from "./checks/scenario-rules.js";
 import { type ParentLookup, resolveExtends, valueAt } from "./extends.js";
@@ -30,7 +31,10 @@ export function interpretScenario(written: WrittenScenario, parents: ParentLooku
     const mapping = valueAt(fields, path.slice(0, -1)) as Record<string, unknown>; // the check found the member in it
     delete mapping[String(path.at(-1))];
   }
-  problems.push(...shapeCheck.problems);
+  for (const problem of shapeCheck.problems) {
+    const meant = problem.code === "missing_field" ? meantRef(problem.field, fields, written) : undefined;
+    problems.push(meant === undefined ? problem : { ...problem, hint: `did you mean ${meant}?` });
+  }
 
   const spelling = (field: FieldPath) => merged.locate(field, "value").spelling?.slice(0, longestSpelling);
   const scenario = fields as unknown as Scenario; // if there is no problem of its shape
@@ -38,6 +42,15 @@ export function interpretScenario(written: WrittenScenario, parents: ParentLooku
 
   if (problems.length > 0) throw new ScenarioError(problemsInOrder(problems, merged));
   return { scenario, placeOf: (field) => placeOfField(merged, field), spelling };
+}
+
+/** The inherited ref that a ref without this required field probably means: `active` for `acive`, below `extends`. */
+function meantRef(missing: FieldPath, merged: Members, { fields: own }: WrittenScenario): string | undefined {
+  const pathOfRefs = missing.slice(0, -2);
+  const refs = valueAt(merged, pathOfRefs);
+  if (own?.extends === undefined || !isMapping(refs)) return undefined;
+  const inherited = Object.keys(refs).filter((ref) => valueAt(own, [...pathOfRefs, ref]) === undefined);
+  return nearest(String(missing.at(-2)), inherited);
 }
 
 /** The bundled scenarios as values: a page that has only values loads no reader of YAML. */

@@ -1,6 +1,6 @@
 import { type FieldPath, pathText } from "./field-path.js";
 import { findMistakes } from "./find-mistakes.js";
-import { describeMistake, describeShape, meantField } from "./messages.js";
+import { describeMistake, describeShape, emptyOwner, meantField } from "./messages.js";
 import { jsonNotation, type Notation } from "./notation.js";
 import type { Mistake, Problem } from "./problem.js";
 import type { Shape, ShapeCode } from "./shape.js";
@@ -13,24 +13,26 @@ export function checkShape(
   isExtension?: (name: string) => boolean,
 ) {
   const { mistakes, extensionFields } = findMistakes(shape, value, isExtension);
-  const misspelled = misspelledFields(mistakes);
+  const explained = explainedFields(mistakes, notation);
   const problems: Problem<ShapeCode>[] = [];
   for (const mistake of mistakes) {
-    // The hint of the misspelled field names it already.
-    if (mistake.kind === "missing" && misspelled.has(pathText(mistake.path))) continue;
+    // The hint of an unknown field names it already.
+    const isWithoutValue = mistake.value === undefined || mistake.value === null;
+    if (isWithoutValue && mistake.kind !== "unknown" && explained.has(pathText(mistake.path))) continue;
     problems.push(describeMistake(mistake, notation));
   }
   return { problems, extensionFields };
 }
 
-/** The fields that unknown ones mean. */
-function misspelledFields(mistakes: readonly Mistake[]): ReadonlySet<string> {
+/** The fields that unknown ones mean: those that they misspell, and in YAML those without a value that they belong to. */
+function explainedFields(mistakes: readonly Mistake[], { language }: Notation): ReadonlySet<string> {
   const fields = new Set<string>();
   for (const mistake of mistakes) {
     if (mistake.kind !== "unknown") continue;
     const { path, shape, members } = mistake;
-    const meant = meantField(path, shape, members);
-    if (meant !== undefined) fields.add(pathText([...path.slice(0, -1), meant]));
+    let explained = meantField(path, shape, members);
+    if (language === "yaml") explained = emptyOwner(mistake) ?? explained;
+    if (explained !== undefined) fields.add(pathText([...path.slice(0, -1), explained]));
   }
   return fields;
 }

@@ -1,8 +1,8 @@
 import { type FieldPath, pathText } from "./field-path.js";
-import { isAllowed } from "./find-mistakes.js";
+import { isAllowed, isOfKind } from "./find-mistakes.js";
 import { type Notation, writeChoices, writeName, writeValue } from "./notation.js";
 import type { Members, Mistake, Problem } from "./problem.js";
-import { type Range, type Shape, type ShapeCode, settableNames } from "./shape.js";
+import { fieldsOf, type Range, type Shape, type ShapeCode, settableNames, shapeOfField } from "./shape.js";
 import { listed, nearest, quote } from "./words.js";
 
 // What is wrong with a value, and what to write in its place: what the value probably means, or else what is allowed. The
@@ -30,8 +30,10 @@ export function describeMistake(mistake: Mistake, notation: Notation): Problem<S
     case "unknown": {
       const place = path.length === 1 ? "at the top level" : `in ${placeText(path.slice(0, -1), notation)}`;
       const meant = meantField(path, shape, mistake.members);
+      const owner = emptyOwner(mistake);
       let hint = `known fields here: ${knownFields(shape, notation)}`;
-      if (meant !== undefined) hint = `did you mean ${quote(notation.spell(meant))}?`;
+      if (notation.language === "yaml" && owner !== undefined) hint = `indent it: it belongs to ${owner}`;
+      else if (meant !== undefined) hint = `did you mean ${quote(notation.spell(meant))}?`;
       const message = `unknown field ${quote(String(path.at(-1)))} ${place}`;
       return { code: "unknown_field", field: path, message, hint, pointAt: "name" };
     }
@@ -67,6 +69,23 @@ function placeText(path: FieldPath, notation: Notation): string {
 export function meantField(path: FieldPath, shape: Shape, members: Members): string | undefined {
   const meant = nearest(String(path.at(-1)), settableNames(shape));
   return meant === undefined || Object.hasOwn(members, meant) ? undefined : meant;
+}
+
+/** The field without a value to which an unknown field below it probably belongs: `request` of `key`, which is not indented. */
+export function emptyOwner({ path, shape, members }: Mistake & { readonly kind: "unknown" }) {
+  const unknownName = String(path.at(-1));
+  let owner: string | undefined;
+  for (const [name, value] of Object.entries(members)) {
+    if (name === unknownName) break;
+    const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
+    if (value !== null || field === undefined) continue;
+
+    const fieldShape = shapeOfField(field);
+    const hasIt = Object.hasOwn(fieldsOf(fieldShape) ?? {}, unknownName);
+    const mayHaveIt = fieldShape.kind === "record" && isOfKind(fieldShape.member, members[unknownName]);
+    if (hasIt || mayHaveIt) owner = name;
+  }
+  return owner;
 }
 
 /** The fields that people write, in a sentence. */

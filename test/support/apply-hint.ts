@@ -128,6 +128,24 @@ export const hintRows: readonly HintRow[] = [
     apply: toColumn,
   },
   {
+    hint: /^indent it: it belongs to \w+$/,
+    mistake: "a field that is not indented below the one it belongs to",
+    habit: "a list has its items at the level of its name, so people write other parts there, too",
+    apply: ({ text, problem }) => moved(text, (problem.line ?? 1) - 1, 2),
+  },
+  {
+    hint: /^indent with ordinary spaces$/,
+    mistake: "spaces of another kind",
+    habit: "pages have no-break spaces in the examples that people copy",
+    apply: ({ text }) => text.replaceAll(/[^\S\n]/g, " "),
+  },
+  {
+    hint: /^write an ordinary colon and a space$/,
+    mistake: "a colon of full width",
+    habit: "Chinese and Japanese keyboards write it",
+    apply: ({ text }) => text.replaceAll(/ *：\s*/g, ": "),
+  },
+  {
     hint: /^indent with spaces; YAML does not allow tabs$/,
     mistake: "a tab",
     habit: "editors indent with tabs",

@@ -65,9 +65,16 @@ function unknownAlias(
 function nameProblems(pairs: readonly MapPair[], source: SourceText): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const names = new Set<string>();
-  for (const pair of pairs) {
+  for (const [index, pair] of pairs.entries()) {
     const name = keyText(pair.key);
     const [offset] = pair.key.range ?? [0];
+
+    const items = itemsWithoutBrackets(pairs.slice(index));
+    if (items.length > 1) {
+      const message = `there are no brackets around the items of ${quote(name)}`;
+      const hint = `write [${items.join(", ")}]`;
+      return [textProblem(source, pair.value?.range?.[0] ?? offset, "yaml_syntax", message, hint)];
+    }
 
     const wrong = whatIsWrongWith(pair);
     if (wrong !== undefined) {
@@ -82,9 +89,31 @@ function nameProblems(pairs: readonly MapPair[], source: SourceText): FieldProbl
   return problems;
 }
 
+/** The items of a list in braces that has no brackets: `{ scopes: attestations:read, consents:read }`. Each but the first is a name for YAML. */
+function itemsWithoutBrackets([first, ...others]: readonly MapPair[]): string[] {
+  const isItem = (text: string) => /^[\w-]+:[\w:-]+$/.test(text);
+  const items: string[] = [];
+  if (isScalar(first?.value) && first.value.type === "PLAIN") items.push(String(first.value.value));
+  for (const { key, value } of others) {
+    if (value !== null) break;
+    items.push(keyText(key));
+  }
+  return items.every(isItem) ? items : [];
+}
+
+// Mistakes in names that YAML may accept, and may not.
+
 export const noMergeKeys = {
   message: "merge keys are not supported",
   hint: "extend a scenario, or write the fields",
+};
+export const otherSpaces = {
+  message: "this indent has other spaces than ordinary ones",
+  hint: "indent with ordinary spaces",
+};
+export const wideColon = {
+  message: "this is no ordinary colon",
+  hint: "write an ordinary colon and a space",
 };
 
 /**
@@ -96,6 +125,7 @@ export const noMergeKeys = {
  *   main {}                      a field `main {}` without a value
  *   { secret hunter2 }           a field `secret hunter2` without a value
  *   { <<: *anchor }              a field `<<`
+ *   { type： bank }               a field `type： bank` without a value
  */
 function whatIsWrongWith({ key, value }: MapPair): { message: string; hint: string } | undefined {
   const name = keyText(key);
@@ -104,15 +134,12 @@ function whatIsWrongWith({ key, value }: MapPair): { message: string; hint: stri
   const [first] = isSeq(value) ? value.items : [value];
   if (name === "<<" && (isPlain || isAlias(first))) return noMergeKeys;
   if (!isPlain) return undefined;
+  if (/^\s/.test(name)) return otherSpaces;
+  if (/^[\w-]+ *：/.test(name)) return wideColon;
 
   // `main:{ … }` and `environment:test`.
   const [, beforeColon, afterColon = ""] = /^([\w-]+)\s*:\s*(\S.*)$/.exec(name) ?? [];
-  if (beforeColon !== undefined) {
-    // `environment:test` has no other colon, and so no value, not even an empty one. A field `xml:lang:` has another colon.
-    const hasNoOtherColon = value === null;
-    // `main:{ environment` has the value `test }`, and its brace is open. A field `users:{id}` closes its brace.
-    const isBraceOpen = /^[{[][^}\]]*$/.test(afterColon);
-    if (!hasNoOtherColon && !isBraceOpen) return undefined;
+  if (beforeColon !== undefined && isWithoutSpace(afterColon, value)) {
     return {
       message: `there is no space after the colon of ${quote(beforeColon)}`,
       hint: `put an ordinary space after it: ${beforeColon}: …`,
@@ -134,6 +161,15 @@ function whatIsWrongWith({ key, value }: MapPair): { message: string; hint: stri
   const [, word = ""] = /^([\w-]+) *[ =] *\S/.exec(name) ?? [];
   if (!isEmpty(value) || !isSecretName(word)) return undefined;
   return { message: `there is no colon after ${quote(word)}`, hint: "write a colon after it" };
+}
+
+/** Whether what follows a colon in a name is the value of a field, without a space in front of it. */
+function isWithoutSpace(afterColon: string, value: Node | null): boolean {
+  // `environment:test` has no other colon, and so no value, not even an empty one. A field `xml:lang:` has another colon.
+  const hasNoOtherColon = value === null;
+  // `main:{ environment` has the value `test }`, and its brace is open. A field `users:{id}` closes its brace.
+  const isBraceOpen = /^[{[][^}\]]*$/.test(afterColon);
+  return hasNoOtherColon || isBraceOpen;
 }
 
 /** The nodes of a text that can be read: their values and their places. */

@@ -1,7 +1,7 @@
 import type { YAMLError } from "yaml";
 import type { FieldProblem } from "../problems.js";
 import type { SourceText } from "../written-scenario.js";
-import { noMergeKeys } from "./nodes.js";
+import { noMergeKeys, otherSpaces, wideColon } from "./nodes.js";
 import { firstErrorIn, parseYaml } from "./parse-yaml.js";
 import { textProblem } from "./places.js";
 import { hasPartOfSecret, indentOf, isEmptyOrComment } from "./secrets.js";
@@ -151,6 +151,8 @@ const explanations: readonly ErrorExplanation[] = [
 interface Correction {
   /** Its group `mistake` is what changes, and `before` what stands in front of it. */
   readonly pattern: RegExp;
+  /** Whether the same mistake is probably in the lines below, too: an editor or a copied text has made it. */
+  readonly isInEachLine?: true;
   /** What the author of the mistake meant. */
   readonly meant: (mistake: string) => string;
   readonly reason: string;
@@ -167,6 +169,28 @@ const needsQuotes = {
 };
 
 const corrections: readonly Correction[] = [
+  // The indent has no ordinary spaces, as in a text that was copied from a page.
+  //
+  // ␣␣type: bank             →    type: bank
+  // ^^
+  {
+    pattern: /^(?<before> *(?:- +)?)(?<mistake>[^\S\t ][^\S\t]*)(?=\S)/g,
+    isInEachLine: true,
+    meant: (indent) => " ".repeat(indent.length),
+    reason: otherSpaces.message,
+    hint: otherSpaces.hint,
+  },
+  // A colon of full width, as Chinese and Japanese keyboards write it.
+  //
+  // type： bank              →  type: bank
+  //     ^^
+  {
+    pattern: /(?<before>(?:^|[{,])[ -]*[\w-]+)(?<mistake> *：\s*)/g,
+    isInEachLine: true,
+    meant: () => ": ",
+    reason: wideColon.message,
+    hint: wideColon.hint,
+  },
   // A quote after a space or a sign has no second one up to the end of the line, or to the brackets and commas there.
   //
   // name: "Village Bank      →  name: "Village Bank"
@@ -187,11 +211,37 @@ const corrections: readonly Correction[] = [
     reason: "there is no ordinary space after the colon",
     hintForSecret: "put an ordinary space after it",
   },
-  // After such a name, a text without quotes has a colon and a space; a comment is no part of it.
+  // After such a name, a text without quotes has a colon and a space, or starts with a sign that means something in YAML; a comment
+  // is no part of it.
   //
   // name: Banks: two # note  →  name: "Banks: two" # note
   //       ^^^^^^^^^^
+  // name: @bank              →  name: "@bank", and so with %, `, |, > and "- "
+  //       ^^^^^
   { pattern: /^(?<before>[ -]*[\w-]+: +)(?<mistake>[^\s"'{[|>#].*?: .*?)(?: #.*)?$/gm, ...needsQuotes },
+  {
+    pattern: /^(?<before>[ -]*[\w-]+: +)(?<mistake>(?:[@%`]|[|>] *[^\s\d+#-]|- ).*?)(?: #.*)?$/gm,
+    ...needsQuotes,
+  },
+  // The same in braces, up to the next comma or brace.
+  //
+  // { name: Banks: two }     →  { name: "Banks: two" }
+  //         ^^^^^^^^^^
+  {
+    pattern: /(?<before>[{,] *[\w-]+: +)(?<mistake>[^\s"'{}[\]|>#,][^{}[\],]*?: [^{}[\],]*?)(?= *[,}])/g,
+    ...needsQuotes,
+  },
+  { pattern: /(?<before>[{,] *[\w-]+: +)(?<mistake>[@%`|>][^{}[\],]*?)(?= *[,}])/g, ...needsQuotes },
+  // A line has a name and one word, without a colon.
+  //
+  // type bank                →  type: bank
+  // ^^^^^^^^^
+  {
+    pattern: /^(?<before>[ -]*)(?<mistake>[\w-]+ +[^\s:#]+)$/gm,
+    meant: (field) => field.replace(/ +/, ": "),
+    reason: "there is no colon after the name",
+    hintForSecret: "write a colon after it",
+  },
   // A placeholder of another tool, which starts with a brace.
   //
   // secret: ${SECRET}        →  secret: "${SECRET}", and so with {{ SECRET }}
@@ -210,7 +260,7 @@ const corrections: readonly Correction[] = [
 /** The repairs of single lines: those of the first correction for all lines, then those of the next. */
 function lineCorrections(lines: readonly string[]): Repair[] {
   const repairs: Repair[] = [];
-  for (const { pattern, reason, ...correction } of corrections) {
+  for (const { pattern, reason, isInEachLine, ...correction } of corrections) {
     for (const [line, text] of lines.entries()) {
       for (const match of text.matchAll(pattern)) {
         const { before = "", mistake = "" } = match.groups ?? {};
@@ -218,6 +268,11 @@ function lineCorrections(lines: readonly string[]): Repair[] {
         const meant = correction.meant(mistake);
         const { hint = `write ${meant}`, hintForSecret = hint } = correction;
         const repaired = [text.slice(0, column) + meant + text.slice(column + mistake.length)];
+        if (isInEachLine) {
+          for (const below of lines.slice(line + 1)) {
+            repaired.push(below.replace(pattern, (_, start, part) => start + correction.meant(part)));
+          }
+        }
         repairs.push({ line, column, repaired, reason, hint, hintForSecret });
       }
     }
