@@ -379,9 +379,10 @@ test("a fault ends after it starts, a wait is an hour at most, and a body goes w
   expect(codes("then: { body: html, status: 503, latency: 1s }")).toEqual([]);
   // biome-ignore lint/suspicious/noThenProperty: a fault of the scenario format
   const later = { when: { after: "1m", until: "1m" }, then: { hang: true } } as const;
-  expect(
-    faultProblems([later], { refs: {} as never, successes: new Map(), now: 0, keys: {} as never }),
-  ).toMatchObject([{ code: "fault_contradiction", field: ["faults", 0, "when", "until"] }]);
+  const noKeys = { refs: {} as never, keyOf: () => undefined, legacyOwners: new Set<string>() };
+  expect(faultProblems([later], { ...noKeys, successes: new Map(), now: 0 })).toMatchObject([
+    { code: "fault_contradiction", field: ["faults", 0, "when", "until"] },
+  ]);
 });
 
 describe("two times contradict each other at any start of the clock", () => {

@@ -1,7 +1,8 @@
 import { hasSandboxMark, sandboxMark } from "../rules/key-text.js";
 import type { FieldPath } from "../schema/field-path.js";
 import { nearest, quote } from "../schema/words.js";
-import { allKeys, defaultScopes, fieldOfKey, listedKeys } from "./keys.js";
+import { positionsInRotations } from "./key-ends.js";
+import { defaultScopes, fieldOfKey, listedKeys, populationOf } from "./keys.js";
 import type { FieldProblem, ScenarioPlaces } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 import { numbersOfBodies, writtenEndpoints } from "./written-scenario.js";
@@ -24,20 +25,11 @@ function unmarkedSecrets(scenario: Scenario): FieldProblem[] {
   for (const key of listedKeys(scenario)) {
     const { secret } = key.fields;
     if (secret === undefined || hasSandboxMark(secret)) continue;
-    warnings.push({
-      code: "secret_unmarked",
-      field: [...fieldOfKey(key), "secret"],
-      message: `the secret of ${quote(key.ref)} has no ${sandboxMark} after its prefix, as every key of a sandbox has`,
-      hint: `if it is a real key, rotate it and remove it here. If not, write ${sandboxMark} there, or leave secret out and the seed makes one`,
-    });
+    const message = `the secret of ${quote(key.ref)} has no ${sandboxMark} after its prefix, as every key of a sandbox has`;
+    const hint = `if it is a real key, rotate it and remove it here. If not, write ${sandboxMark} there, or leave secret out and the seed makes one`;
+    warnings.push({ code: "secret_unmarked", field: [...fieldOfKey(key), "secret"], message, hint });
   }
   return warnings.slice(0, maxWarnings);
-}
-
-/** A scope that an endpoint requires, and the field that says so. */
-interface RequiredScope {
-  readonly field: FieldPath;
-  readonly scope: string | null | undefined;
 }
 
 /** The scopes that an endpoint requires and no key has: each of its requests gets 403. */
@@ -45,25 +37,19 @@ function unheldScopes(scenario: Scenario): FieldProblem[] {
   const held = scopesOfKeys(scenario);
   if (held.size === 0) return [];
 
-  const required: RequiredScope[] = [];
-  for (const [name, { scope }] of writtenEndpoints(scenario)) {
-    required.push({ field: ["endpoints", name, "scope"], scope });
-  }
-  // If the scenario does not write `me_scope`, a key without the scope of `/me` is on purpose: it shows the 403.
-  required.push({ field: ["assumptions", "me_scope"], scope: scenario.assumptions?.me_scope });
-
   const warnings: FieldProblem[] = [];
-  for (const { field, scope } of required) {
-    if (!scope || held.has(scope)) continue;
+  const warnIfUnheld = (field: FieldPath, scope: string | null | undefined) => {
+    if (!scope || held.has(scope)) return;
     const near = nearest(scope, held);
     const hint = near === undefined ? "add it to the scopes of a key" : `did you mean ${near}?`;
-    warnings.push({
-      code: "scope_unheld",
-      field,
-      message: `no key of this scenario has the scope ${quote(scope)}: each request gets 403`,
-      hint,
-    });
+    const message = `no key of this scenario has the scope ${quote(scope)}: each request gets 403`;
+    warnings.push({ code: "scope_unheld", field, message, hint });
+  };
+  for (const [name, { scope }] of writtenEndpoints(scenario)) {
+    warnIfUnheld(["endpoints", name, "scope"], scope);
   }
+  // If the scenario does not write `me_scope`, a key without the scope of `/me` is on purpose: it shows the 403.
+  warnIfUnheld(["assumptions", "me_scope"], scenario.assumptions?.me_scope);
   return warnings.slice(0, maxWarnings);
 }
 
@@ -74,27 +60,25 @@ function shortenedDecimals(scenario: Scenario, spelling: ScenarioPlaces["spellin
     if (warnings.length === maxWarnings) break;
     const text = spelling(field);
     if (text === undefined || !/^[+-]?\d*\.\d*0$/.test(text)) continue;
-    warnings.push({
-      code: "zeros_dropped",
-      field,
-      message: `JSON drops the last zeros of ${text}: it is ${JSON.stringify(number)}`,
-      hint: `write a version or a code in quotes: "${text}"`,
-    });
+    const message = `JSON drops the last zeros of ${text}: it is ${JSON.stringify(number)}`;
+    const hint = `write a version or a code in quotes: "${text}"`;
+    warnings.push({ code: "zeros_dropped", field, message, hint });
   }
   return warnings;
 }
 
 /** The scopes of all keys, also of those that a step creates. */
 function scopesOfKeys(scenario: Scenario): ReadonlySet<string> {
-  const scopes = new Set<string>();
-  const add = (fields: { readonly scopes?: readonly string[] | undefined }) => {
-    for (const scope of fields.scopes ?? defaultScopes) scopes.add(scope);
-  };
-
-  for (const { fields } of allKeys(scenario)) add(fields);
+  const written: (readonly string[] | undefined)[] = [];
+  // The keys of a rotation share their scopes, whichever of them writes them.
+  for (const { rotation } of positionsInRotations([...listedKeys(scenario)]).values()) {
+    written.push(rotation.writtenSettings.scopes);
+  }
+  const { organizations, keysEach } = populationOf(scenario);
+  if (organizations * keysEach > 0) written.push(undefined);
   const { timeline = [], story = [] } = scenario;
   for (const step of [...timeline, ...story]) {
-    if (step.create_key !== undefined) add(step.create_key);
+    if (step.create_key !== undefined) written.push(step.create_key.scopes);
   }
-  return scopes;
+  return new Set(written.flatMap((scopes) => scopes ?? defaultScopes));
 }

@@ -132,12 +132,8 @@ class PlainCopy {
     if (this.#isFull) return undefined;
 
     if (path.length > scenarioLimits.levels) {
-      this.#problems.add(
-        "too_deep",
-        path,
-        `nested deeper than ${scenarioLimits.levels} levels, or contains itself`,
-        "the format needs only seven",
-      );
+      const message = `nested deeper than ${scenarioLimits.levels} levels, or contains itself`;
+      this.#problems.add("too_deep", path, message, "the format needs only seven");
       return undefined;
     }
 
@@ -146,12 +142,9 @@ class PlainCopy {
     }
     if (Array.isArray(part)) return this.#copyItems(part, path);
     if (isPlainObject(part)) return this.#copyMembers(part, path);
-    this.#problems.add(
-      "not_plain_data",
-      path,
-      `not plain data: found ${quote(part)}`,
-      "pass text (also for times), numbers, booleans, lists, objects",
-    );
+    const message = `not plain data: found ${quote(part)}`;
+    const hint = "pass text (also for times), numbers, booleans, lists, objects";
+    this.#problems.add("not_plain_data", path, message, hint);
     return undefined;
   }
 
@@ -168,13 +161,8 @@ class PlainCopy {
     for (const [name, member] of Object.entries(part)) {
       const memberField = [...path, name];
       if (forbiddenNames.has(name)) {
-        this.#problems.add(
-          "forbidden_field",
-          memberField,
-          `${quote(name)} is not allowed as a name in a scenario`,
-          "choose another name",
-          "name",
-        );
+        const message = `${quote(name)} is not allowed as a name in a scenario`;
+        this.#problems.add("forbidden_field", memberField, message, "choose another name", "name");
       } else if (member !== undefined) members[name] = this.#copy(member, memberField);
     }
     return members;

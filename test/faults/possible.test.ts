@@ -320,6 +320,6 @@ test("many faults next to many endpoints are checked in one pass over each", () 
   const refs = { key: none, organization: none };
   const keys = { keyOf: () => undefined, legacyOwners: new Set<string>() };
   const successes = successesOf({ endpoints: counted });
-  expect(faultProblems(faults, { refs, successes, keys, now: 0 })).toEqual([]);
+  expect(faultProblems(faults, { refs, successes, ...keys, now: 0 })).toEqual([]);
   expect(reads).toBe(1);
 });

@@ -19,12 +19,10 @@ export function changeFaults(
       key: { has: (ref) => keys.has(ref), all: () => keys.keys() },
       organization: { has: (ref) => organizations.has(ref), all: () => organizations.keys() },
     },
+    keyOf: (ref) => keys.get(ref)?.key,
+    legacyOwners: organizationsWithLegacyKey(registry),
     successes: successesOf(sandbox.scenario),
     now,
-    keys: {
-      keyOf: (ref) => keys.get(ref)?.key,
-      legacyOwners: organizationsWithLegacyKey(registry),
-    },
   });
   if (problems.length > 0) throw validationError("change the faults", problems);
 

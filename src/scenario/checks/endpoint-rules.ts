@@ -8,13 +8,9 @@ const removedEndpointsExist: ScenarioRule = ({ scenario, problems }) => {
   for (const [name, endpoint] of Object.entries(scenario.endpoints ?? {})) {
     // Merging with the extended scenario has taken out each `null` that removes something.
     if (endpoint !== null) continue;
-    problems.add(
-      "endpoint_contradiction",
-      ["endpoints", name],
-      `${quote(name)} removes nothing: no extended scenario has this endpoint`,
-      "write an endpoint, or remove the line",
-      "name",
-    );
+    const message = `${quote(name)} removes nothing: no extended scenario has this endpoint`;
+    const hint = "write an endpoint, or remove the line";
+    problems.add("endpoint_contradiction", ["endpoints", name], message, hint, "name");
   }
 };
 
@@ -28,12 +24,9 @@ const endpointsAreApart: ScenarioRule = ({ scenario, problems }) => {
       nameByTarget.set(target, name);
       continue;
     }
-    problems.add(
-      "endpoint_contradiction",
-      ["endpoints", name, "path"],
-      `${quote(first)} already responds to ${method} ${path}`,
-      "write another path or method, or remove one",
-    );
+    const message = `${quote(first)} already responds to ${method} ${path}`;
+    const hint = "write another path or method, or remove one";
+    problems.add("endpoint_contradiction", ["endpoints", name, "path"], message, hint);
   }
 };
 
@@ -45,12 +38,8 @@ const numbersAreExact: ScenarioRule = ({ scenario, spelling, problems }) => {
     if (startsWithZeros) {
       problems.add("out_of_range", field, `${text} would lose its zeros`, "put a code or an id in quotes");
     } else if (!isExactInJson(number, text)) {
-      problems.add(
-        "out_of_range",
-        field,
-        `JSON has no exact number ${text}`,
-        "put it in quotes, or write another number",
-      );
+      const message = `JSON has no exact number ${text}`;
+      problems.add("out_of_range", field, message, "put it in quotes, or write another number");
     }
   }
 };
@@ -64,19 +53,12 @@ const bodiesAreAllowed: ScenarioRule = ({ scenario, problems }) => {
     if (body === undefined) continue;
     const field = ["endpoints", name, "body"];
     if (status === 204) {
-      problems.add(
-        "endpoint_contradiction",
-        field,
-        "a 204 has no body",
-        "remove the body (below extends, with body: null), or write status: 200",
-      );
+      const message = "a 204 has no body";
+      const hint = "remove the body (below extends, with body: null), or write status: 200";
+      problems.add("endpoint_contradiction", field, message, hint);
     } else if (jsonLength(body) > longestBody) {
-      problems.add(
-        "endpoint_contradiction",
-        field,
-        `the body is longer than ${longestBody / 1024} KiB as JSON`,
-        "shorten it; aliases (*) repeat",
-      );
+      const message = `the body is longer than ${longestBody / 1024} KiB as JSON`;
+      problems.add("endpoint_contradiction", field, message, "shorten it; aliases (*) repeat");
     }
   }
 };

@@ -9,6 +9,7 @@ import {
   fieldOfKey,
   isLegacy,
   type KeyFields,
+  populationOf,
   readLimits,
   type ScenarioKey,
 } from "../keys.js";
@@ -19,28 +20,22 @@ const scopeOfMeIsKnown: ScenarioRule = ({ scenario, assumptions, problems }) => 
   const { me_scope, scopes } = assumptions;
   if (me_scope === null || scopes.includes(me_scope)) return;
   const written = scenario.assumptions?.me_scope === undefined ? "scopes" : "me_scope";
-  problems.add(
-    "unknown_scope",
-    ["assumptions", written],
-    `me_scope is ${quote(me_scope)}, which is not one of assumptions.scopes`,
-    "set me_scope to one of them, or to null for no scope",
-  );
+  const message = `me_scope is ${quote(me_scope)}, which is not one of assumptions.scopes`;
+  const hint = "set me_scope to one of them, or to null for no scope";
+  problems.add("unknown_scope", ["assumptions", written], message, hint);
 };
 
 /** The scopes of keys are known, and no key has a scope twice. */
 const scopesOfKeysAreKnown: ScenarioRule = ({ keys, assumptions, problems }) => {
   const knownScopes = assumptions.scopes;
   for (const key of keys) {
-    const { scopes = defaultScopes } = key.fields;
+    const { scopes = [] } = key.fields;
     for (const [index, scope] of scopes.entries()) {
       const field = [...fieldOfKey(key), "scopes", index];
       if (!knownScopes.includes(scope)) {
-        problems.add(
-          "unknown_scope",
-          field,
-          `there is no scope ${quote(scope)}`,
-          `give the key ${listed(knownScopes, "or")}, or add the scope to assumptions.scopes`,
-        );
+        const message = `there is no scope ${quote(scope)}`;
+        const hint = `give the key ${listed(knownScopes, "or")}, or add the scope to assumptions.scopes`;
+        problems.add("unknown_scope", field, message, hint);
       }
       if (scopes.indexOf(scope) < index) {
         problems.add("duplicate_scope", field, `${quote(scope)} is listed twice`, "list it once");
@@ -59,12 +54,9 @@ const usageAddsUp: ScenarioRule = ({ keys, problems }) => {
     const minute = usage.this_minute ?? 0;
     const today = usage.today ?? minute;
     if (today >= minute) continue;
-    problems.add(
-      "usage_contradiction",
-      [...fieldOfKey(key), "usage", "today"],
-      `today is ${today}, less than this_minute, which is ${minute}`,
-      "the requests of this minute also count for today (R24)",
-    );
+    const message = `today is ${today}, less than this_minute, which is ${minute}`;
+    const hint = "the requests of this minute also count for today (R24)";
+    problems.add("usage_contradiction", [...fieldOfKey(key), "usage", "today"], message, hint);
   }
 };
 
@@ -75,12 +67,9 @@ const retiringKeysAreReplaced: ScenarioRule = ({ keys, problems }) => {
   for (const key of keys) {
     const { state, replaced_by } = key.fields;
     if (state !== "retiring" || replaced_by !== undefined) continue;
-    problems.add(
-      "replacement_missing",
-      [...fieldOfKey(key), "state"],
-      "a retiring key has a replacement, but replaced_by is missing",
-      "add replaced_by with the ref of the key that replaced it (R37)",
-    );
+    const message = "a retiring key has a replacement, but replaced_by is missing";
+    const hint = "add replaced_by with the ref of the key that replaced it (R37)";
+    problems.add("replacement_missing", [...fieldOfKey(key), "state"], message, hint);
   }
 };
 
@@ -92,13 +81,9 @@ const onlyReplacedKeysOverlap: ScenarioRule = ({ keys, problems }) => {
     const { why, fix } = whyNotReplaced(fields);
     for (const name of ["replaced_by", "overlap_ends"] as const) {
       if (fields[name] === undefined) continue;
-      problems.add(
-        "replacement_not_expected",
-        [...fieldOfKey(key), name],
-        `${name} is for replaced keys, but ${why}`,
-        `${fix}, or remove the field`,
-        "name",
-      );
+      const message = `${name} is for replaced keys, but ${why}`;
+      const hint = `${fix}, or remove the field`;
+      problems.add("replacement_not_expected", [...fieldOfKey(key), name], message, hint, "name");
     }
   }
 };
@@ -124,12 +109,9 @@ const onlyRevokedKeysHaveRevokedAt: ScenarioRule = ({ keys, problems }) => {
     const { revoked_at, state } = key.fields;
     if (revoked_at === undefined || state === "revoked") continue;
     const fix = state === undefined ? "add state: revoked" : "write state: revoked";
-    problems.add(
-      "state_contradiction",
-      [...fieldOfKey(key), "revoked_at"],
-      `revoked_at is for revoked keys, but the key is ${state ?? "active"}`,
-      `${fix}, or remove the field (R41)`,
-    );
+    const message = `revoked_at is for revoked keys, but the key is ${state ?? "active"}`;
+    const hint = `${fix}, or remove the field (R41)`;
+    problems.add("state_contradiction", [...fieldOfKey(key), "revoked_at"], message, hint);
   }
 };
 
@@ -142,12 +124,9 @@ const overlapsAreShort: ScenarioRule = ({ keys, clockStart, problems }) => {
     // The overlap of a rotated key is over: nothing shows how long it was.
     if (overlap_ends === undefined || state === "rotated") continue;
     if (compareTimes(clockStart, readTimeOrDuration(overlap_ends), latestOverlapEnd) !== "after") continue;
-    problems.add(
-      "overlap_out_of_range",
-      [...fieldOfKey(key), "overlap_ends"],
-      "the overlap is too long",
-      "an overlap lasts at most 7 days (R39)",
-    );
+    const message = "the overlap is too long";
+    const hint = "an overlap lasts at most 7 days (R39)";
+    problems.add("overlap_out_of_range", [...fieldOfKey(key), "overlap_ends"], message, hint);
   }
 };
 
@@ -158,20 +137,19 @@ const statesMatchTimes: ScenarioRule = ({ keys, clockStart, problems }) => {
     if (state === undefined) continue;
     const actual = keyStateAtStart(key.fields, clockStart);
     if (actual === "unknown" || actual === state) continue;
-    problems.add(
-      "state_contradiction",
-      [...fieldOfKey(key), "state"],
-      `the key is ${state}, but with its times ${actual}`,
-      `write state: ${actual}, or another time (R38, R43)`,
-    );
+    const message = `the key is ${state}, but with its times ${actual}`;
+    const hint = `write state: ${actual}, or another time (R38, R43)`;
+    problems.add("state_contradiction", [...fieldOfKey(key), "state"], message, hint);
   }
 };
 
 /** An organization has at most five active keys in an environment (R32). */
-const activeKeysWithinLimit: ScenarioRule = (input) => {
+const activeKeysWithinLimit: ScenarioRule = ({ keys, clockStart, assumptions, problems }) => {
   const groups = new Map<string, ScenarioKey[]>();
-  for (const key of input.keys) {
-    if (!countsAsActiveAtStart(key, input)) continue;
+  for (const key of keys) {
+    // By its written state, else by its times. A key whose state is unknown may have expired when the clock starts.
+    const { state = keyStateAtStart(key.fields, clockStart) } = key.fields;
+    if (state === "unknown" || !countsAsActive(state, assumptions)) continue;
     const id = `${key.fields.environment} ${key.organization}`;
     const group = groups.get(id);
     if (group === undefined) groups.set(id, [key]);
@@ -182,7 +160,7 @@ const activeKeysWithinLimit: ScenarioRule = (input) => {
     const [firstTooMany] = active.slice(maximumActiveKeys);
     if (firstTooMany === undefined) continue;
     const { organization, fields } = firstTooMany;
-    input.problems.add(
+    problems.add(
       "too_many_active_keys",
       fieldOfKey(firstTooMany),
       `${quote(organization)} has ${active.length} active ${fields.environment} keys`,
@@ -191,14 +169,6 @@ const activeKeysWithinLimit: ScenarioRule = (input) => {
     );
   }
 };
-
-/** Whether a key counts as active when the clock starts (R32): by its written state, else by its times. */
-function countsAsActiveAtStart({ fields }: ScenarioKey, { clockStart, assumptions }: RuleInput): boolean {
-  const { state = keyStateAtStart(fields, clockStart) } = fields;
-  // Such a key may have expired by then.
-  if (state === "unknown") return false;
-  return countsAsActive(state, assumptions);
-}
 
 export const keyStateRules: readonly ScenarioRule[] = [
   retiringKeysAreReplaced,
@@ -226,12 +196,8 @@ const replacementsAreOfRotations: ScenarioRule = (input) => {
     if (earlier === undefined) {
       oldByReplacement.set(ref, old);
     } else {
-      problems.add(
-        "replacement_shared",
-        field,
-        `${quote(ref)} already replaces ${quote(earlier.ref)}`,
-        "each rotation creates its own key (R37)",
-      );
+      const message = `${quote(ref)} already replaces ${quote(earlier.ref)}`;
+      problems.add("replacement_shared", field, message, "each rotation creates its own key (R37)");
     }
 
     if (organization !== old.organization || fields.environment !== old.fields.environment) {
@@ -242,12 +208,8 @@ const replacementsAreOfRotations: ScenarioRule = (input) => {
         "a replacement has the organization and the environment of the old key (R37)",
       );
     } else if (isLegacy(fields)) {
-      problems.add(
-        "replacement_legacy",
-        field,
-        `the replacement ${quote(ref)} has a legacy prefix`,
-        "a replacement has the current prefix (R17)",
-      );
+      const message = `the replacement ${quote(ref)} has a legacy prefix`;
+      problems.add("replacement_legacy", field, message, "a replacement has the current prefix (R17)");
     }
   }
 };
@@ -269,12 +231,9 @@ const replacementsHaveNoCircle: ScenarioRule = (input) => {
 
     const refs = circle.slice(0, maxRefsOfCircle).map(({ ref }) => ref);
     if (circle.length > maxRefsOfCircle) refs.push("…");
-    input.problems.add(
-      "replacement_cycle",
-      [...fieldOfKey(first), "replaced_by"],
-      `the key is replaced by itself: ${[...refs, first.ref].join(" → ")}`,
-      "write the ref of the key that the rotation created (R37)",
-    );
+    const message = `the key is replaced by itself: ${[...refs, first.ref].join(" → ")}`;
+    const hint = "write the ref of the key that the rotation created (R37)";
+    input.problems.add("replacement_cycle", [...fieldOfKey(first), "replaced_by"], message, hint);
   }
 };
 
@@ -326,3 +285,22 @@ function comparableSetting(name: keyof KeySettings, { scopes = [], ...fields }: 
   if (name === "limits") return canonicalJson(readLimits(fields.limits));
   return JSON.stringify(fields.name);
 }
+
+/** A key that writes no scopes, like the others of its rotation, has the default ones, and so has each key of the population: they are known. */
+export const defaultScopesAreKnown: ScenarioRule = ({ scenario, keys, assumptions, problems }) => {
+  const { scopes: known } = assumptions;
+  const unknown = defaultScopes.find((scope) => !known.includes(scope));
+  if (unknown === undefined) return;
+
+  for (const rotation of rotationsOf(keys)) {
+    if (rotation.some(({ fields }) => fields.scopes !== undefined)) continue;
+    const message = `there is no scope ${quote(unknown)}, which a key has that writes none`;
+    const hint = `give the key scopes: ${listed(known, "or")}, or add the scope to assumptions.scopes`;
+    problems.add("unknown_scope", [...fieldOfKey(rotation[0]), "scopes"], message, hint);
+  }
+  const { organizations, keysEach } = populationOf(scenario);
+  if (organizations * keysEach > 0) {
+    const message = `there is no scope ${quote(unknown)}, which the keys of a population have`;
+    problems.add("unknown_scope", ["population"], message, "add it to assumptions.scopes, or list the keys");
+  }
+};

@@ -48,6 +48,10 @@ export function ruleInputOf(scenario: Scenario, spelling: ScenarioPlaces["spelli
   const keyOf = (ref: string) => keyByRef.get(ref) ?? populatedKeyAt(ref, scenario);
   const refs = refsAtStart(scenario, keyOf);
 
+  // A clock without a start in the scenario starts at the real time, which only a run shows.
+  const { now } = scenario.clock ?? {};
+  const clockStart = now === undefined ? "unknown" : (parseTime(now) ?? "unknown");
+
   const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
   // A scope that an endpoint requires is also one of the assumed `scopes`: those that a key may have.
   const endpoints = writtenEndpoints(scenario).map(([, endpoint]) => endpoint);
@@ -60,35 +64,29 @@ export function ruleInputOf(scenario: Scenario, spelling: ScenarioPlaces["spelli
     refsInSteps: refsInSteps(scenario, refs),
     successes: successesOf(scenario),
     assumptions: resolveAssumptions(profile, ownAssumptions, endpoints),
-    clockStart: clockStartOf(scenario),
+    clockStart,
     spelling,
     problems: new ProblemList(),
   };
 }
 
-function clockStartOf({ clock }: Scenario): StartTime {
-  // Such a clock starts at the real time, which only a run shows.
-  if (clock?.now === undefined) return "unknown";
-  return parseTime(clock.now) ?? "unknown";
-}
-
 // Which refs exist, and the problem of a field whose ref does not.
 
-/** The refs of one kind. */
-interface RefsOfKind {
-  readonly has: (ref: string) => boolean;
-  /** The refs in the order in which a hint lists them. */
-  readonly all: () => Iterable<string>;
-}
-
 /** The refs of keys and organizations, including the population's. */
-export interface KnownRefs {
-  readonly key: RefsOfKind;
-  readonly organization: RefsOfKind;
-}
+export type KnownRefs = Readonly<
+  Record<
+    "key" | "organization",
+    {
+      readonly has: (ref: string) => boolean;
+      /** The refs in the order in which a hint lists them. */
+      readonly all: () => Iterable<string>;
+    }
+  >
+>;
 
 /** The refs of a scenario as it starts. `keyOf` finds a key by its ref. */
-function refsAtStart(scenario: Scenario, keyOf: (ref: string) => ScenarioKey | undefined): KnownRefs {
+function refsAtStart(scenario: Scenario, keyOf: RuleInput["keyOf"]): KnownRefs {
+  const { organizations = {}, population } = scenario;
   return {
     key: {
       has: (ref) => keyOf(ref) !== undefined,
@@ -97,18 +95,16 @@ function refsAtStart(scenario: Scenario, keyOf: (ref: string) => ScenarioKey | u
       },
     },
     organization: {
-      has: (ref) => hasOrganization(scenario, ref),
+      has(ref) {
+        if (Object.hasOwn(organizations, ref)) return true;
+        const isRefOfKey = populatedNumbers(ref)?.key !== undefined;
+        return !isRefOfKey && isPopulated(ref, population);
+      },
       *all() {
         for (const [ref] of allOrganizations(scenario)) yield ref;
       },
     },
   };
-}
-
-function hasOrganization({ organizations = {}, population }: Scenario, ref: string): boolean {
-  if (Object.hasOwn(organizations, ref)) return true;
-  const isRefOfKey = populatedNumbers(ref)?.key !== undefined;
-  return !isRefOfKey && isPopulated(ref, population);
 }
 
 /** The refs that a step can name: also those of the keys that a step creates, be it an earlier or a later one. */
@@ -145,12 +141,8 @@ export function checkRef(
   if (ref === undefined || refs[kind].has(ref)) return;
   // The hint takes time, and nobody would see it.
   if (problems.isFull) return;
-  problems.add(
-    `unknown_${kind}_ref`,
-    field,
-    `there is no ${kind} ${quote(ref)}`,
-    hintForRef(ref, `${kind}s`, refs[kind]),
-  );
+  const message = `there is no ${kind} ${quote(ref)}`;
+  problems.add(`unknown_${kind}_ref`, field, message, hintForRef(ref, kind, refs));
 }
 
 /** A wrong ref is compared with at most this many. */
@@ -158,23 +150,18 @@ const maxRefsCompared = 300;
 /** A hint lists at most this many refs. */
 const maxRefsShown = 10;
 
-function hintForRef(ref: string, things: string, refs: RefsOfKind): string {
-  const compared = firstRefs(refs, maxRefsCompared);
-  if (compared.length === 0) return `the scenario has no ${things}`;
+function hintForRef(ref: string, kind: keyof KnownRefs, refs: KnownRefs): string {
+  const compared: string[] = [];
+  for (const known of refs[kind].all()) {
+    if (compared.length === maxRefsCompared) break;
+    compared.push(known);
+  }
+  if (compared.length === 0) return `the scenario has no ${kind}s`;
   const near = nearest(ref, compared);
   if (near !== undefined) return `did you mean ${near}?`;
 
   const more = compared.length > maxRefsShown ? ", …" : "";
-  return `${things} of this scenario: ${compared.slice(0, maxRefsShown).join(", ")}${more}`;
-}
-
-function firstRefs(refs: RefsOfKind, count: number): string[] {
-  const first: string[] = [];
-  for (const ref of refs.all()) {
-    if (first.length === count) break;
-    first.push(ref);
-  }
-  return first;
+  return `${kind}s of this scenario: ${compared.slice(0, maxRefsShown).join(", ")}${more}`;
 }
 
 // A sandbox has the outcomes of the specification, and the success of each endpoint of its scenario: `200.listConsents`.

@@ -22,7 +22,13 @@ import type { Scenario } from "../scenario.generated.js";
 import { writtenEndpoints } from "../written-scenario.js";
 import { endpointRules } from "./endpoint-rules.js";
 import { noUselessFaults } from "./fault-rules.js";
-import { keyRules, keyStateRules, replacementRules, settingsAreShared } from "./key-rules.js";
+import {
+  defaultScopesAreKnown,
+  keyRules,
+  keyStateRules,
+  replacementRules,
+  settingsAreShared,
+} from "./key-rules.js";
 import { checkRef, type RuleInput, ruleInputOf, type ScenarioRule } from "./rule-input.js";
 import { stepsArePossible } from "./step-rules.js";
 
@@ -30,13 +36,9 @@ import { stepsArePossible } from "./step-rules.js";
 const organizationExists: ScenarioRule = ({ scenario, problems }) => {
   const listed = Object.keys(scenario.organizations ?? {});
   if (listed.length > 0 || populationOf(scenario).organizations > 0) return;
-  problems.add(
-    "no_organizations",
-    ["organizations"],
-    "the scenario has no organization",
-    "add one: organizations: { harvest-bank: { type: bank } }",
-    "name",
-  );
+  const message = "the scenario has no organization";
+  const hint = "add one: organizations: { harvest-bank: { type: bank } }";
+  problems.add("no_organizations", ["organizations"], message, hint, "name");
 };
 
 /** Each ref of an organization or a key is unique, none of the population's, and no word of stories. */
@@ -51,36 +53,23 @@ const refsAreUniqueAndAllowed: ScenarioRule = (input) => {
     const field = fieldOfKey(key);
     checkNotPopulated(ref, field, input);
     if (isReserved(ref)) {
-      problems.add(
-        "reserved_key_ref",
-        field,
-        `a key cannot have the ref ${quote(ref)}: stories use this word instead of a key`,
-        `call it ${ref}-key`,
-        "name",
-      );
+      const message = `a key cannot have the ref ${quote(ref)}: stories use this word instead of a key`;
+      problems.add("reserved_key_ref", field, message, `call it ${ref}-key`, "name");
     }
 
     const first = keyOf(ref);
     if (first === undefined || first === key) continue;
-    problems.add(
-      "duplicate_key_ref",
-      field,
-      `${quote(first.organization)} already has a key ${quote(ref)}`,
-      "refs of keys are unique in the whole scenario: choose another one",
-      "name",
-    );
+    const message = `${quote(first.organization)} already has a key ${quote(ref)}`;
+    const hint = "refs of keys are unique in the whole scenario: choose another one";
+    problems.add("duplicate_key_ref", field, message, hint, "name");
   }
 };
 
 function checkNotPopulated(ref: string, field: FieldPath, { scenario, problems }: RuleInput): void {
   if (!isPopulated(ref, scenario.population)) return;
-  problems.add(
-    "taken_by_population",
-    field,
-    `the population has the ref ${quote(ref)}`,
-    "choose another one: the population uses organization-1, organization-1-key-1 and so on",
-    "name",
-  );
+  const message = `the population has the ref ${quote(ref)}`;
+  const hint = "choose another one: the population uses organization-1, organization-1-key-1 and so on";
+  problems.add("taken_by_population", field, message, hint, "name");
 }
 
 /** The default key and each replacement exist. */
@@ -122,13 +111,8 @@ const maxEndpoints = 100;
 const endpointsWithinMaximum: ScenarioRule = ({ scenario, problems }) => {
   const count = writtenEndpoints(scenario).length;
   if (count <= maxEndpoints) return;
-  problems.add(
-    "out_of_range",
-    ["endpoints"],
-    `the scenario has ${count} endpoints, and at most ${maxEndpoints} are allowed`,
-    "remove some",
-    "name",
-  );
+  const message = `the scenario has ${count} endpoints, and at most ${maxEndpoints} are allowed`;
+  problems.add("out_of_range", ["endpoints"], message, "remove some", "name");
 };
 
 const sizeRules: readonly ScenarioRule[] = [keysWithinMaximum, endpointsWithinMaximum];
@@ -136,12 +120,8 @@ const sizeRules: readonly ScenarioRule[] = [keysWithinMaximum, endpointsWithinMa
 /** The clock can still move after its start. */
 const clockIsWithinYears: ScenarioRule = ({ clockStart, problems }) => {
   if (clockStart === "unknown" || clockStart <= lastClockInstant) return;
-  problems.add(
-    "out_of_range",
-    ["clock", "now"],
-    `a clock cannot start after ${new Date(lastClockInstant).toISOString()}`,
-    "write an earlier time",
-  );
+  const message = `a clock cannot start after ${new Date(lastClockInstant).toISOString()}`;
+  problems.add("out_of_range", ["clock", "now"], message, "write an earlier time");
 };
 
 /** No step of the timeline is earlier than a step before it, or than the clock's start. */
@@ -155,12 +135,9 @@ const timelineIsInOrder: ScenarioRule = ({ scenario, clockStart, problems }) => 
     const step = readTimeOrDuration(at);
     for (const earlier of [lastDuration, lastTime]) {
       if (earlier === undefined || compareTimes(clockStart, step, earlier) !== "before") continue;
-      problems.add(
-        "timeline_order",
-        ["timeline", index, "at"],
-        `the step is earlier (${at}) than the one before it, or the start of the clock`,
-        "write a later time, or sort the steps by time",
-      );
+      const message = `the step is earlier (${at}) than the one before it, or the start of the clock`;
+      const hint = "write a later time, or sort the steps by time";
+      problems.add("timeline_order", ["timeline", index, "at"], message, hint);
       return;
     }
     if (step.kind === "duration") lastDuration = step;
@@ -182,19 +159,13 @@ const secretsMatchKeys: ScenarioRule = ({ scenario, keys, problems }) => {
     const parsed = parseApiKey(secret);
     const prefix = prefixOf(environment, isLegacy(fields));
     if (parsed === undefined) {
-      problems.add(
-        "secret_malformed",
-        [...keyField, "secret"],
-        "the secret is not a well-formed key (R10)",
-        `start it with ${prefix}, followed by letters, digits, _ and -`,
-      );
+      const message = "the secret is not a well-formed key (R10)";
+      const hint = `start it with ${prefix}, followed by letters, digits, _ and -`;
+      problems.add("secret_malformed", [...keyField, "secret"], message, hint);
     } else if (parsed.prefix !== prefix) {
-      problems.add(
-        "secret_mismatch",
-        [...keyField, "secret"],
-        `the secret starts with ${parsed.prefix}, but environment and legacy require ${prefix}`,
-        `start it with ${prefix} (R3, R16), or change the other fields`,
-      );
+      const message = `the secret starts with ${parsed.prefix}, but environment and legacy require ${prefix}`;
+      const hint = `start it with ${prefix} (R3, R16), or change the other fields`;
+      problems.add("secret_mismatch", [...keyField, "secret"], message, hint);
     }
   }
 };
@@ -217,6 +188,8 @@ export function checkDuplicates(scenario: Scenario, problems: ProblemList): void
   const { seed = defaultSeed } = scenario;
   const secrets: PinnedOrDerived[] = [];
   for (const key of allKeys(scenario)) {
+    // A key that was created at run time has a random secret, of which a snapshot has only the hash.
+    if (key.fields.sha256 !== undefined) continue;
     secrets.push({
       owner: key.ref,
       field: fieldOfKey(key),
@@ -269,13 +242,8 @@ function checkApart(
       ownerByValue.set(pinned, owner);
       continue;
     }
-    problems.add(
-      code,
-      field,
-      messageOf(quote(earlierOwner)),
-      "give each its own, or remove it and the seed generates one",
-      "name",
-    );
+    const message = messageOf(quote(earlierOwner));
+    problems.add(code, field, message, "give each its own, or remove it and the seed generates one", "name");
   }
 }
 
@@ -295,7 +263,7 @@ const stages: readonly (readonly ScenarioRule[])[] = [
   ],
   // Each key has at most one replacement and replaces at most one key, without circles.
   replacementRules,
-  [settingsAreShared, noUselessFaults],
+  [settingsAreShared, defaultScopesAreKnown, noUselessFaults],
 ];
 
 /** Compares the fields of a scenario that has its shape, and finds the rules that it breaks. */

@@ -14,7 +14,6 @@ import type { Scenario } from "../scenario.generated.js";
 import { checkOutcome, checkRef, type RuleInput, type ScenarioRule } from "./rule-input.js";
 
 type WrittenStep = NonNullable<Scenario["story"]>[number];
-type Action = Pick<WrittenStep, ActionName>;
 
 // Problems of single steps. Only a run shows whether a step has its expected result.
 
@@ -33,7 +32,10 @@ export const stepsArePossible: ScenarioRule = (input) => {
     const stepField = ["story", index];
     if (checkDoesOneThing(step, stepKinds, stepField, input) === "several") continue;
     checkAction(step, stepField, input);
-    checkSender(step, stepField, input);
+    const sender = step.request?.key;
+    if (!isReserved(sender)) {
+      checkRef("key", sender, [...stepField, "request", "key"], input.refsInSteps, input.problems);
+    }
     checkExpectation(step, stepField, input);
   }
 };
@@ -47,18 +49,18 @@ function checkDoesOneThing(
 ): "one" | "several" {
   const [first, second] = Object.keys(step).filter((name) => kinds.includes(name));
   if (second === undefined) return "one";
-  problems.add(
-    "step_contradiction",
-    [...stepField, second],
-    `a step does one thing; this one has ${first} and ${second}`,
-    `split it into two steps, ${quote(first)} first`,
-    "name",
-  );
+  const message = `a step does one thing; this one has ${first} and ${second}`;
+  const hint = `split it into two steps, ${quote(first)} first`;
+  problems.add("step_contradiction", [...stepField, second], message, hint, "name");
   return "several";
 }
 
 /** Checks the refs of the key and the organization of an action. Those of its faults are checked with its faults (`fault-rules.ts`). */
-function checkAction(action: Action, stepField: FieldPath, { refsInSteps, problems }: RuleInput): void {
+function checkAction(
+  action: Pick<WrittenStep, ActionName>,
+  stepField: FieldPath,
+  { refsInSteps, problems }: RuleInput,
+): void {
   const name = actionName(action);
   if (name === undefined) return;
 
@@ -68,13 +70,6 @@ function checkAction(action: Action, stepField: FieldPath, { refsInSteps, proble
     checkRef("organization", organization, [...stepField, name, organizationField], refsInSteps, problems);
   }
   if (keyField !== undefined) checkRef("key", key, [...stepField, name, keyField], refsInSteps, problems);
-}
-
-/** Checks the key that a request sends, if it is that of a ref. */
-function checkSender(step: WrittenStep, stepField: FieldPath, { refsInSteps, problems }: RuleInput): void {
-  const sender = step.request?.key;
-  if (isReserved(sender)) return;
-  checkRef("key", sender, [...stepField, "request", "key"], refsInSteps, problems);
 }
 
 /** Checks that a step expects only what its kind of step can result in. */
@@ -90,11 +85,7 @@ function checkExpectation(step: WrittenStep, stepField: FieldPath, input: RuleIn
   else if ((actionNames as readonly string[]).includes(kind)) allowed = ["error"];
   const misplaced = Object.keys(expect).find((name) => !allowed.includes(name));
   if (misplaced === undefined) return;
-  problems.add(
-    "step_contradiction",
-    [...stepField, "expect", misplaced],
-    `${quote(kind)} cannot expect ${quote(misplaced)}`,
-    `${quote(kind)} can expect ${allowed.join(", ") || "nothing"}`,
-    "name",
-  );
+  const message = `${quote(kind)} cannot expect ${quote(misplaced)}`;
+  const hint = `${quote(kind)} can expect ${allowed.join(", ") || "nothing"}`;
+  problems.add("step_contradiction", [...stepField, "expect", misplaced], message, hint, "name");
 }
