@@ -1,6 +1,7 @@
 import { checkShape } from "../schema/check.js";
-import { type FieldPath, pathText } from "../schema/field-path.js";
+import { pathText } from "../schema/field-path.js";
 import type { Notation } from "../schema/notation.js";
+import type { Problem } from "../schema/problem.js";
 import type { Shape, ValueOf } from "../schema/shape.js";
 import { isMapping } from "../schema/type-tag.js";
 import { didYouMean, listed, quote } from "../schema/words.js";
@@ -22,38 +23,32 @@ export function checkedCopy<Of extends Shape>(
   return JSON.parse(JSON.stringify(value)) as ValueOf<Of>;
 }
 
-/** What is wrong with a field, in a sentence that starts with its name. */
-interface WordedProblem {
-  readonly field: FieldPath;
-  readonly message: string;
-  readonly hint?: string | undefined;
-}
-
-/** The error for problems of fields: the message has the first one, and `details.fields` has all of them. */
-export function validationError(attempt: string, problems: readonly WordedProblem[]): SandboxError {
+/**
+ * The error for problems of fields: the message has the first one, and `details.fields` has all of them. The message of each is a
+ * sentence that starts with the name of its field.
+ */
+export function validationError(attempt: string, problems: readonly Omit<Problem, "code">[]): SandboxError {
   // A field can have several problems, such as the name and the value of a member.
   const textsByField = new Map<string, string>();
+  let firstText: string | undefined;
   for (const problem of problems) {
     const field = redact(pathText(problem.field)) || "body";
     const earlier = textsByField.get(field);
-    const text = textOf(problem);
+    const { message: whatIsWrong, hint } = problem;
+    const text = hint === undefined ? whatIsWrong : `${whatIsWrong}: ${hint}`;
+    firstText ??= text;
     textsByField.set(field, earlier === undefined ? text : `${earlier}; ${text}`);
   }
 
-  const [first] = problems;
-  let message = `Failed to ${attempt}: ${first && textOf(first)}`;
+  let message = `Failed to ${attempt}: ${firstText}`;
   if (problems.length > 1) message += ` (and ${problems.length - 1} more)`;
   if (!message.endsWith("?")) message += ".";
   return new SandboxError("validation_failed", message, { fields: Object.fromEntries(textsByField) });
 }
 
-function textOf({ message, hint }: WordedProblem): string {
-  return hint === undefined ? message : `${message}: ${hint}`;
-}
-
 /** Throws `validation_failed` if one of these fields has a problem: what is behind its name in a sentence, or `undefined`. */
 export function throwIfProblems(attempt: string, fields: Readonly<Record<string, string | undefined>>): void {
-  const problems: WordedProblem[] = [];
+  const problems: Omit<Problem, "code">[] = [];
   for (const [name, problem] of Object.entries(fields)) {
     if (problem !== undefined) problems.push({ field: [name], message: `${name} ${problem}` });
   }

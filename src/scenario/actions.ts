@@ -56,31 +56,20 @@ export function actionName(step: Partial<Record<ActionName, unknown>>): ActionNa
   return actionNames.find((name) => step[name] !== undefined);
 }
 
-/** The refs in the input of an action. Each is `undefined` if the action has no such field, or its input leaves it out. */
-interface ActionRefs {
-  readonly key?: string | undefined;
-  readonly organization?: string | undefined;
-  /** The ref for a key that it creates. */
-  readonly newKey?: string | undefined;
-}
-
-export function actionRefs(action: Partial<Record<ActionName, unknown>>): ActionRefs {
+/**
+ * The refs in the input of an action: of its key, its organization, and the key that it creates. Each is `undefined` if the action
+ * has no such field, or its input leaves it out.
+ */
+export function actionRefs(action: Partial<Record<ActionName, unknown>>) {
   const name = actionName(action);
-  if (name === undefined) return {};
-
-  const input = action[name];
-  const { keyField, organizationField, newKeyField } = actionRow(name);
-  return {
-    key: refIn(input, keyField),
-    organization: refIn(input, organizationField),
-    newKey: refIn(input, newKeyField),
+  const input = name === undefined ? undefined : action[name];
+  const refIn = (field: string | undefined): string | undefined => {
+    const ref = field !== undefined && isMapping(input) ? input[field] : undefined;
+    return typeof ref === "string" ? ref : undefined;
   };
-}
 
-function refIn(input: unknown, field: string | undefined): string | undefined {
-  if (field === undefined || !isMapping(input)) return undefined;
-  const ref = input[field];
-  return typeof ref === "string" ? ref : undefined;
+  const { keyField, organizationField, newKeyField }: ActionRow = name === undefined ? {} : actions[name];
+  return { key: refIn(keyField), organization: refIn(organizationField), newKey: refIn(newKeyField) };
 }
 
 /** What a step of a story can be. */

@@ -21,11 +21,7 @@ import type { KeyFields, ScenarioKey, WrittenSettings } from "./keys.js";
 //   revoked     with replaced_by   at start   -                 at the start
 
 /** The ends of a key before its clock has started: some can be durations from the start. */
-export interface EndsBeforeStart {
-  readonly revokedAt?: TimeOrDuration | undefined;
-  readonly expiresAt?: TimeOrDuration | undefined;
-  readonly overlapEndsAt?: TimeOrDuration | undefined;
-}
+export type EndsBeforeStart = { readonly [End in keyof KeyEnds]?: TimeOrDuration | undefined };
 
 const afterDefaultOverlap: TimeOrDuration = { kind: "duration", milliseconds: defaultOverlap };
 
@@ -46,9 +42,10 @@ export function isReplaced({ state = "active", replaced_by }: KeyFields): boolea
 /** What ends a key: the times that the scenario writes, else those that its state implies; `undefined` if nothing does. */
 export function endsOf(fields: KeyFields): EndsBeforeStart | undefined {
   const { state = "active" } = fields;
-  const revoked = readTime(fields.revoked_at);
-  const expires = readTime(fields.expires);
-  const overlapEnds = readTime(fields.overlap_ends);
+  const read = (text: string | undefined) => (text === undefined ? undefined : readTimeOrDuration(text));
+  const revoked = read(fields.revoked_at);
+  const expires = read(fields.expires);
+  const overlapEnds = read(fields.overlap_ends);
 
   switch (state) {
     case "active":
@@ -68,10 +65,6 @@ export function endsOf(fields: KeyFields): EndsBeforeStart | undefined {
       return { ...ends, overlapEndsAt: overlapEnds ?? atStart };
     }
   }
-}
-
-function readTime(text: string | undefined): TimeOrDuration | undefined {
-  return text === undefined ? undefined : readTimeOrDuration(text);
 }
 
 /** The ends of a key whose durations count from `start` (epoch milliseconds). */
@@ -112,17 +105,15 @@ type Rotation = readonly [ScenarioKey, ...ScenarioKey[]];
 export interface RotationPosition {
   /** The ref of the key that it replaces; `undefined` for the oldest. */
   readonly replaces: string | undefined;
-  readonly rotation: SharedInRotation;
-}
-
-/** What the keys of a rotation have in common (R37). */
-interface SharedInRotation {
-  /** The ref of the oldest key. */
-  readonly oldestRef: string;
-  /** The settings that the scenario writes, at whichever of the keys. */
-  readonly writtenSettings: WrittenSettings;
-  /** The most requests that one of them starts with. */
-  readonly mostUsed: { readonly thisMinute: number; readonly today: number };
+  /** What the keys of the rotation have in common (R37). */
+  readonly rotation: {
+    /** The ref of the oldest key. */
+    readonly oldestRef: string;
+    /** The settings that the scenario writes, at whichever of the keys. */
+    readonly writtenSettings: WrittenSettings;
+    /** The most requests that one of them starts with. */
+    readonly mostUsed: { readonly thisMinute: number; readonly today: number };
+  };
 }
 
 /** The rotations of the keys of a scenario, in the order of their oldest keys. */
@@ -168,13 +159,9 @@ export function positionsInRotations(keys: readonly ScenarioKey[]): Map<string, 
   return positions;
 }
 
-function sharedIn(rotation: Rotation): SharedInRotation {
+function sharedIn(rotation: Rotation): RotationPosition["rotation"] {
   const [oldest] = rotation;
-  const writtenSettings: Writable<WrittenSettings> = {
-    name: undefined,
-    scopes: undefined,
-    limits: undefined,
-  };
+  const writtenSettings: Writable<WrittenSettings> = {};
   const mostUsed = { thisMinute: 0, today: 0 };
   for (const { fields } of rotation) {
     // Of each setting, the first value counts: the others are the same.

@@ -74,8 +74,6 @@ export function isLegacy(fields: Pick<KeyFields, "legacy" | "secret">): boolean 
   return parseApiKey(fields.secret)?.legacy ?? false;
 }
 
-type Population = NonNullable<Scenario["population"]>;
-
 const defaultKeysPerOrganization = 1;
 
 /** The ref of an organization of a population, by its number. */
@@ -92,7 +90,7 @@ export function populatedNumbers(ref: string): { organization: number; key?: num
 }
 
 /** Whether a population has an organization or a key with this ref. */
-export function isPopulated(ref: string, population: Population | undefined): boolean {
+export function isPopulated(ref: string, population: Scenario["population"]): boolean {
   const numbers = populatedNumbers(ref);
   if (numbers === undefined || population === undefined) return false;
   const { organizations, keysEach } = populationOf({ population });
@@ -113,12 +111,11 @@ export function populationOf(scenario: Pick<Scenario, "population">) {
 export function populatedOrganization(
   number: number,
   keysEach = defaultKeysPerOrganization,
-): readonly [ref: string, fields: NonNullable<Scenario["organizations"]>[string]] {
-  const ref = populatedRef(number);
+): readonly [ref: string, fields: ScenarioOrganization] {
   const type = number % 3 === 0 ? "insurer" : "bank";
   // Its second key is a live one.
-  if (keysEach > 1) return [ref, { type, live_access: "approved" }];
-  return [ref, { type }];
+  const fields: ScenarioOrganization = keysEach > 1 ? { type, live_access: "approved" } : { type };
+  return [populatedRef(number), fields];
 }
 
 // Secrets and ids that a scenario does not pin are derived from its seed and the refs of their owners.
@@ -163,7 +160,7 @@ export const defaultScopes: readonly string[] = ["attestations:read"];
 
 const defaultLimits: KeyLimits = { perMinute: 60, perDay: 1000 };
 
-/** The settings of a key as a scenario has them. */
+/** The settings of a key as a scenario writes them, or who creates a key. */
 export interface WrittenSettings {
   readonly name?: string | undefined;
   readonly scopes?: readonly string[] | undefined;

@@ -5,8 +5,10 @@ import { problemsIn, problemsOf } from "../../test/support/problems-of.js";
 import { bundledScenarios } from "./bundled.js";
 import { faultProblems } from "./checks/fault-rules.js";
 import { bundledOnly, interpretScenario, parseScenario } from "./interpret.js";
+import { deriveSecret } from "./keys.js";
 import { resolveSource } from "./scenario-source.js";
 import { withStory } from "./stories.js";
+import { warningsOf } from "./warnings.js";
 import { readValue } from "./written-scenario.js";
 import { yamlText } from "./yaml/read-yaml.js";
 
@@ -527,6 +529,35 @@ test("scopes can have other names, which then apply to keys and to the endpoint"
   expect(codesOf({ main: { ...active, scopes: ["farms:read"] } }, { assumptions })).toEqual([]);
   expect(codesOf({}, { assumptions: { scopes: ["farms:read"] } })).toEqual(["unknown_scope"]);
   expect(codesOf({}, { assumptions: { scopes: ["farms:read"], me_scope: null } })).toEqual([]);
+});
+
+test("a key without scopes has those of its rotation, also in warnings (R37)", () => {
+  const assumptions = { scopes: ["farms:read"], me_scope: null };
+  const old = { ...active, scopes: ["farms:read"], state: "rotated", replaced_by: "main-2" };
+  expect(codesOf({ main: old, "main-2": active }, { assumptions })).toEqual([]);
+  const alone = { ...active, state: "rotated", replaced_by: "main-2" };
+  expect(codesOf({ main: alone, "main-2": active }, { assumptions })).toEqual(["unknown_scope"]);
+
+  const endpoints = { list: { path: "/x", scope: "attestations:read" } };
+  const keys = { main: { ...old, environment: "test" }, "main-2": { environment: "test" } };
+  const scenario = { version: 1, organizations: { bank: { type: "bank", keys } }, endpoints } as never;
+  expect(warningsOf(scenario, () => undefined).unheldScopes).toMatchObject([{ code: "scope_unheld" }]);
+});
+
+test("the keys of a population have a known scope, or the scenario does not start", () => {
+  const assumptions = { scopes: ["farms:read"], me_scope: null };
+  const population = { organizations: 1 };
+  expect(codesOf({}, { assumptions, population })).toEqual(["unknown_scope"]);
+  expect(codesOf({}, { assumptions, population: { organizations: 1, keys_per_organization: 0 } })).toEqual(
+    [],
+  );
+});
+
+test("a key of which a snapshot has only the hash has no derived secret", () => {
+  const secret = deriveSecret(1, { ref: "main-2", environment: "test", legacy: false });
+  const keys = { main: { ...active, secret }, "main-2": active };
+  expect(codesOf(keys)).toEqual(["duplicate_secret"]);
+  expect(codesOf({ ...keys, "main-2": { ...active, sha256: "0".repeat(64) } })).toEqual([]);
 });
 
 test("a replaced key may have been revoked in its overlap, and names its replacement (R37, R42)", () => {

@@ -28,7 +28,10 @@ export function describeMistake(mistake: Mistake, notation: Notation): Problem<S
       return { code: "missing_field", field: path, message, hint, pointAt: "name" };
     }
     case "unknown": {
-      const place = path.length === 1 ? "at the top level" : `in ${placeText(path.slice(0, -1), notation)}`;
+      const around = path
+        .slice(0, -1)
+        .map((step) => (typeof step === "string" ? notation.spell(step) : step));
+      const place = around.length === 0 ? "at the top level" : `in ${pathText(around)}`;
       const meant = meantField(path, shape, mistake.members);
       const owner = emptyOwner(mistake);
       let hint = `known fields here: ${knownFields(shape, notation)}`;
@@ -58,11 +61,6 @@ function partName(path: FieldPath, { nameOfWhole, spell }: Notation): string {
   if (last === undefined) return nameOfWhole;
   if (typeof last === "number") return `${spell(String(path.at(-2) ?? ""))}[${last}]`;
   return spell(last);
-}
-
-/** The path of a field in the words of the caller. */
-function placeText(path: FieldPath, notation: Notation): string {
-  return pathText(path.map((step) => (typeof step === "string" ? notation.spell(step) : step)));
 }
 
 /** The field that an unknown one probably is, if its mapping does not have it already. */

@@ -4,14 +4,10 @@ import { isMapping } from "./type-tag.js";
 // Values spell their members in camelCase; YAML, HTTP and JSON use snake_case.
 
 /** Plain data with its members spelled for JSON: `perMinute` as `per_minute`. */
-export function membersToSnakeCase(value: unknown): unknown {
-  return spellMembers(value, snakeCaseName);
-}
+export const membersToSnakeCase = (value: unknown): unknown => spellMembers(value, snakeCaseName);
 
 /** Plain data from JSON with its members spelled as in values: `per_minute` as `perMinute`. */
-export function membersToCamelCase(value: unknown): unknown {
-  return spellMembers(value, camelCaseName);
-}
+export const membersToCamelCase = (value: unknown): unknown => spellMembers(value, camelCaseName);
 
 function spellMembers(value: unknown, spell: (name: string) => string): unknown {
   if (Array.isArray(value)) return value.map((item) => spellMembers(item, spell));

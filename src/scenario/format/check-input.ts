@@ -2,13 +2,9 @@ import { redact } from "../../rules/redact.js";
 import { checkedCopy, validationError } from "../../rules/validation.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import { jsonNotation, type Notation } from "../../schema/notation.js";
+import type { Problem } from "../../schema/problem.js";
 import type { Shape, ValueOf } from "../../schema/shape.js";
 import { camelCaseName } from "../../schema/spelling.js";
-
-interface LeakedKey {
-  readonly field: FieldPath;
-  readonly message: string;
-}
 
 /**
  * Checks an input of an operation. An API key in it is also a mistake, because names and codes are shown (R46). `attempt` is what
@@ -28,14 +24,18 @@ export function checkInput<Of extends Shape>(
 }
 
 /** The fields of an input that contain an API key, as a value or as a name. */
-function leakedKeys(value: unknown, field: FieldPath, notation: Notation): LeakedKey[] {
+function leakedKeys(
+  value: unknown,
+  field: FieldPath,
+  notation: Notation,
+): Pick<Problem, "field" | "message">[] {
   if (typeof value === "string") {
     if (redact(value) === value) return [];
     return [{ field, message: `${nameOfField(field, notation)} must not contain an API key` }];
   }
   if (typeof value !== "object" || value === null) return [];
 
-  const leaks: LeakedKey[] = [];
+  const leaks: Pick<Problem, "field" | "message">[] = [];
   for (const [name, member] of Object.entries(value)) {
     // A scenario may pin its keys, and has its own checks.
     if (field.length === 0 && name === "scenario") continue;

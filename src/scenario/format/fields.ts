@@ -65,18 +65,15 @@ function refHint(name: string, prefix: string): string {
   // A key is not shown in any spelling (R46).
   if (redactPlainKeys(name) !== name) return "write the ref of the key";
 
-  const how = isAscii(name) ? "in kebab-case" : "with the letters a to z, digits and hyphens";
+  const ascii = /^[\x20-\x7E]*$/;
+  const how = ascii.test(name) ? "in kebab-case" : "with the letters a to z, digits and hyphens";
   const withoutAccents = removeAccents(name);
   // Other letters than a to z are no part of a ref: a proposal would lack them.
-  if (!isAscii(withoutAccents)) return `write it ${how}`;
+  if (!ascii.test(withoutAccents)) return `write it ${how}`;
 
   // `coreBanking` is `core-banking`.
   const inWords = withoutAccents.replace(/([a-z0-9])([A-Z])/g, "$1-$2");
   return `write it ${how}: ${refOfName(inWords, prefix)}`;
-}
-
-function isAscii(text: string): boolean {
-  return /^[\x20-\x7E]*$/.test(text);
 }
 
 /** Accents, which follow their letters in a decomposed text. */
@@ -102,17 +99,13 @@ export function refOfName(name: string, prefix = "key"): string {
 /** The first of `ref`, `ref-2`, `ref-3` … that is free; a long one is shortened to stay a valid ref. */
 export function freeRefIn(isTaken: (ref: string) => boolean, ref: string): string {
   let number = 1;
-  let free = numberedRef(ref, number);
+  let free = trimmed(ref, maximumRefLength);
   while (isTaken(free) || isReserved(free)) {
     number += 1;
-    free = numberedRef(ref, number);
+    const suffix = `-${number}`;
+    free = trimmed(ref, maximumRefLength - suffix.length) + suffix;
   }
   return free;
-}
-
-function numberedRef(ref: string, number: number): string {
-  const suffix = number === 1 ? "" : `-${number}`;
-  return trimmed(ref, maximumRefLength - suffix.length) + suffix;
 }
 
 /** The start of a ref, without hyphens at its ends. */

@@ -67,12 +67,6 @@ export function shapeDescription(shape: Shape): string | undefined {
   return shape.description ?? shapeTexts.get(shape);
 }
 
-const describeScenarioField: Describe = describeBy(textsOfScenario);
-
-function describeBodyField(name: ControlBodyName): Describe {
-  return describeBy(textsOfBodies[name] ?? {});
-}
-
 /** Describes a field by the text of its path. A field without one has the text of its shape, which may be from another field. */
 function describeBy(texts: Texts): Describe {
   return (shape, path) => {
@@ -99,7 +93,7 @@ interface Requiring {
 
 /** The scenario file as JSON Schema 2020-12. */
 export function scenarioJsonSchema(bundled: readonly string[]): JsonSchema {
-  const document = jsonSchemaDocument(scenarioSchema, describeScenarioField);
+  const document = jsonSchemaDocument(scenarioSchema, describeBy(textsOfScenario));
   const schema = withRulesOfCheck(document) as ScenarioSchema & JsonSchema; // it has these parts, as the scenario's shape
   const { properties } = schema;
 
@@ -149,5 +143,5 @@ function withRulesOfCheck(part: unknown): unknown {
 
 /** A body of the control plane as JSON Schema, for its OpenAPI document. */
 export function controlBodySchema(name: ControlBodyName): JsonSchema {
-  return jsonSchemaOf(controlBodies[name], describeBodyField(name));
+  return jsonSchemaOf(controlBodies[name], describeBy(textsOfBodies[name] ?? {}));
 }

@@ -20,11 +20,10 @@ const usage = s.mapping({
 });
 
 /** Keys of an inactive or suspended organization do not work, which people write as a state of the key. */
-function stateHint(value: unknown): string | undefined {
-  if (value === "inactive") return "write status: inactive for its organization";
-  if (value === "suspended") return "write live_access: suspended for its organization";
-  return undefined;
-}
+const hintsForStates: ReadonlyMap<unknown, string> = new Map([
+  ["inactive", "write status: inactive for its organization"],
+  ["suspended", "write live_access: suspended for its organization"],
+]);
 
 const key = s.mapping({
   environment: s.choice(environments),
@@ -32,7 +31,7 @@ const key = s.mapping({
   scopes: s.optional(s.list(scope(), { min: 1, max: maximumScopes })),
   limits: s.optional(limits),
   usage: s.optional(usage),
-  state: s.optional(s.choice(keyStates, "bad_choice", stateHint)),
+  state: s.optional(s.choice(keyStates, "bad_choice", (value) => hintsForStates.get(value))),
   created_at: s.snapshotOnly(time()),
   revoked_at: s.snapshotOnly(time()),
   expires: s.optional(timeOrDuration()),
@@ -43,11 +42,6 @@ const key = s.mapping({
   sha256: s.snapshotOnly(sha256()),
 });
 
-function uuidHint(text: string): string {
-  const lowerCase = text.toLowerCase();
-  return uuidPattern.test(lowerCase) ? `write ${lowerCase}` : "write a UUID, or leave it out";
-}
-
 const organization = s.mapping({
   name: s.optional(shortText()),
   id: s.optional(
@@ -55,7 +49,10 @@ const organization = s.mapping({
       noun: "a UUID in lower case",
       example: "3f0e8a52-6c1d-4b7e-9a04-5d2f8c7b1e60",
       pattern: uuidPattern,
-      hint: uuidHint,
+      hint(text) {
+        const lowerCase = text.toLowerCase();
+        return uuidPattern.test(lowerCase) ? `write ${lowerCase}` : "write a UUID, or leave it out";
+      },
     }),
   ),
   type: organizationViewFields.type,

@@ -105,15 +105,11 @@ export const timeOrDuration = () =>
     pattern: new RegExp(`${timePattern.source}|${durationPattern.source}`),
     accepts: (text) => parseTimeOrDuration(text) !== undefined,
     hint(text) {
-      if (isLikeTime(text)) return timeHint(text);
+      // More like a time than like a duration: `2026-03-02 09:00`, or `1772442000` seconds since 1970.
+      if (/^\d{4}-\d{2}-|^\d{9}/.test(text)) return timeHint(text);
       return unitHint(text, ["s", "m"], (duration) => parseTimeOrDuration(duration) !== undefined);
     },
   });
-
-/** Whether a text looks more like a time than like a duration: `2026-03-02 09:00`, or `1772442000` seconds since 1970. */
-function isLikeTime(text: string): boolean {
-  return /^\d{4}-\d{2}-|^\d{9}/.test(text);
-}
 
 /** The longest duration in a scenario. */
 const maximumDuration = 100 * 365 * day;
@@ -152,14 +148,15 @@ export function timeFrom(start: number, written: TimeOrDuration | string): numbe
   return kind === "time" ? milliseconds : start + milliseconds;
 }
 
-/** Where a time is from another one; `unknown` if only a run shows it. */
-type TimeOrder = "before" | "same" | "after" | "unknown";
-
 /**
  * Where the first of two times is from the second. While the start is unknown, two times have an order and two durations have one,
- * but a time and a duration have none.
+ * but a time and a duration have none: only a run shows it.
  */
-export function compareTimes(start: StartTime, first: TimeOrDuration, second: TimeOrDuration): TimeOrder {
+export function compareTimes(
+  start: StartTime,
+  first: TimeOrDuration,
+  second: TimeOrDuration,
+): "before" | "same" | "after" | "unknown" {
   // The order of two times, or of two durations, is the same at any start.
   const commonStart = first.kind === second.kind ? 0 : start;
   if (commonStart === "unknown") return "unknown";
