@@ -50,7 +50,7 @@ const commonJsChunks = inOrder([
   { name: "farmers", test: /\/src\/farmers\// },
   {
     name: "checks",
-    test: /\/src\/scenario\/(?:format\/check-input|format\/inputs|parse-scenario|warnings)\.ts$/,
+    test: /\/src\/scenario\/(?:format\/inputs|interpret|warnings)\.ts$/,
   },
   { name: "report", test: /\/src\/report\/report\.ts$/ },
   { name: "library", test: /\/src\/index\.ts$/ },

@@ -7,9 +7,9 @@ import { farmersOfPage } from "./library/farmers-of-page.js";
 export { openApiDocument } from "./api/openapi.js";
 export { SandboxError } from "./rules/errors.js";
 export { outcomes } from "./rules/outcomes.js";
+export { scenarioNames } from "./scenario/bundled.js";
 export { parseScenario } from "./scenario/interpret.js";
 export { ScenarioError } from "./scenario/problems.js";
-export { scenarioNames } from "./scenario/bundled.js";
 
 export const createSandbox = /* @__PURE__ */ sandboxCreator({
   farmers: farmersOfPage,

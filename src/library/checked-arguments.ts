@@ -1,10 +1,10 @@
 import { SandboxError } from "../rules/errors.js";
 import { type Instant, isoTime } from "../rules/time.js";
-import { checkedCopy, requireKnownOptions, throwIfProblems } from "../rules/validation.js";
+import { checkedCopy, checkInput, requireKnownOptions, throwIfProblems } from "../rules/validation.js";
 import { defaultFarmerPage } from "../sandbox/farmer-records/farmer-list.js";
 import { requireInstant } from "../sandbox/time-input.js";
-import { checkInput, libraryNotation } from "../scenario/format/check-input.js";
 import { actorQuery } from "../scenario/format/inputs.js";
+import { libraryNotation } from "../schema/notation.js";
 import type { Shape, ValueOf } from "../schema/shape.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
 import type { ActingAs, FarmerPage } from "./sandbox.js";

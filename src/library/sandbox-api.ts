@@ -1,5 +1,6 @@
 import { clientReport } from "../report/report.js";
 import { SandboxError } from "../rules/errors.js";
+import { checkInput } from "../rules/validation.js";
 import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
 import { operations } from "../sandbox/operations/operations.js";
 import { runDue } from "../sandbox/operations/run-due.js";
@@ -17,8 +18,8 @@ import {
   viewOrganization,
   viewOrganizations,
 } from "../sandbox/views.js";
-import { checkInput, valueNotation } from "../scenario/format/check-input.js";
 import { expectationQuery, inputShapes, requestQuery } from "../scenario/format/inputs.js";
+import { valueNotation } from "../schema/notation.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
 import { quote } from "../schema/words.js";
 import {

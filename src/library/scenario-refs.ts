@@ -1,7 +1,7 @@
 import type { BundledKeyRefs, BundledOrganizationRefs } from "../scenario/bundled.generated.js";
+import type { ScenarioName } from "../scenario/bundled.js";
 import type { ReservedKeyRef } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { ScenarioName } from "../scenario/bundled.js";
 
 // The refs that the compiler checks: types that read them from the type of a scenario. Of
 //

@@ -6,9 +6,9 @@ import { createSandbox } from "../index.js";
 import { startInNode } from "../node/platform.js";
 import { type FailureStatus, failures } from "../rules/failures.js";
 import { outcomes } from "../rules/outcomes.js";
+import { bundledScenarios } from "../scenario/bundled.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { resolveSource } from "../scenario/scenario-source.js";
-import { bundledScenarios } from "../scenario/bundled.js";
 import { respondToWebRequest } from "./web-request.js";
 
 const baseUrl = "https://any.example";

@@ -1,5 +1,5 @@
 import { checkShape } from "../schema/check.js";
-import { pathText } from "../schema/field-path.js";
+import { type FieldPath, pathText } from "../schema/field-path.js";
 import type { Notation } from "../schema/notation.js";
 import type { Problem } from "../schema/problem.js";
 import type { Shape, ValueOf } from "../schema/shape.js";
@@ -44,6 +44,57 @@ export function validationError(attempt: string, problems: readonly Omit<Problem
   if (problems.length > 1) message += ` (and ${problems.length - 1} more)`;
   if (!message.endsWith("?")) message += ".";
   return new SandboxError("validation_failed", message, { fields: Object.fromEntries(textsByField) });
+}
+
+/**
+ * Checks an input of an operation. An API key in it is also a mistake, because names and codes are shown (R46). `attempt` is what
+ * fails then: `create a key`.
+ */
+export function checkInput<Of extends Shape>(
+  shape: Of,
+  value: unknown,
+  attempt: string,
+  notation: Notation,
+): ValueOf<Of> {
+  const input = checkedCopy(shape, value, attempt, notation);
+  // In the checked copy: the caller's value may have getters, and change.
+  const leaks = leakedKeys(input, [], notation);
+  if (leaks.length > 0) throw validationError(attempt, leaks);
+  return input as ValueOf<Of>;
+}
+
+/** The fields of an input that contain an API key, as a value or as a name. */
+function leakedKeys(
+  value: unknown,
+  field: FieldPath,
+  notation: Notation,
+): Pick<Problem, "field" | "message">[] {
+  if (typeof value === "string") {
+    if (redact(value) === value) return [];
+    return [{ field, message: `${nameOfField(field, notation)} must not contain an API key` }];
+  }
+  if (typeof value !== "object" || value === null) return [];
+
+  const leaks: Pick<Problem, "field" | "message">[] = [];
+  for (const [name, member] of Object.entries(value)) {
+    // A scenario may pin its keys, and has its own checks.
+    if (field.length === 0 && name === "scenario") continue;
+    if (redact(name) !== name) {
+      leaks.push({ field, message: `a name in ${nameOfField(field, notation)} must not contain an API key` });
+      continue;
+    }
+    const step = Array.isArray(value) ? Number(name) : name;
+    leaks.push(...leakedKeys(member, [...field, step], notation));
+  }
+  return leaks;
+}
+
+/** The last name of a field path, with the positions in lists after it: `scopes[1]`. */
+function nameOfField(field: FieldPath, { nameOfWhole }: Notation): string {
+  const indexOfName = field.findLastIndex((step) => typeof step === "string");
+  const name = indexOfName === -1 ? nameOfWhole : field[indexOfName];
+  const positions = field.slice(indexOfName + 1).map((position) => `[${position}]`);
+  return name + positions.join("");
 }
 
 /** Throws `validation_failed` if one of these fields has a problem: what is behind its name in a sentence, or `undefined`. */

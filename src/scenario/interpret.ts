@@ -8,9 +8,15 @@ import { bundledScenarios, isScenarioName, scenarioNames } from "./bundled.js";
 import { checkRules } from "./checks/scenario-rules.js";
 import { type ParentLookup, resolveExtends, valueAt } from "./extends.js";
 import { scenarioSchema } from "./format/schema.js";
-import { problemsInOrder, ScenarioError, type ScenarioPlaces } from "./problems.js";
+import { ScenarioError, type ScenarioPlaces } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
-import { longestSpelling, placeOfField, readValue, type WrittenScenario } from "./written-scenario.js";
+import {
+  longestSpelling,
+  placeOfField,
+  problemsInOrder,
+  readValue,
+  type WrittenScenario,
+} from "./written-scenario.js";
 import { readYaml } from "./yaml/read-yaml.js";
 
 export interface CheckedScenario extends ScenarioPlaces {

@@ -1,11 +1,10 @@
 import { SandboxError } from "../rules/errors.js";
 import { mapTexts } from "../rules/map-texts.js";
+import { redactPlainKeys } from "../rules/redact.js";
 import { oneSafeLine } from "../rules/terminal-text.js";
 import type { Writable } from "../rules/writable.js";
 import { type FieldPath, pathText } from "../schema/field-path.js";
 import { maximumProblems, type Problem } from "../schema/problem.js";
-import { redactSecrets } from "./redact-secrets.js";
-import type { SourcePlace, WrittenScenario } from "./written-scenario.js";
 
 /** The codes of what is valid, and usually a mistake: warnings, and no errors. */
 export const warningCodes = ["secret_unmarked", "scope_unheld", "zeros_dropped"] as const;
@@ -92,6 +91,23 @@ export interface ScenarioProblem {
   readonly source?: string;
   /** The line to print under `source`: empty space and `^` at the column. */
   readonly caret?: string;
+}
+
+/** The text of a scenario. */
+export interface SourceText {
+  readonly file: string | undefined;
+  /** The text has no byte order mark, and each line ends with `\n` or `\r\n`. */
+  readonly text: string;
+  /** Finds the values of secrets, each from its start to its end. Missing for a text that is not valid YAML: the names in its lines show where secrets are. */
+  readonly secrets?: () => readonly (readonly [start: number, end: number])[];
+}
+
+/** A place in a text, which is described only if it is shown. */
+export interface SourcePlace {
+  readonly source: SourceText;
+  readonly offset: number;
+  /** Comes with the reader of the text, so that pages without the reader do not load it. */
+  readonly describe: () => Place;
 }
 
 /** A place for people, as a problem shows it. */
@@ -188,52 +204,28 @@ export function formatProblem(problem: Omit<ScenarioProblem, "code">): string {
   return safeLines.join("\n");
 }
 
-/** The problems as they are shown: those without a place, then those of the scenario's own text, then those of each extended one. */
-export function problemsInOrder(
-  problems: readonly FieldProblem[],
-  scenario: WrittenScenario,
-): ScenarioProblem[] {
-  const placed = firstOfEachField(problems, scenario);
+// A secret is known by its prefix, by its look, or by the name in front of it. No problem shows one (R46).
 
-  // After the texts of the scenario, those that have problems and could not be merged with it.
-  const texts = new Set(scenario.texts);
-  for (const { place } of placed) {
-    if (place !== undefined) texts.add(place.source);
-  }
-  const sources = [...texts];
-  placed.sort(({ place: one }, { place: other }) => {
-    if (one === undefined) return other === undefined ? 0 : -1;
-    if (other === undefined) return 1;
-    if (one.source === other.source) return one.offset - other.offset;
-    return sources.indexOf(one.source) - sources.indexOf(other.source);
+/** What follows the name of a secret, up to a double quote or the end of the line: `secret: hunter2`, `"api_key":"hunter2"`. */
+const namedSecret = /((?:secret|token|api[_-]?key)s?[\\"']*\s*:[\\\s"']*)[^"\n]+/gi;
+
+/** A text without possible secrets: keys with a prefix, what follows the name of a secret, long runs that are no word and no number. */
+export function redactSecrets(text: string): string {
+  const withoutNamed = redactPlainKeys(text).replace(namedSecret, "$1…");
+  return withoutNamed.replace(/[A-Za-z0-9]{16,}/g, (run) => {
+    const isHarmless = harmlessRuns.some((pattern) => pattern.test(run));
+    return isHarmless ? run : `${run.slice(0, 4)}…`;
   });
-
-  const firstProblems = placed.slice(0, maximumProblems);
-  return firstProblems.map((problem) => problemAt(problem, problem.place?.describe(), scenario.file));
 }
 
-/** The problems with their places; of several problems of one field at one place, only the first. */
-function firstOfEachField(problems: readonly FieldProblem[], { locate }: WrittenScenario): FieldProblem[] {
-  const placed: FieldProblem[] = [];
-  const seenIds = new Set<string>();
-  for (const problem of problems) {
-    const { field, pointAt = "value" } = problem;
-    const location = locate(field, pointAt);
-    const place = problem.place ?? location.place;
-
-    // A field in the text is known by its name and its place: aliases give it several paths. Here, `status` is also the field
-    // `faults[1].then.status`:
-    //
-    //   faults:
-    //     - then: &down { status: 900 }
-    //     - then: *down
-    //
-    // Fields that are not in the text can share the place of the mapping around them: each is known by its path.
-    const known = location.isInText ? field.slice(-1) : field;
-    const id = JSON.stringify([known, place?.offset, place?.source.file]);
-    if (seenIds.has(id)) continue;
-    seenIds.add(id);
-    placed.push({ ...problem, place });
-  }
-  return placed;
-}
+/** What a run of letters and digits can be that is no secret, each with an example. A key such as `4eC39HqLyjWDarjt` is none of them. */
+const harmlessRuns: readonly RegExp[] = [
+  // A number: `1772442000000`
+  /^\d{1,20}$/,
+  // A word in capitals: `INTERNATIONALIZATION`
+  /^[A-Z]+$/,
+  // Letters with capitals anywhere, if they are few: `readURLOfWebhooks`
+  /^[A-Za-z]{1,19}$/,
+  // Words of two letters or more, each with a capital but the first, and then a small number: `listConsentsByFarmerId`, `corebankingsystem2`
+  /^[A-Za-z][a-z]+(?:[A-Z][a-z]+)*\d{0,3}$/,
+];

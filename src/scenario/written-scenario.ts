@@ -1,11 +1,18 @@
 import type { FieldPath } from "../schema/field-path.js";
-import type { Notation } from "../schema/notation.js";
-import type { Members } from "../schema/problem.js";
+import { type Notation, valueNotation } from "../schema/notation.js";
+import { type Members, maximumProblems } from "../schema/problem.js";
 import { isPlainObject, typeTag } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";
-import { valueNotation } from "./format/check-input.js";
 import { forbiddenNames, scenarioLimits } from "./format/fields.js";
-import { type FieldProblem, type Place, ProblemList } from "./problems.js";
+import {
+  type FieldProblem,
+  type Place,
+  ProblemList,
+  problemAt,
+  type ScenarioProblem,
+  type SourcePlace,
+  type SourceText,
+} from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 
 /** A scenario as it is written, in a text or as a value, before any check. */
@@ -28,23 +35,6 @@ export interface WrittenScenario {
   readonly problems: readonly FieldProblem[];
 }
 
-/** The text of a scenario. */
-export interface SourceText {
-  readonly file: string | undefined;
-  /** The text has no byte order mark, and each line ends with `\n` or `\r\n`. */
-  readonly text: string;
-  /** Finds the values of secrets, each from its start to its end. Missing for a text that is not valid YAML: the names in its lines show where secrets are. */
-  readonly secrets?: () => readonly (readonly [start: number, end: number])[];
-}
-
-/** A place in a text, which is described only if it is shown. */
-export interface SourcePlace {
-  readonly source: SourceText;
-  readonly offset: number;
-  /** Comes with the reader of the text, so that pages without the reader do not load it. */
-  readonly describe: () => Place;
-}
-
 /** Where a field is in the texts. */
 export interface FieldLocation {
   /** Whether a text has the field itself. */
@@ -62,6 +52,56 @@ export const nowhere: FieldLocation = { isInText: false, place: undefined };
 export function placeOfField({ locate }: WrittenScenario, field: FieldPath): Place | undefined {
   const isPartInText = locate(field.slice(0, 1), "value").isInText;
   return isPartInText ? locate(field, "value").place?.describe() : undefined;
+}
+
+/** The problems as they are shown: those without a place, then those of the scenario's own text, then those of each extended one. */
+export function problemsInOrder(
+  problems: readonly FieldProblem[],
+  scenario: WrittenScenario,
+): ScenarioProblem[] {
+  const placed = firstOfEachField(problems, scenario);
+
+  // After the texts of the scenario, those that have problems and could not be merged with it.
+  const texts = new Set(scenario.texts);
+  for (const { place } of placed) {
+    if (place !== undefined) texts.add(place.source);
+  }
+  const sources = [...texts];
+  placed.sort(({ place: one }, { place: other }) => {
+    if (one === undefined) return other === undefined ? 0 : -1;
+    if (other === undefined) return 1;
+    if (one.source === other.source) return one.offset - other.offset;
+    return sources.indexOf(one.source) - sources.indexOf(other.source);
+  });
+
+  const firstProblems = placed.slice(0, maximumProblems);
+  return firstProblems.map((problem) => problemAt(problem, problem.place?.describe(), scenario.file));
+}
+
+/** The problems with their places; of several problems of one field at one place, only the first. */
+function firstOfEachField(problems: readonly FieldProblem[], { locate }: WrittenScenario): FieldProblem[] {
+  const placed: FieldProblem[] = [];
+  const seenIds = new Set<string>();
+  for (const problem of problems) {
+    const { field, pointAt = "value" } = problem;
+    const location = locate(field, pointAt);
+    const place = problem.place ?? location.place;
+
+    // A field in the text is known by its name and its place: aliases give it several paths. Here, `status` is also the field
+    // `faults[1].then.status`:
+    //
+    //   faults:
+    //     - then: &down { status: 900 }
+    //     - then: *down
+    //
+    // Fields that are not in the text can share the place of the mapping around them: each is known by its path.
+    const known = location.isInText ? field.slice(-1) : field;
+    const id = JSON.stringify([known, place?.offset, place?.source.file]);
+    if (seenIds.has(id)) continue;
+    seenIds.add(id);
+    placed.push({ ...problem, place });
+  }
+  return placed;
 }
 
 /** Of a longer value, messages show only the start. */

@@ -72,12 +72,12 @@ export function findMismatches(
     if (isInside && outer.every((step, index) => step === path[index])) continue;
     if (kind === "value") wrongPart = path;
 
-    const safePath = pathText(path.map(safeStep));
+    const shownField = pathText(path.map(safeStep));
     if (kind === "unknown") {
-      mismatches.push({ kind: "unknown_member", path: safePath, expected: "no such member", value });
+      mismatches.push({ kind: "unknown_member", path: shownField, expected: "no such member", value });
     } else {
       const expected = describeShape(mistake.shape);
-      mismatches.push({ kind: "wrong_part", path: safePath, expected, value });
+      mismatches.push({ kind: "wrong_part", path: shownField, expected, value });
     }
   }
   return mismatches;

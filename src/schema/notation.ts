@@ -1,3 +1,4 @@
+import { camelCaseName } from "./spelling.js";
 import { listed } from "./words.js";
 
 /** How a caller writes values: hints are in its words. */
@@ -15,6 +16,24 @@ export const jsonNotation: Notation = {
   nameOfWhole: "body",
   spell: (field) => field,
 };
+
+/** A scenario as a text. */
+export const yamlNotation: Notation = {
+  ...jsonNotation,
+  language: "yaml",
+  nameOfWhole: "the scenario",
+};
+
+/** The arguments and options of the library, in camelCase. */
+export const libraryNotation: Notation = {
+  ...jsonNotation,
+  language: "javascript",
+  nameOfWhole: "the argument",
+  spell: camelCaseName,
+};
+
+/** A scenario as a value, and faults: the fields of the format, as they are. */
+export const valueNotation: Notation = { ...jsonNotation, language: "javascript", nameOfWhole: "the value" };
 
 /** `bank-1`, `/v1/me` and `consents:read`; a colon at the end would make a mapping. */
 const bareWord = /^[a-z/]([\w./:-]*[\w./-])?$/i;

@@ -1,9 +1,9 @@
 import { type SandboxOptions, sandboxOptions } from "../library/create-sandbox.js";
 import type { ScenarioSource } from "../library/scenario-refs.js";
 import { requireKnownOptions, validationError } from "../rules/validation.js";
-import { libraryNotation } from "../scenario/format/check-input.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
 import { checkShape } from "../schema/check.js";
+import { libraryNotation } from "../schema/notation.js";
 import * as s from "../schema/shape.js";
 import { quote } from "../schema/words.js";
 import type { ServerSettings } from "./serve-options.js";

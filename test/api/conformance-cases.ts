@@ -1,5 +1,5 @@
-import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
+import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { mePath } from "../support/send.js";
 import type { ConformanceCase, KeyedSent, Step } from "./conformance-script.js";
 

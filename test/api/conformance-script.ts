@@ -1,7 +1,7 @@
 import type { Duration, Overlap } from "../../src/index.js";
 import type { Sandbox } from "../../src/library/sandbox.js";
-import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import type { ScenarioName } from "../../src/scenario/bundled.js";
+import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import type { Seen, Send, Sent } from "../support/send.js";
 
 /** A request whose key may be named by its ref. */

@@ -1,8 +1,8 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { createSandbox, parseScenario } from "../../src/index.js";
-import { controlBodySchema, scenarioJsonSchema } from "../../src/scenario/format/scenario-json-schema.js";
 import { scenarioNames } from "../../src/scenario/bundled.js";
+import { controlBodySchema, scenarioJsonSchema } from "../../src/scenario/format/scenario-json-schema.js";
 import { served } from "../support/servers.js";
 
 const head = "version: 1\norganizations: { bank: { type: bank, keys: { main: { environment: test } } } }\n";

@@ -7,8 +7,8 @@ import { stateOf } from "../../src/library/sandbox-api.js";
 import { clientReport } from "../../src/report/report.js";
 import type { HowToCover } from "../../src/report/report-shape.js";
 import { type OutcomeId, outcomes } from "../../src/rules/outcomes.js";
-import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
+import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { requested } from "../support/requested.js";
 import { served } from "../support/servers.js";
 

@@ -7,8 +7,8 @@ import { secretsByRef } from "../../src/sandbox/secrets.js";
 import { checkedStart, startSandbox } from "../../src/sandbox/start-sandbox.js";
 import { allDifferences, type PlayedStep } from "../../src/sandbox/step-results.js";
 import type { StoryStep } from "../../src/sandbox/steps.js";
-import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { type ScenarioName, scenarioNames } from "../../src/scenario/bundled.js";
+import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { withStory } from "../../src/scenario/stories.js";
 
 // Where the wall clock stands still, two tellings can be compared.

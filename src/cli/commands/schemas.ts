@@ -1,7 +1,7 @@
 import { openApiDocument } from "../../api/openapi.js";
 import { keyPrefixes, randomLength, sandboxMark } from "../../rules/key-text.js";
-import { scenarioJsonSchema } from "../../scenario/format/scenario-json-schema.js";
 import { scenarioNames } from "../../scenario/bundled.js";
+import { scenarioJsonSchema } from "../../scenario/format/scenario-json-schema.js";
 import type { JsonSchema } from "../../schema/json-schema.js";
 import { listed, quote } from "../../schema/words.js";
 import { declareCommand } from "../command.js";

@@ -14,10 +14,10 @@ import {
   parseApiKey,
 } from "../../rules/key-text.js";
 import { type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
+import { bundledScenarios } from "../../scenario/bundled.js";
 import { isReserved, reservedKeyRefs } from "../../scenario/format/fields.js";
 import { listedKeys } from "../../scenario/keys.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { bundledScenarios } from "../../scenario/bundled.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
 import { usageError } from "../exit-codes.js";
 import type { KeySource } from "./key-source.js";

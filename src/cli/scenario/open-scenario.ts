@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type OpenedScenario, openScenario } from "../../node/files/scenario-files.js";
 import { shellWord } from "../../report/shell-words.js";
-import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { isScenarioName } from "../../scenario/bundled.js";
+import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { usageError } from "../exit-codes.js";
 import type { Io } from "../io.js";
 

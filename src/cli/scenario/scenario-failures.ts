@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import type { SandboxError } from "../../rules/errors.js";
 import { redactPlainKeys } from "../../rules/redact.js";
-import { ScenarioError } from "../../scenario/problems.js";
 import { isScenarioName } from "../../scenario/bundled.js";
+import { ScenarioError } from "../../scenario/problems.js";
 
 /** The problems of a scenario as JSON, or the one problem that keeps its file from being read. */
 export function problemsJson(error: SandboxError, file: string): readonly object[] {

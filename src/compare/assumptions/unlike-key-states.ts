@@ -1,6 +1,6 @@
 import { challengeHeaders } from "../../api/respond.js";
-import { defaultScopes, listedKeys, readLimits } from "../../scenario/keys.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
+import { defaultScopes, listedKeys, readLimits } from "../../scenario/keys.js";
 import { isMapping } from "../../schema/type-tag.js";
 import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { describeValue, quoted, shownText } from "../response/describe.js";

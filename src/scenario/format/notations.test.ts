@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { checkShape } from "../../schema/check.js";
-import { jsonNotation, type Notation } from "../../schema/notation.js";
+import { jsonNotation, libraryNotation, type Notation } from "../../schema/notation.js";
 import type { Shape } from "../../schema/shape.js";
-import { libraryNotation } from "./check-input.js";
 import { controlBodies } from "./inputs.js";
 
 test.each<[hint: string, notation: Notation, shape: Shape, value: unknown]>([

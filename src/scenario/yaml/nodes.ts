@@ -2,8 +2,8 @@ import { type Document, isAlias, isMap, isScalar, isSeq, type Node, visit, type 
 import type { FieldPath } from "../../schema/field-path.js";
 import { nearest, quote } from "../../schema/words.js";
 import { scenarioLimits } from "../format/fields.js";
-import type { FieldProblem } from "../problems.js";
-import type { FieldLocation, SourceText } from "../written-scenario.js";
+import type { FieldProblem, SourceText } from "../problems.js";
+import type { FieldLocation } from "../written-scenario.js";
 import { isEmpty, keyText, type MapPair } from "./parse-yaml.js";
 import { placeAt, textProblem } from "./places.js";
 import { hasPartOfSecret, isSecretName } from "./secrets.js";

@@ -1,8 +1,12 @@
 import { safeOutput } from "../../rules/terminal-text.js";
 import { charactersOf, textWidth } from "../../rules/text-width.js";
-import type { FieldProblem, Place } from "../problems.js";
-import { redactSecrets } from "../redact-secrets.js";
-import type { SourcePlace, SourceText } from "../written-scenario.js";
+import {
+  type FieldProblem,
+  type Place,
+  redactSecrets,
+  type SourcePlace,
+  type SourceText,
+} from "../problems.js";
 import { hasPartOfSecret } from "./secrets.js";
 
 /** A problem of the text, which is of no field. */

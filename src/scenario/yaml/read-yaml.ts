@@ -1,9 +1,9 @@
 import { type Document, stringify } from "yaml";
+import { yamlNotation } from "../../schema/notation.js";
 import { maximumProblems } from "../../schema/problem.js";
-import { yamlNotation } from "../format/check-input.js";
 import { scenarioLimits } from "../format/fields.js";
-import type { FieldProblem } from "../problems.js";
-import { nowhere, readPlain, type SourceText, type WrittenScenario } from "../written-scenario.js";
+import type { FieldProblem, SourceText } from "../problems.js";
+import { nowhere, readPlain, type WrittenScenario } from "../written-scenario.js";
 import { checkNodes, repeatLessHint, ScenarioNodes } from "./nodes.js";
 import { firstErrorIn, isEmpty, parseYaml, Stop, shortenHint } from "./parse-yaml.js";
 import { textProblem } from "./places.js";

@@ -1,6 +1,6 @@
 import { type Document, isNode, type Node, visit } from "yaml";
 import { nearest } from "../../schema/words.js";
-import type { SourceText } from "../written-scenario.js";
+import type { SourceText } from "../problems.js";
 import { keyText, type MapPair } from "./parse-yaml.js";
 
 // Which lines of a text are not shown, because they contain a part of a secret.

@@ -1,6 +1,5 @@
 import type { YAMLError } from "yaml";
-import type { FieldProblem } from "../problems.js";
-import type { SourceText } from "../written-scenario.js";
+import type { FieldProblem, SourceText } from "../problems.js";
 import { noMergeKeys, otherSpaces, wideColon } from "./nodes.js";
 import { firstErrorIn, parseYaml } from "./parse-yaml.js";
 import { textProblem } from "./places.js";

@@ -1,8 +1,7 @@
 import type { Request, RequestHandler } from "express";
 import { textOfBytes } from "../../node/files/scenario-files.js";
 import { SandboxError } from "../../rules/errors.js";
-import { checkedCopy } from "../../rules/validation.js";
-import { checkInput } from "../../scenario/format/check-input.js";
+import { checkedCopy, checkInput } from "../../rules/validation.js";
 import { controlBodies } from "../../scenario/format/inputs.js";
 import { isTooDeep, maxLevels, tryParseJson } from "../../schema/json-text.js";
 import { jsonNotation } from "../../schema/notation.js";
