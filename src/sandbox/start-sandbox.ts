@@ -1,7 +1,7 @@
 import { profiles } from "../rules/assumptions.js";
 import { isoTime } from "../rules/time.js";
 import { checkedCopy } from "../rules/validation.js";
-import { checkDuplicates } from "../scenario/checks/scenario-rules.js";
+import { checkDuplicates } from "../scenario/checks/duplicate-values.js";
 import { ProblemList, problemAt, ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
