@@ -96,7 +96,7 @@ export function keyStateAtStart(fields: KeyFields, clockStart: StartTime): KeySt
 
 // Keys that replaced each other are one rotation: `main`, then `main-2`, then `main-3`. In a scenario, each of them but the last has
 // the ref of the next one in `replaced_by`. A key that was never rotated is alone in its rotation. The rules of
-// `checks/replacement-rules.ts` hold: each key replaces at most one other key, and none replaces itself through others.
+// `checks/key-rules.ts` hold: each key replaces at most one other key, and none replaces itself through others.
 
 /** A rotation, its oldest key first. */
 type Rotation = readonly [ScenarioKey, ...ScenarioKey[]];

@@ -294,13 +294,13 @@ export const defaultScopesAreKnown: ScenarioRule = ({ scenario, keys, assumption
 
   for (const rotation of rotationsOf(keys)) {
     if (rotation.some(({ fields }) => fields.scopes !== undefined)) continue;
-    const message = `there is no scope ${quote(unknown)}, which a key has that writes none`;
-    const hint = `give the key scopes: ${listed(known, "or")}, or add the scope to assumptions.scopes`;
+    const message = `the scope ${quote(unknown)} of a key that writes none is not one of assumptions.scopes`;
+    const hint = `give the key ${listed(known, "or")}, or add the scope to assumptions.scopes`;
     problems.add("unknown_scope", [...fieldOfKey(rotation[0]), "scopes"], message, hint);
   }
   const { organizations, keysEach } = populationOf(scenario);
   if (organizations * keysEach > 0) {
-    const message = `there is no scope ${quote(unknown)}, which the keys of a population have`;
+    const message = `the scope ${quote(unknown)} of the keys of a population is not one of assumptions.scopes`;
     problems.add("unknown_scope", ["population"], message, "add it to assumptions.scopes, or list the keys");
   }
 };

@@ -70,7 +70,7 @@ function nameProblems(pairs: readonly MapPair[], source: SourceText): FieldProbl
     const [offset] = pair.key.range ?? [0];
 
     const items = itemsWithoutBrackets(pairs.slice(index));
-    if (items.length > 1) {
+    if (items.length > 1 && !isSecretName(name)) {
       const message = `there are no brackets around the items of ${quote(name)}`;
       const hint = `write [${items.join(", ")}]`;
       return [textProblem(source, pair.value?.range?.[0] ?? offset, "yaml_syntax", message, hint)];
