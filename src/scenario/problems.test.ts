@@ -6,8 +6,7 @@ import { type Shape, shapeOfField } from "../schema/shape.js";
 import { scenarioSchema } from "./format/schema.js";
 import { parseScenario } from "./interpret.js";
 import { ScenarioError } from "./problems.js";
-import { placeAt } from "./yaml/places.js";
-import { secretsIn } from "./yaml/secrets.js";
+import { placeAt, secretsIn } from "./yaml/places.js";
 
 function errorOf(text: string, file?: string): ScenarioError {
   try {

@@ -2,10 +2,16 @@ import { hasSandboxMark, sandboxMark } from "../rules/key-text.js";
 import type { FieldPath } from "../schema/field-path.js";
 import { nearest, quote } from "../schema/words.js";
 import { positionsInRotations } from "./key-ends.js";
-import { defaultScopes, fieldOfKey, listedKeys, populationOf } from "./keys.js";
+import {
+  defaultScopes,
+  fieldOfKey,
+  listedKeys,
+  numbersOfBodies,
+  populationOf,
+  writtenEndpoints,
+} from "./keys.js";
 import type { FieldProblem, ScenarioPlaces } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
-import { numbersOfBodies, writtenEndpoints } from "./written-scenario.js";
 
 /** At most this many warnings of a kind are shown. */
 const maxWarnings = 20;

@@ -1,6 +1,7 @@
 import { pathWithoutParameterNames } from "../../rules/canonical-path.js";
 import { quote } from "../../schema/words.js";
-import { longestSpelling, numbersOfBodies, writtenEndpoints } from "../written-scenario.js";
+import { numbersOfBodies, writtenEndpoints } from "../keys.js";
+import { longestSpelling } from "../written-scenario.js";
 import type { ScenarioRule } from "./rule-input.js";
 
 /** A scenario removes only inherited endpoints. */

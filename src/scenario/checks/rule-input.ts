@@ -13,10 +13,10 @@ import {
   populatedKeyAt,
   populatedNumbers,
   type ScenarioKey,
+  writtenEndpoints,
 } from "../keys.js";
 import { ProblemList, type ScenarioPlaces } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
-import { writtenEndpoints } from "../written-scenario.js";
 
 /** What a rule gets: a scenario that has its shape, what several rules read from it, and where problems go. */
 export interface RuleInput {

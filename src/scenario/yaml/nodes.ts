@@ -5,8 +5,7 @@ import { scenarioLimits } from "../format/fields.js";
 import type { FieldProblem, SourceText } from "../problems.js";
 import type { FieldLocation } from "../written-scenario.js";
 import { isEmpty, keyText, type MapPair } from "./parse-yaml.js";
-import { placeAt, textProblem } from "./places.js";
-import { hasPartOfSecret, isSecretName } from "./secrets.js";
+import { hasPartOfSecret, isSecretName, placeAt, textProblem } from "./places.js";
 
 export const repeatLessHint = "extend a scenario, or repeat less";
 

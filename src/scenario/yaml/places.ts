@@ -1,5 +1,7 @@
+import { type Document, isNode, type Node, visit } from "yaml";
 import { safeOutput } from "../../rules/terminal-text.js";
 import { charactersOf, textWidth } from "../../rules/text-width.js";
+import { nearest } from "../../schema/words.js";
 import {
   type FieldProblem,
   type Place,
@@ -7,7 +9,7 @@ import {
   type SourcePlace,
   type SourceText,
 } from "../problems.js";
-import { hasPartOfSecret } from "./secrets.js";
+import { keyText, type MapPair } from "./parse-yaml.js";
 
 /** A problem of the text, which is of no field. */
 export function textProblem(
@@ -88,4 +90,113 @@ function columnsOf(characters: readonly string[]): number {
   // A tab, and what has no width by itself, counts as one column.
   for (const character of characters) columns += Math.max(1, textWidth(character));
   return columns;
+}
+
+// Which lines of a text are not shown, because they contain a part of a secret.
+
+/** Whether the line at an offset contains a part of a secret. */
+export function hasPartOfSecret(source: SourceText, offset: number): boolean {
+  const { text, secrets } = source;
+  const lineStart = offset === 0 ? 0 : text.lastIndexOf("\n", offset - 1) + 1;
+  const nextLine = text.indexOf("\n", lineStart);
+  const lineEnd = nextLine === -1 ? text.length : nextLine;
+  if (secrets !== undefined) {
+    return secrets().some(([start, end]) => start < lineEnd && end > lineStart);
+  }
+  // A text that is not valid YAML has only names to go by.
+  const lines = linesAround(text.slice(lineStart, lineEnd), text.slice(0, lineStart));
+  return lines.some(hasSecretName);
+}
+
+/** A line, and the lines above that it may belong to. */
+function linesAround(line: string, textAbove: string): string[] {
+  const linesAbove = textAbove.split("\n").filter((above) => !isEmptyOrComment(above));
+  linesAbove.reverse();
+
+  // The line may continue the value of the line above, however it is indented.
+  const lines = [line, ...linesAbove.slice(0, 1)];
+
+  // It belongs to the nearest line above that is indented less, and that line to the next.
+  let indent = indentOf(line);
+  for (const above of linesAbove) {
+    if (indentOf(above) >= indent) continue;
+    lines.push(above);
+    indent = indentOf(above);
+  }
+  return lines;
+}
+
+export function isEmptyOrComment(line: string): boolean {
+  return /^\s*(?:#|$)/.test(line);
+}
+
+/** How many spaces a line starts with. */
+export function indentOf(line: string): number {
+  return line.search(/[^ ]|$/);
+}
+
+/** A longer name may be a secret itself. */
+const longestFieldName = 100;
+
+/** `secret` in `- secret = hunter2`. */
+const firstWordOfLine = new RegExp(`^[\\s-]*["']?([\\w-]{1,${longestFieldName}})["']?[ =]`);
+/** `secret` in `main: { "secret"`. */
+const lastWordOfText = /[\w-]+(?=["']?$)/;
+
+/** Whether a line has the name of a secret: as its first word, or in front of a colon. */
+function hasSecretName(line: string): boolean {
+  const [, firstWord = ""] = firstWordOfLine.exec(line) ?? [];
+  if (isSecretName(firstWord)) return true;
+
+  // From colon to colon: a search in a long line without a colon would take quadratic time.
+  for (const beforeColon of line.split(":").slice(0, -1)) {
+    const end = beforeColon.trimEnd().slice(-longestFieldName);
+    const [name = ""] = lastWordOfText.exec(end) ?? [];
+    if (isSecretName(name)) return true;
+  }
+  return false;
+}
+
+/** Names that other tools give to a real key, which may be without its prefix there: `token`, `my_api_key`, not `tokenize`. */
+const nameOfOtherTools = /(?:^|_)(?:token|api_?key)s?(?:_|$)/i;
+
+/** Whether a field is a secret, even if misspelled, as in `secert` and `clientSecret`; other tools' names count only as whole words. */
+export function isSecretName(name: string): boolean {
+  const inSnakeCase = name.replace(/([a-z])([A-Z])/g, "$1_$2").replaceAll("-", "_");
+  if (nameOfOtherTools.test(inSnakeCase)) return true;
+  return inSnakeCase.split("_").some((word) => nearest(word, ["secret"]) !== undefined);
+}
+
+/** The ranges of the values of secrets, no matter what they look like. A name may contain its value: `secret:hunter2`. */
+export function secretsIn(document: Document.Parsed): (readonly [start: number, end: number])[] {
+  const ranges: (readonly [start: number, end: number])[] = [];
+  const add = ({ range }: Node) => {
+    if (range != null) ranges.push([range[0], range[1]]);
+  };
+
+  const anchors = new Set<string>();
+  visit(document, {
+    Pair(_, pair) {
+      const { key, value } = pair as MapPair;
+      const name = keyText(key);
+      const [firstWord = ""] = /^[\w-]+/.exec(name) ?? [];
+      const containsValue = firstWord !== name && isSecretName(firstWord);
+      if (!containsValue && !isSecretName(name)) return undefined;
+      if (containsValue) add(key);
+      if (isNode(value)) {
+        add(value);
+        visit(value, { Alias: (_, alias) => void anchors.add(alias.source) });
+      }
+      return visit.SKIP;
+    },
+  });
+
+  // The values of these aliases stand elsewhere: `hunter2` of `secret: *s` in `x-of-key: &s hunter2`.
+  if (anchors.size === 0) return ranges;
+  visit(document, {
+    Value(_, node) {
+      if (node.anchor !== undefined && anchors.has(node.anchor)) add(node);
+    },
+  });
+  return ranges;
 }

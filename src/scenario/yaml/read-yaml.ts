@@ -6,8 +6,7 @@ import type { FieldProblem, SourceText } from "../problems.js";
 import { nowhere, readPlain, type WrittenScenario } from "../written-scenario.js";
 import { checkNodes, repeatLessHint, ScenarioNodes } from "./nodes.js";
 import { firstErrorIn, isEmpty, parseYaml, Stop, shortenHint } from "./parse-yaml.js";
-import { textProblem } from "./places.js";
-import { secretsIn } from "./secrets.js";
+import { secretsIn, textProblem } from "./places.js";
 import { syntaxProblem } from "./syntax-problem.js";
 
 /**

@@ -2,8 +2,7 @@ import type { YAMLError } from "yaml";
 import type { FieldProblem, SourceText } from "../problems.js";
 import { noMergeKeys, otherSpaces, wideColon } from "./nodes.js";
 import { firstErrorIn, parseYaml } from "./parse-yaml.js";
-import { textProblem } from "./places.js";
-import { hasPartOfSecret, indentOf, isEmptyOrComment } from "./secrets.js";
+import { hasPartOfSecret, indentOf, isEmptyOrComment, textProblem } from "./places.js";
 
 // A text that is not YAML has an error where the parser gave up, which is often not where the mistake is. A repair is a guess at
 // the mistake: changed lines. It is named only if the parser finds no error in the changed text; so it does not matter that a
