@@ -31,37 +31,23 @@ export interface OnRequest {
 }
 
 /** Which request it is, over all processes of the run. */
-export type WhichRequest = RequestByOutcome | NthRequest;
-
-/** The first request that would have this outcome, or each one. If a fault is put in place: of the requests that the fault can hit. */
-export interface RequestByOutcome {
-  readonly kind: "first" | "each";
-  readonly outcome: OutcomeId;
-}
-
-/** The nth request with a key, from 1, of those that the sandbox would accept, at once or after a delay. */
-export interface NthRequest {
-  readonly kind: "nth";
-  readonly key: string;
-  readonly nth: number;
-}
+export type WhichRequest =
+  /** The first request that would have this outcome, or each one. If a fault is put in place: of the requests that the fault can hit. */
+  | { readonly kind: "first" | "each"; readonly outcome: OutcomeId }
+  /** The nth request with a key, from 1, of those that the sandbox would accept, at once or after a delay. */
+  | { readonly kind: "nth"; readonly key: string; readonly nth: number };
 
 export type Replacement =
-  | FaultOfRun
+  /** A fault. A client should pass after it. */
+  | { readonly kind: "fault"; readonly effect: Faults[number]["then"] }
   /** A 401 for a key that works, and a 200 for any other. A client should fail at it. */
   | { readonly kind: "wrong_answer" }
   /** Its own response, after so many seconds. */
   | { readonly kind: "late"; readonly seconds: number }
-  | RejectionOfRun;
-
-/** A fault. A client should pass after it. */
-export interface FaultOfRun {
-  readonly kind: "fault";
-  readonly effect: Faults[number]["then"];
-}
+  | Rejection;
 
 /** Another outcome than its own, or a 503. A client should fail at it, and not send the key again, or not before its time. */
-export interface RejectionOfRun {
+export interface Rejection {
   readonly kind: "rejection";
   readonly as: ApiOutcomeId | "fault.status";
   /** How long to wait, in `Retry-After`. Without it, there is no such header, and a client may send again when the next minute begins. */

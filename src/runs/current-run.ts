@@ -1,9 +1,9 @@
 import type { ConditionedRun, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { conditionedRun } from "./conditioned-run.js";
-import { LineWriter } from "./line-writer.js";
 import {
   claimOnce,
   type Files,
+  LineWriter,
   nodeFiles,
   nodeProcess,
   ownVersion,
@@ -59,18 +59,14 @@ function readRun({ path, writer }: OpenFolder, files: Files): SandboxRun | undef
   return {
     scenario,
     conditionedRun: conditions && { ...conditionedRun(conditions, claim), clockStart },
-    optionsFor: (ownOptions) => completedOptions(ownOptions, options),
+    optionsFor: (own) => ({
+      ...own,
+      seed: own.seed ?? options.seed,
+      profile: own.profile ?? options.profile,
+      now: own.now ?? options.now,
+      frozen: own.frozen ?? options.frozen,
+    }),
     reportRequestsOf: (sandbox) => writeRequestsOf(sandbox, writer, options.seed),
-  };
-}
-
-function completedOptions(own: StartOptions, ofRun: StartOptions): StartOptions {
-  return {
-    ...own,
-    seed: own.seed ?? ofRun.seed,
-    profile: own.profile ?? ofRun.profile,
-    now: own.now ?? ofRun.now,
-    frozen: own.frozen ?? ofRun.frozen,
   };
 }
 

@@ -1,7 +1,7 @@
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
 import { keyVariable } from "../../rules/key-text.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
-import type { RejectionOfRun } from "../../runs/conditions.js";
+import type { Rejection } from "../../runs/conditions.js";
 import type { ResendCheck } from "../checks/check.js";
 import type { KeyRequest } from "../client-runs/client-run.js";
 import { longestWait } from "../client-runs/timeouts.js";
@@ -21,7 +21,7 @@ export interface ResendKind {
   readonly responseWords: string;
   readonly whatToDo: string;
   /** What a request gets in place of its success. */
-  readonly rejection: RejectionOfRun;
+  readonly rejection: Rejection;
   /** Whether the rejection ends: the key may then be sent again, but not before its time. After any other, it must not be sent again. */
   readonly isTimed: boolean;
 }
