@@ -1,10 +1,16 @@
 import type { ReportLayout, TableRow, Tone } from "../../report/render/layout.js";
 import { commandLine } from "../../report/shell-words.js";
 import { nameOf } from "../checks/check.js";
-import type { Finding, JudgedCheck, Note, Reason, ResultOfCheck } from "../checks/judgment.js";
-import { againLine, type Program } from "./again-line.js";
+import {
+  type Finding,
+  isProblemOf,
+  type JudgedCheck,
+  type Note,
+  type Reason,
+  type ResultOfCheck,
+} from "../checks/judgment.js";
 import { type CertifyResult, certificateJson } from "./certificate.js";
-import { conclusionLine, isProblemOf } from "./conclusion.js";
+import { againLine, conclusionLine, type Program } from "./certificate-words.js";
 
 /** The result of a check in words, and how a renderer colors it. */
 const resultCells: Readonly<Record<ResultOfCheck["kind"], { readonly text: string; readonly tone: Tone }>> = {

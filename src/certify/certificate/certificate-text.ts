@@ -7,9 +7,8 @@ import { listed } from "../../schema/words.js";
 import { asksFor, type Check, nameOf } from "../checks/check.js";
 import type { Finding, JudgedCheck, Note, Reason } from "../checks/judgment.js";
 import { nameOfKey, resendKinds } from "../resends/resend-kinds.js";
-import { againLine, type Program } from "./again-line.js";
 import type { CertifyResult } from "./certificate.js";
-import { conclusionLine, failedWithoutProblem } from "./conclusion.js";
+import { againLine, conclusionLine, failedWithoutProblem, type Program } from "./certificate-words.js";
 
 /** A fix and its command share a line of at most so many characters. */
 const width = 100;

@@ -1,6 +1,6 @@
 import type { ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
-import type { Check } from "./check.js";
+import { type Check, isNameOfAdvice, nameOf } from "./check.js";
 
 /**
  * Why something shows nothing about the client. Functions whose names begin with `findDoubt` look for one: they return the first reason why
@@ -75,6 +75,13 @@ export interface Finding extends ValueOf<typeof findingShape> {}
 
 /** The shapes of what a certificate lists. */
 export const judgmentShapes = { note: noteShape, finding: findingShape };
+
+/** Whether a problem is about this check. One of advice lists the runs that have the advice, and is about none of their checks. */
+export function isProblemOf(problem: Finding, check: Check): boolean {
+  const name = nameOf(check);
+  if (problem.name === name) return true;
+  return !isNameOfAdvice(problem.name) && problem.runs.includes(name);
+}
 
 /** What a part of the runs has shown. */
 export interface Judgment {

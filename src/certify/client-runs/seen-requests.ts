@@ -1,10 +1,22 @@
 import { headerPairs } from "../../api/http-messages.js";
+import words from "../../api/variation/words.json" with { type: "json" };
 import { isIdempotent } from "../../rules/after-fault.js";
 import type { RequestCounter } from "../../sandbox/journal/counts.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { RunTrace, VariedPoint } from "../../sandbox/run-trace.js";
 import type { KeyRequest, RequestFacts, SentKey } from "./client-run.js";
-import { pointId, variantWords } from "./varied-points.js";
+
+/** What each row of the variation table has in words. */
+const rows: Readonly<Record<string, { remedy: string; variants: Readonly<Record<string, string>> }>> = words;
+
+/** A variant in words, after "when a 200": "has an `ETag`"; `undefined` for what `minimal` does. */
+export const variantWords = (row: string, variant: string) => rows[row]?.variants[variant];
+
+/** How to fix a client that a variant of this row breaks. */
+export const rowRemedy = (row: string) => rows[row]?.remedy ?? "";
+
+/** Equal for the same variant of the same row on the same status. */
+export const pointId = ({ row, status, variant }: VariedPoint) => `${row} ${status} ${variant}`;
 
 /** What the requests of a run show, over all its sandboxes: each sandbox reports its exchanges here, with what the run did to them. */
 export class SeenRequests implements RequestCounter {
@@ -77,6 +89,7 @@ export class SeenRequests implements RequestCounter {
     const outcomeWithoutRun = replaced ?? outcome;
     sentKey.requests.push({
       id,
+      nth: sentKey.requests.length + 1,
       at,
       outcome: outcomeWithoutRun,
       canTakeFault: isIdempotent(method) && response.body !== "",

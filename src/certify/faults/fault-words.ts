@@ -43,10 +43,10 @@ export function wordsIfSentAgain(names: readonly FaultOutcomeId[]): FaultWords {
 }
 
 /** The words of faults at which the command fails. A single one has its own fix, several have a common one. */
-export function wordsIfNotSurvived(first: FaultOutcomeId, others: readonly FaultOutcomeId[]): FaultWords {
-  if (others.length === 0) return wordsOfSingle("Fails", first, []);
+export function wordsIfNotSurvived(names: readonly FaultOutcomeId[]): FaultWords {
+  const [first, ...others] = names;
+  if (first !== undefined && others.length === 0) return wordsOfSingle("Fails", first, []);
 
-  const names = [first, ...others];
   const responses = names.map((name) => wordsOfKinds[name].responsePhrase);
   const fixes = [sendAgain];
   if (names.includes("fault.status")) fixes.push(readStatusFirst);

@@ -11,25 +11,25 @@ import {
 } from "../../../test/certify/hand-made.js";
 import type { Replacement } from "../../runs/conditions.js";
 import type { KeyRequest, RunEnd } from "../client-runs/client-run.js";
-import { type ShownByRun, shownByAllRuns } from "./last-rejections.js";
+import type { Reaction } from "./reaction.js";
+import { shownTogether } from "./rejection-trial.js";
 import { type ResendKind, resendKinds } from "./resend-kinds.js";
 import { judgeResends } from "./resends.js";
-import { planTurns, type SomeKinds, turnsAfter } from "./turn-plan.js";
+import { planTurns } from "./suspects.js";
 
-const request = {} as Partial<KeyRequest> as KeyRequest;
-const rejections: Readonly<Record<string, ShownByRun>> = {
-  g: { kind: "gave_up" },
-  w: { kind: "in_time", request },
-  r: { kind: "resent", request },
+const reactions: Readonly<Record<string, Reaction["kind"]>> = {
+  g: "nothing_more",
+  w: "in_time",
+  r: "resent",
 };
 
 /** What runs show that end like this: the client gave up, waited, or resent. */
 const shown = (runs: string, neededWaits = 2, neededFailures: 1 | 2 = 1) =>
-  shownByAllRuns(
-    [...runs].map((letter) => rejections[letter] as ShownByRun),
+  shownTogether(
+    [...runs].map((letter) => reactions[letter] as Reaction["kind"]),
     neededWaits,
     neededFailures,
-  ).kind;
+  );
 
 test.each([
   ["g", "held"],
@@ -225,17 +225,18 @@ test("a request that comes too soon after the first one counts, although the las
   expect(result?.kind).toBe("failed");
 });
 
-const kindsOf4xx = resendKinds(["403.insufficient_scope"]).filter(({ isTimed }) => !isTimed) as [
-  ResendKind,
-  ...ResendKind[],
-];
+const kindsOf4xx = resendKinds(["403.insufficient_scope"]).filter(({ isTimed }) => !isTimed);
 
 /** The turns as texts: the key, the number of its request, and the kind. */
-const planned = (count: number, otherCounts: readonly number[], kinds: SomeKinds = kindsOf4xx) => {
+const planned = (
+  count: number,
+  otherCounts: readonly number[],
+  kinds: readonly ResendKind[] = kindsOf4xx,
+) => {
   const others = otherCounts.map((otherCount, at) => steadyKey(`other-${at + 1}`, otherCount));
   const { ofKey, ofOtherKeys } = planTurns(steadyKey("active", count), others, kinds);
   return [...ofKey, ...ofOtherKeys].map(
-    ({ key, nth, resendKind }) => `${key.ref} ${nth} ${resendKind.heldWords.slice(0, 3)}`,
+    ({ key, request, resendKind }) => `${key.ref} ${request.nth} ${resendKind.heldWords.slice(0, 3)}`,
   );
 };
 
@@ -263,15 +264,24 @@ test("a plan of more requests than turns rejects some from the first to the last
   expect(numbers(60)).toEqual([1, 9, 18, 26, 35, 43, 52, 60]);
 });
 
-test("more turns of a request go on with the kind after its last one", () => {
-  const [unauthorized, forbidden] = kindsOf4xx;
-  const key = steadyKey("active", 3);
-  const turns = turnsAfter({ key, nth: 2, resendKind: forbidden as ResendKind }, kindsOf4xx, 3);
-  expect(turns.map(({ nth, resendKind }) => [nth, resendKind])).toEqual([
-    [2, unauthorized],
-    [2, forbidden],
-    [2, unauthorized],
-  ]);
+test("more turns of a request that only comes in time go on with the kind after its last one", async () => {
+  const turns: string[] = [];
+  const { runs } = await handMade(
+    ({ name, conditions: { onRequest } }) => {
+      if (onRequest?.which.kind !== "nth") return { sentKeys: [sentTimes("active", 2)], points: [point] };
+      if (is404(onRequest.gets)) return silent;
+      if (onRequest.gets.kind === "late") return passed;
+      if (onRequest.which.nth === 1) turns.push(name);
+      return early(onRequest.which.nth === 1 ? undefined : 300);
+    },
+    { only: ["resend.429"] },
+  );
+  const kinds = kindsOf((await judgeResends(runs)).checks);
+  expect(kinds[timed]).toBe("not_judged");
+  const [without, seconds, date] = ["resend.429.without", timed, "resend.429.date"];
+  // Of eight turns, four are of the first request.
+  expect(turns.slice(0, 4)).toEqual([without, seconds, date, without]);
+  expect(turns.slice(4)).toEqual([seconds, date, without, seconds, date]);
 });
 
 /** A client that sends the key again after these requests, of three, if they get a 401 or a 403. */

@@ -1,6 +1,6 @@
 import { assumptionsKeptFromVarying } from "../../api/variation/own-assumptions.js";
 import type { CertifyPlan } from "../../certify/checks/plan.js";
-import { checkOnlyNames } from "../../certify/only-names.js";
+import { checkOnlyNames } from "../../certify/only.js";
 import { outcomesToCover } from "../../report/possible-outcomes.js";
 import type { SandboxError } from "../../rules/errors.js";
 import { faultOutcomeIds } from "../../rules/outcomes.js";

@@ -1,0 +1,143 @@
+import { expect, test } from "vitest";
+import { handMade, runEnd, sentKey, sentTimes } from "../../../test/certify/hand-made.js";
+import type { RunEnd } from "./client-run.js";
+import { findDoubtOfFailure, findDoubtOfPass, repeatFailures } from "./doubts.js";
+import { shownOr } from "./runs.js";
+
+const point = { row: "etag", variant: "weak", status: 200 };
+const rejected = { outcome: "401.revoked" } as const;
+const plain = runEnd({ sentKeys: [sentTimes("active", 2), sentKey("revoked", rejected)] });
+
+const whyOf = (more: Partial<RunEnd>, subject: "varied" | "replaced" = "replaced") =>
+  findDoubtOfPass(
+    plain,
+    runEnd({ replacedCount: 1, points: [point], sentKeys: plain.sentKeys, ...more }),
+    subject,
+  )?.why;
+
+test("a run with its subject and all requests of the plain one is judged", () => {
+  expect(whyOf({})).toBeUndefined();
+  expect(whyOf({ replacedCount: 0 }, "varied")).toBeUndefined();
+  expect(whyOf({ points: [], ownSeed: 3 })).toBeUndefined();
+});
+
+test.each<[string, Partial<RunEnd>, "varied" | "replaced", RegExp]>([
+  ["sent nothing", { sentKeys: [] }, "replaced", /^the command sent no request/],
+  ["has another seed", { ownSeed: 3 }, "varied", /^your code sets the seed 3$/],
+  ["did not vary", { points: [] }, "varied", /^no response varied$/],
+  ["was not hit", { replacedCount: 0 }, "replaced", /^no request was hit$/],
+  [
+    "lacks a key",
+    { sentKeys: [sentTimes("active", 2)] },
+    "replaced",
+    /in the plain run: `revoked` \(401\.revoked\)$/,
+  ],
+])("a run that %s is not judged", (_, more, subject, why) => {
+  expect(whyOf(more, subject)).toMatch(why);
+});
+
+test("a key may lack an outcome after one of its requests was hit, and a fault of the tests may be missing", () => {
+  const faulty = runEnd({
+    sentKeys: [sentKey("active", {}, { outcome: "fault.status" }), sentKey("revoked", rejected)],
+  });
+  const run = (...requests: Parameters<typeof sentKey>[1][]) =>
+    findDoubtOfPass(
+      faulty,
+      runEnd({ replacedCount: 1, sentKeys: [sentKey("active", ...requests), sentKey("revoked", rejected)] }),
+      "replaced",
+    );
+  expect(run({})).toBeUndefined();
+  const isReplaced = runEnd({
+    replacedCount: 1,
+    sentKeys: [
+      sentKey("active", { outcome: "403.access_denied", isReplaced: true }),
+      sentKey("revoked", rejected),
+    ],
+  });
+  expect(findDoubtOfPass(faulty, isReplaced, "replaced")).toBeUndefined();
+});
+
+test("more than three missing requests are named by three, and an unknown key by its outcome", () => {
+  const keys = ["a", "b", "c", "d"].map((key) => sentTimes(key, 1));
+  const unknown = { ...sentKey("6f2a", { outcome: "401.unknown" }), isUnknown: true };
+  const why = (...sentKeys: RunEnd["sentKeys"]) =>
+    findDoubtOfPass({ sentKeys }, runEnd({ replacedCount: 1, sentKeys: plain.sentKeys }), "replaced")?.why;
+  expect(why(...keys)).toMatch(/: `a` \(200\.test\), `b` \(200\.test\), `c` \(200\.test\) and others$/);
+  expect(why(...keys.slice(1))).toMatch(/`c` \(200\.test\) and `d` \(200\.test\)$/);
+  expect(why(unknown)).toMatch(/: a request that ends on 401\.unknown$/);
+});
+
+const varied = { purpose: { kind: "varied", seed: 1 }, conditions: { profile: "varied" } } as const;
+const failed: Partial<RunEnd> = { result: "failed" };
+
+/** Runs whose varied ones end like this, by how many there were; the plain ones pass. */
+const runsThat = (endOf: (before: number) => Partial<RunEnd> | undefined, only?: readonly string[]) =>
+  handMade(({ name }, before) => (name === "varied.1" ? endOf(before) : {}), only && { only });
+
+const firstOf = async ({ runs }: Awaited<ReturnType<typeof handMade>>) => await runs.makeOnce(varied);
+
+test("with all varied runs, a failure counts without another run", async () => {
+  const made = await runsThat(() => failed);
+  expect(await findDoubtOfFailure(made.runs, await firstOf(made))).toBeUndefined();
+  expect(made.names).toHaveLength(2);
+});
+
+test("with fewer varied runs, a failure counts if it comes again, and two more plain runs are made", async () => {
+  const only = ["varied.1"];
+  const sure = await runsThat(() => failed, only);
+  expect(await findDoubtOfFailure(sure.runs, await firstOf(sure))).toBeUndefined();
+  expect(sure.names.filter((name) => name === "plain")).toHaveLength(3);
+  const once = await runsThat((before) => (before === 0 ? failed : {}), only);
+  expect((await findDoubtOfFailure(once.runs, await firstOf(once)))?.why).toBe(
+    "the command fails, but only in some runs",
+  );
+});
+
+test("a failure does not count if the last plain run is not made", async () => {
+  const made = await handMade(
+    ({ name }, before) => (name === "varied.1" ? failed : before === 2 ? undefined : {}),
+    {
+      only: ["varied.1"],
+    },
+  );
+  await expect(findDoubtOfFailure(made.runs, await firstOf(made))).rejects.toMatchObject({
+    reason: { why: "certify was stopped" },
+  });
+});
+
+const whyFailuresDoNotCount = (...args: Parameters<typeof repeatFailures>) =>
+  shownOr(repeatFailures(...args), (reason) => reason);
+
+test.each<[string, Partial<RunEnd>, number]>([
+  ["one failure is repeated five times: chance passes one of them", failed, 5],
+  ["a run that does not end is not repeated: chance does not do that", { result: "timed_out" }, 0],
+])("%s", async (_, end, count) => {
+  const made = await runsThat(() => end);
+  const run = await firstOf(made);
+  expect(await whyFailuresDoNotCount(made.runs, [run])).toBeUndefined();
+  expect(made.names.filter((name) => name === "varied.1")).toHaveLength(1 + count);
+});
+
+test("a repetition that passes contradicts the failure, and one that was not made shows nothing", async () => {
+  const passing = await runsThat((before) => (before < 3 ? failed : {}));
+  const doubt = await whyFailuresDoNotCount(passing.runs, [await firstOf(passing)]);
+  expect(doubt?.why).toBe("the command passes and fails under the same conditions (varied.1, runs 2 and 5)");
+  expect(passing.runs.findContradiction()).toMatchObject({ failed: { number: 2 }, passed: { number: 5 } });
+  const stopped = await runsThat((before) => (before < 3 ? failed : undefined));
+  expect((await whyFailuresDoNotCount(stopped.runs, [await firstOf(stopped)]))?.why).toBe(
+    "certify was stopped",
+  );
+  expect(stopped.runs.isStopped).toBe(true);
+});
+
+test("only a failure next to another run is repeated alone", async () => {
+  for (const isShared of [true, false]) {
+    const alone: unknown[] = [];
+    const { runs } = await handMade(({ name, isAlone }) => {
+      if (name === "varied.1") alone.push(isAlone);
+      return name === "varied.1" ? { ...failed, isShared } : {};
+    });
+    await repeatFailures(runs, [await runs.makeOnce(varied)]);
+    expect(alone).toEqual([false, ...Array(5).fill(isShared)]);
+  }
+});

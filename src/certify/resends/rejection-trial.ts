@@ -1,0 +1,194 @@
+import { keyVariable } from "../../rules/key-text.js";
+import { isSuccess, outcomeRow } from "../../rules/outcomes.js";
+import { nameOf } from "../checks/check.js";
+import { type Held, type NotJudged, notJudged, type Reason } from "../checks/judgment.js";
+import { type ClientRun, isNoticed, type KeyRequest } from "../client-runs/client-run.js";
+import { failuresNeeded, findDoubtOfPass, makePlainRunsNextToFailures } from "../client-runs/doubts.js";
+import type { Runs } from "../client-runs/runs.js";
+import {
+  extraRequestAfterHit,
+  lastRequest,
+  msIfTooEarly,
+  type Reaction,
+  rejectInNewRun,
+  type WorkingKey,
+} from "./reaction.js";
+import type { ResendKind } from "./resend-kinds.js";
+import { passesUnnoticed } from "./steady-key.js";
+
+// To find out whether a client resends, the last request with a key is rejected in one run after another, until the runs agree. As an
+// example, a rejection with a time, of several such kinds:
+//
+//     nothing more                  held: the command failed, and nothing followed (if one failure is enough: doubts.ts)
+//     in time, in time              held: the client waited in two runs
+//     resent, resent                resent: a suspect
+//     resent, in time               one more run: a client with jitter comes too soon only sometimes
+//     resent, in time, in time,
+//       in time, in time            sometimes: five runs, and only one resend
+//     in time, nothing more         sometimes: the client asks again in some runs only
+
+/** A kind of rejection of the last request after which the key came again. Other reasons for that must still be excluded. */
+export interface Suspect {
+  readonly kind: "suspect";
+  readonly resendKind: ResendKind;
+  /** The requests that must not have come, one of each run that shows it. */
+  readonly requests: readonly KeyRequest[];
+}
+
+/** Rejects the last request with the key in run after run, until they show something together. `neededWaits`: see `shownTogether`. */
+export async function tryKind(
+  runs: Runs,
+  key: WorkingKey,
+  resendKind: ResendKind,
+  neededWaits: number,
+): Promise<Held | NotJudged | Suspect> {
+  const kinds: Reaction["kind"][] = [];
+  const requests: KeyRequest[] = [];
+  const resends: KeyRequest[] = [];
+  for (;;) {
+    const reaction = await rejectInNewRun(runs, key, lastRequest(key), resendKind);
+    const doubt = findDoubtOfReaction(runs, key, resendKind, reaction);
+    if (doubt !== undefined) return notJudged(doubt);
+    kinds.push(reaction.kind);
+    if ("request" in reaction) requests.push(reaction.request);
+    if (reaction.kind === "resent") resends.push(reaction.request);
+
+    switch (shownTogether(kinds, neededWaits, failuresNeeded(runs.plan))) {
+      case "one_more_run":
+        continue;
+      case "resent":
+        return { kind: "suspect", resendKind, requests: resends };
+      case "sometimes":
+        return notJudged(onlyInSomeRuns(key, resendKind, requests));
+      case "held": {
+        if (kinds.includes("nothing_more")) await makePlainRunsNextToFailures(runs);
+        const doubtOfHeld = await findResendInOtherRuns(runs, key, resendKind);
+        return doubtOfHeld === undefined ? { kind: "held", key: key.ref } : notJudged(doubtOfHeld);
+      }
+    }
+  }
+}
+
+/** So many runs must show a resend. */
+const sureResends = 2;
+/** So many runs reject the last request at most. */
+const maxRejections = 5;
+
+/**
+ * What the runs that rejected the last request show together. `sometimes`: the client asks again in some runs only, and nobody can tell why.
+ * `neededWaits`: in how many of them the next request must come in time. `neededFailures`: in how many nothing more must come.
+ */
+export function shownTogether(
+  kinds: readonly Reaction["kind"][],
+  neededWaits: number,
+  neededFailures: 1 | 2,
+): "held" | "resent" | "sometimes" | "one_more_run" {
+  const silentCount = kinds.filter((kind) => kind === "nothing_more").length;
+  const resendCount = kinds.filter((kind) => kind === "resent").length;
+  // The client gave up in all runs, in some, or in none.
+  if (silentCount === kinds.length) return silentCount < neededFailures ? "one_more_run" : "held";
+  if (silentCount > 0) return "sometimes";
+
+  if (resendCount === 0) return kinds.length < neededWaits ? "one_more_run" : "held";
+  if (resendCount >= sureResends) return "resent";
+  return kinds.length < maxRejections ? "one_more_run" : "sometimes";
+}
+
+/** Why a run shows nothing in which the last request was rejected. */
+function findDoubtOfReaction(
+  { plain }: Runs,
+  key: WorkingKey,
+  resendKind: ResendKind,
+  reaction: Reaction,
+): Reason | undefined {
+  switch (reaction.kind) {
+    case "not_judged":
+      return reaction.reason;
+    case "nothing_more": {
+      const { run } = reaction;
+      if (isNoticed(run)) return undefined;
+      return findDoubtOfPass(plain, run, "replaced") ?? passesUnnoticed(key, resendKind.responseWords);
+    }
+    case "then_failed":
+      return {
+        why: `${sentAgainAfter(key, resendKind, [reaction.request])}, and the command then failed`,
+        whatToDo: "Leave out what sends the key after a failed test, or what counts requests.",
+      };
+    case "by_other_process":
+      return sentByOtherProcess;
+    case "in_time":
+    case "resent":
+      return undefined;
+  }
+}
+
+/** As in "after a 401, SVC_KEY_ACTIVE was sent again (req_1)". The request is the first one that came too soon, if there is one. */
+export function sentAgainAfter(
+  { ref }: WorkingKey,
+  { isTimed, responseWords }: ResendKind,
+  requests: readonly KeyRequest[],
+): string {
+  const early = isTimed ? requests.find((request) => msIfTooEarly(request) !== undefined) : undefined;
+  const named = early ?? requests[0];
+  const later = early === undefined ? "" : `, ${msIfTooEarly(early)} ms later`;
+  return `after ${responseWords}, ${keyVariable(ref)} was sent again (${named?.id}${later})`;
+}
+
+function onlyInSomeRuns(key: WorkingKey, kind: ResendKind, requests: readonly KeyRequest[]): Reason {
+  return {
+    why: `${sentAgainAfter(key, kind, requests)}, but only in some runs`,
+    whatToDo:
+      "Find out what else it depends on, such as the order of tests. If your client waits at random, add to the time, never subtract from it.",
+  };
+}
+
+export const sentByOtherProcess: Reason = {
+  why: "another process of the command sent the key after the rejection, whose clock no run shows",
+  whatToDo: "Send the key in tests of one process only.",
+};
+
+/** The client has given up after a 401 or 403. Finds a run for another check that shows a resend all the same, and returns it as a reason. */
+async function findResendInOtherRuns(
+  runs: Runs,
+  key: WorkingKey,
+  resendKind: ResendKind,
+): Promise<Reason | undefined> {
+  const { check, isTimed, responseWords, whatToDo } = resendKind;
+  if (isTimed) return undefined;
+
+  // A varied run that passed shows a resend if more requests got this rejection there than in the plain run.
+  const countInPlain = countRejected(runs.plain, resendKind);
+  for (const run of await runs.heldVaried()) {
+    if (countRejected(run, resendKind) <= countInPlain) continue;
+    const why = `more requests got ${responseWords} in ${nameOf(run.purpose)} than in the plain run`;
+    return { why, whatToDo };
+  }
+  if (outcomeRow(check.outcome).status !== 401) return undefined;
+
+  // In the run of a wrong answer, the first request with an outcome got a 401 in place of its success. The run shows a resend if the key of
+  // that request came again, and the command passed. A first test that polls looks the same.
+  for (const outcome of runs.outcomesToJudge) {
+    if (!isSuccess(outcome) || !runs.isFirstWrongAnswerMade(outcome)) continue;
+    const run = await runs.makeWrongAnswer("first", outcome);
+    const extraRequest = run.result === "passed" ? extraRequestAfterHit(run, key) : undefined;
+    if (extraRequest === undefined) continue;
+    return {
+      why: `in ${nameOf(run.purpose)}, ${keyVariable(key.ref)} was sent again after a 401 (${extraRequest.id}), and the command passed`,
+      whatToDo: `${whatToDo} If a test waits until the key works, send the key in another test before it.`,
+    };
+  }
+  return undefined;
+}
+
+/** How many requests of a run got the status and code of this rejection. */
+function countRejected({ sentKeys }: ClientRun, { check }: ResendKind): number {
+  const { status, code } = outcomeRow(check.outcome);
+  let count = 0;
+  for (const { requests } of sentKeys) {
+    for (const request of requests) {
+      const outcome = outcomeRow(request.outcome);
+      if (outcome.status === status && outcome.code === code) count += 1;
+    }
+  }
+  return count;
+}
