@@ -53,14 +53,12 @@ export type Certification =
 /** A client of which at least the plain run ended. */
 export interface JudgedClient extends Judgment {
   readonly kind: "judged";
-  /** How many runs were made. */
   readonly runCount: number;
   readonly plain: ClientRun;
   /** Whether a signal ended certify before its last run. */
   readonly isStopped: boolean;
   /** Why the client cannot be judged, or not wholly. Default: it can. */
   readonly whyNotJudged?: Reason;
-  /** The scenarios of the client's sandboxes. */
   readonly scenarios: readonly string[];
 }
 
@@ -133,7 +131,6 @@ async function makeLastPlainRun(runs: Runs): Promise<void> {
   await shownOr(runs.makeAnother({ ...plainRunRequest, isAlone: true }), () => undefined);
 }
 
-/** Nothing contradicts what the runs have shown. */
 async function clientAsJudged(runs: Runs, ofGroups: Judgment): Promise<JudgedClient> {
   // What a named resend explains needs no note.
   const isResendNamed = ofGroups.checks.some(({ check, result }) => {

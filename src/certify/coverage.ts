@@ -13,33 +13,25 @@ const misdirectionAdvice = ["key-in-query", "key-in-url", "key-in-authorization"
 export function findDoubtOfCoverage(report: Report): Reason | undefined {
   const missing = minOutcomes - report.coverage.covered - report.announced.covered;
   if (missing <= 0) return undefined;
-
-  const misdirection = report.advice.find(({ id }) => misdirectionAdvice.includes(id));
-  let whatToDo = howToCoverMore(report, missing);
+  const { coverage, announced, outcomes, advice, requests } = report;
+  let whatToDo = howToCoverMore(outcomes, missing);
+  const misdirection = advice.find(({ id }) => misdirectionAdvice.includes(id));
   if (misdirection !== undefined) whatToDo = `${misdirection.meaning} ${misdirection.whatToDo} ${whatToDo}`;
-  if (report.requests === 0) return { why: "the command sent no request", whatToDo };
+  if (requests === 0) return { why: "the command sent no request", whatToDo };
+
+  // Each announced endpoint needs a key, and each promised outcome but one.
+  const isKeyNeeded = outcomes.some((row) => row.promised && row.covered && row.outcome !== "401.missing");
+  const sendsKey = isKeyNeeded || announced.covered > 0;
   // A client that sends its key to a wrong place is told that place: it has advice on it.
-  if (sendsNoKey(report) && misdirection === undefined) {
+  if (!sendsKey && misdirection === undefined) {
     return { why: "the client sends no key in x-api-key", whatToDo };
   }
-  const why = `the client covers ${coveredInWords(report)}, and certify needs ${minOutcomes}`;
-  return { why, whatToDo };
-}
-
-/** `3 of 17 promised outcomes and 1 announced endpoint` */
-function coveredInWords({ coverage, announced }: Report): string {
   let covers = `${coverage.covered} of ${coverage.promised} promised outcomes`;
   if (announced.covered > 0) covers += ` and ${pluralize(announced.covered, "announced endpoint")}`;
-  return covers;
+  return { why: `the client covers ${covers}, and certify needs ${minOutcomes}`, whatToDo };
 }
 
-/** Whether the client covers nothing that needs a key: each announced endpoint does, and each promised outcome but `401.missing`. */
-function sendsNoKey({ outcomes, announced }: Report): boolean {
-  if (announced.covered > 0) return false;
-  return !outcomes.some((row) => row.promised && row.covered && row.outcome !== "401.missing");
-}
-
-function howToCoverMore({ outcomes }: Report, missing: number): string {
+function howToCoverMore(outcomes: Report["outcomes"], missing: number): string {
   const promised = outcomes.filter((row) => row.promised);
   const keys = keysToSend(promised);
   if (keys === "") {
@@ -54,9 +46,7 @@ function howToCoverMore({ outcomes }: Report, missing: number): string {
 
 /** The key that covers an outcome which the client does not; `undefined` if it covers the outcome, or if no key does so by itself. */
 function keyThatCovers({ covered, howToCover }: Report["outcomes"][number]) {
-  if (covered || !howToCover) return undefined;
-  if (howToCover.ref === "none") return undefined;
-  return howToCover;
+  return covered || !howToCover || howToCover.ref === "none" ? undefined : howToCover;
 }
 
 /**

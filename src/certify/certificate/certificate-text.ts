@@ -1,7 +1,6 @@
 import { pluralize } from "../../report/plain-text.js";
 import { commandLine } from "../../report/shell-words.js";
 import { isFault } from "../../rules/fault-effects.js";
-import type { OutcomeId } from "../../rules/outcomes.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { listed } from "../../schema/words.js";
 import { asksFor, type Check, nameOf } from "../checks/check.js";
@@ -22,15 +21,6 @@ export function certificateText(
   program: Program = {},
   colorFailure: (text: string) => string = (text) => text,
 ): string {
-  const lines = certificateLines(certified, program, colorFailure);
-  return `${lines.map(oneSafeLine).join("\n")}\n`;
-}
-
-function certificateLines(
-  certified: CertifyResult,
-  program: Program,
-  colorFailure: (text: string) => string,
-): string[] {
   const { verdict, problems, why, whatToDo = "", runs, command, durationMs } = certified;
   const count = `${pluralize(runs, "run")} of \`${commandLine(command)}\`, ${Math.round(durationMs / 1000)} s`;
   const conclusion = `${conclusionLine(certified)}.`;
@@ -51,10 +41,13 @@ function certificateLines(
 
   if (isReasonBelow && why !== undefined) lines.push(`Not judged: ${why}. ${whatToDo}`);
   lines.push(...listLine("Held", heldWords(certified)));
-  lines.push(...listLine("Allowed", certified.allow.map(allowedWords)));
+  const allowed = certified.allow.map((outcome) =>
+    isFault(outcome) ? `failing at ${outcome}` : `wrong answers on ${outcome}`,
+  );
+  lines.push(...listLine("Allowed", allowed));
   lines.push(...listLine(`Set by ${certified.scenario}`, certified.assumptions ?? []));
   lines.push(...notJudgedLines(certified));
-  return lines;
+  return `${lines.map(oneSafeLine).join("\n")}\n`;
 }
 
 /** The lines of a problem: its sentence, and if it is one of the first, its last line and its fix. Its command comes last. */
@@ -80,10 +73,6 @@ function problemLines(
 /** A line with a list; none if the list is empty. */
 function listLine(title: string, words: readonly string[]): string[] {
   return words.length === 0 ? [] : [`${title}: ${words.join(", ")}`];
-}
-
-function allowedWords(outcome: OutcomeId): string {
-  return isFault(outcome) ? `failing at ${outcome}` : `wrong answers on ${outcome}`;
 }
 
 /** What held, in words: each group with its count, and each kind of resend. */
@@ -129,43 +118,24 @@ function heldResends(checks: readonly JudgedCheck[], wordsByName: ReadonlyMap<st
   return [`no resend of ${nameOfKey(key)} after ${listed([...words], "and")} (its last request)`];
 }
 
-/** A reason, and all that is not judged because of it. */
-interface UnjudgedGroup {
-  readonly reason: Reason;
-  readonly names: string[];
-}
-
-/** What was not judged: a line for each reason, with all that it is about. */
+/** What was not judged: a line for each reason, with all that it is about. A check whose reason is that of the verdict is left out: that is shown already. */
 function notJudgedLines(certified: CertifyResult): string[] {
-  const lines: string[] = [];
-  for (const { reason, names } of groupedByReason(unjudgedNotes(certified))) {
-    lines.push(`Not judged: ${listed(names, "and")}: ${reason.why}. ${reason.whatToDo}`);
-  }
-  return lines;
-}
-
-/** The checks that are not judged, as notes, and then the notes. A check whose reason is that of the verdict is left out: that is shown already. */
-function unjudgedNotes(certified: CertifyResult): Note[] {
   const wordsByName = resendWords(certified.report);
   const unjudged: Note[] = [];
   for (const { check, result } of certified.checks) {
-    if (result.kind !== "not_judged") continue;
-    if (isReasonOfVerdict(certified, check, result.reason)) continue;
+    if (result.kind !== "not_judged" || isReasonOfVerdict(certified, check, result.reason)) continue;
     const name = nameOf(check);
     unjudged.push({ what: wordsByName.get(name) ?? name, ...result.reason });
   }
-  return [...unjudged, ...certified.notes];
-}
 
-function groupedByReason(unjudged: readonly Note[]): UnjudgedGroup[] {
-  const groups = new Map<string, UnjudgedGroup>();
-  for (const { what, why, whatToDo } of unjudged) {
-    const id = `${why}. ${whatToDo}`;
-    const group = groups.get(id) ?? { reason: { why, whatToDo }, names: [] };
-    groups.set(id, group);
-    group.names.push(what);
+  const namesByReason = new Map<string, string[]>();
+  for (const { what, why, whatToDo } of [...unjudged, ...certified.notes]) {
+    const reason = `${why}. ${whatToDo}`;
+    const names = namesByReason.get(reason) ?? [];
+    namesByReason.set(reason, names);
+    names.push(what);
   }
-  return [...groups.values()];
+  return [...namesByReason].map(([reason, names]) => `Not judged: ${listed(names, "and")}: ${reason}`);
 }
 
 /** Whether the verdict has this reason of the check. A certificate has no more of the verdict's reason than its sentence, so sentences are compared. */

@@ -21,12 +21,11 @@ import { type CertifyPlan, variedSeeds } from "../checks/plan.js";
 /** The version of the certificate's format. It changes if a reader of this version could misread a new one. */
 const certificateFormat = 1;
 
-/** A version, made anew for each member, which describes it in its own way. */
+/** Made anew for each member, which describes it in its own way. */
 const version = () => s.text({ example: "1.0.0", pattern: /^[\w.+-]{1,100}$/ });
 /** An outcome, which a certificate of a newer version may have and this one does not know. */
 const growingOutcome = () => ({ ...outcomeShape(), isGrowing: true }) as Shape<OutcomeId>;
 
-/** A check in the file. */
 const judgedCheckShape = s.mapping({
   name: s.described(s.text(), "What was tried, by its name in --only."),
   result: s.described(
@@ -86,7 +85,6 @@ export interface CertifyResult extends Omit<ValueOf<typeof resultShape>, "checks
   readonly checks: readonly JudgedCheck[];
 }
 
-type StatedPlan = Pick<CertifyPlan, "only" | "allow" | "ownAssumptions" | "firstSeed">;
 /** What a certificate states about its call that the plan does not have. */
 type StatedCall = Pick<
   CertifyResult,
@@ -94,7 +92,11 @@ type StatedCall = Pick<
 >;
 
 /** The certificate of a client: what its runs have shown, its plan, and its call. */
-export function certifyResultOf(client: JudgedClient, plan: StatedPlan, call: StatedCall): CertifyResult {
+export function certifyResultOf(
+  client: JudgedClient,
+  plan: Pick<CertifyPlan, "only" | "allow" | "ownAssumptions" | "firstSeed">,
+  call: StatedCall,
+): CertifyResult {
   const { checks, problems, notes, runCount, plain, whyNotJudged, scenarios } = client;
   const { only, ownAssumptions } = plan;
   const otherScenarios = scenarios.filter((name) => name !== call.scenario);
@@ -174,8 +176,7 @@ function checkMembers({ check, result }: JudgedCheck): object {
       return { name, result: result.kind, key: result.key };
     case "not_judged":
       return { name, result: result.kind, ...result.reason };
-    case "failed":
-    case "allowed":
+    default:
       return { name, result: result.kind };
   }
 }

@@ -30,21 +30,18 @@ export interface PlannedRun extends Required<RunRequest> {
   readonly timeouts: Timeouts;
 }
 
-/** When a run is ended, in milliseconds. */
+/** When a run is ended, in milliseconds: since its start, and since its last request. */
 export interface Timeouts {
-  /** Time since its start. */
   readonly total: number;
-  /** Time since its start or its last request. */
   readonly silent: number;
 }
 
-/** The requests with one key in a run. */
+/** The requests with one key in a run, in the order in which they came. */
 export interface SentKey {
   /** The ref of the key, or the fingerprint of one that no sandbox has; empty for requests without a key. */
   readonly key: string;
   /** Whether no sandbox has the key, or the requests have none. A run with another seed sends another key in place of an unknown one. */
   readonly isUnknown: boolean;
-  /** In the order in which they came. */
   readonly requests: readonly KeyRequest[];
 }
 
@@ -84,11 +81,9 @@ export interface RequestFacts {
   readonly ownSeed: number | undefined;
   /** The assumptions that its sandboxes set, and that the run would vary. */
   readonly ownAssumptions: readonly string[];
-  /** The names of the scenarios of its sandboxes. */
   readonly scenarios: readonly string[];
 }
 
-/** How the command of a run ended, and what its requests show. */
 export interface RunEnd extends RequestFacts {
   readonly result: "passed" | "failed" | "timed_out";
   /** The exit code; after a signal, 128 plus the number of the signal; `null` if the command did not end in time, or did not start. */
@@ -103,7 +98,6 @@ export interface RunEnd extends RequestFacts {
   readonly failure?: Error & { readonly code?: string | undefined };
 }
 
-/** A run that was made. */
 export interface ClientRun extends PlannedRun, RunEnd {
   /** Its place in the order in which the runs ended, from 1; those of a second pass come after those of the first. */
   readonly number: number;

@@ -13,9 +13,8 @@ import type { Runs } from "./runs.js";
 // - The command failed, and that is a problem: only if it fails again each time (`repeatFailures`).
 
 /**
- * In a run, something was tried that the client should notice or survive. Why does the run show nothing, although the command passed? It did
- * not end, nothing was tried, or the command did not send what it sent in the plain run. Keys of requests that were hit may be missing.
- * `whatWasTried`: responses that vary, or a response that the run replaces.
+ * Why a run that passed shows nothing: it did not end, nothing was tried, or the command did not send what it sent in the plain run. Keys of
+ * requests that were hit may be missing. `whatWasTried`: responses that vary, or a response that the run replaces.
  */
 export function findDoubtOfPass(
   plain: Pick<ClientRun, "sentKeys">,

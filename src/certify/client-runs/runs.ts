@@ -50,7 +50,7 @@ export async function shownOr<Shown, Otherwise>(
   }
 }
 
-/** The check of a run with varied responses, and what the run shows by itself. A failure needs a cause. */
+/** A run with varied responses, and what it shows by itself. A failure needs a cause. */
 export interface VariedRun {
   readonly check: VariedCheck;
   /** `undefined` if it was not made. */
@@ -83,7 +83,7 @@ export class Runs {
     return [...this.#endedInFirstPass, ...this.ended];
   }
 
-  /** The first run, in which the sandbox only does what the specification promises: what the client does when nothing is wrong. */
+  /** The first run: what the client does when nothing is wrong. */
   get plain(): ClientRun {
     return this.ended[0] as ClientRun; // certify makes it before anything else is asked for
   }
@@ -97,7 +97,6 @@ export class Runs {
     return outcomes;
   }
 
-  /** Makes the run under these conditions, or returns the one that was asked for before. */
   async makeOnce(request: RunRequest): Promise<ClientRun> {
     const [run] = await this.makeUpTo(request, 1);
     return run as ClientRun; // one was asked for
@@ -113,7 +112,6 @@ export class Runs {
     return Promise.all(made.slice(0, count));
   }
 
-  /** Makes another run under these conditions: always a new one. */
   makeAnother(request: RunRequest): Promise<ClientRun> {
     return this.#make(this.#planned(request));
   }
@@ -160,8 +158,11 @@ export class Runs {
     return isWanted(this.plan, { kind: "answer", outcome });
   }
 
-  /** The first contradiction of the runs so far, in the order in which they ended; `undefined` if there is none. */
-  findContradiction(): Contradiction | undefined {
+  /**
+   * The first contradiction of the runs so far, in the order in which they ended: two runs under the same conditions that ended differently.
+   * No failure of any run shows anything then. `undefined` if there is none.
+   */
+  findContradiction(): { readonly failed: ClientRun; readonly passed: ClientRun } | undefined {
     const firstFailed = new Map<string, ClientRun>();
     const firstPassed = new Map<string, ClientRun>();
     for (const run of this.ended) {
@@ -182,7 +183,7 @@ export class Runs {
   /** Why no failure shows anything any more; `undefined` if no two runs contradict each other. */
   whyNoFailureCounts(): Reason | undefined {
     const contradiction = this.findContradiction();
-    return contradiction && whyUnstable(contradiction);
+    return contradiction && whyUnstable(contradiction.failed, contradiction.passed);
   }
 
   /** Throws if no failure shows anything any more. */
@@ -229,13 +230,7 @@ function conditionsId({ seed, conditions }: PlannedRun): string {
   return JSON.stringify([seed, conditions]);
 }
 
-/** Two runs under the same conditions that ended differently. No failure of any run shows anything then. */
-interface Contradiction {
-  readonly failed: ClientRun;
-  readonly passed: ClientRun;
-}
-
-function whyUnstable({ failed, passed }: Contradiction): Reason {
+function whyUnstable(failed: ClientRun, passed: ClientRun): Reason {
   if (failed.purpose.kind !== "plain" || failed.number < passed.number) {
     const name = nameOf(failed.purpose);
     return {

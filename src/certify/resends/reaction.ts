@@ -1,13 +1,7 @@
 import { isSuccess } from "../../rules/outcomes.js";
 import type { Replacement } from "../../runs/conditions.js";
 import { type NotJudged, notJudged, runTooLate } from "../checks/judgment.js";
-import {
-  type ClientRun,
-  type KeyRequest,
-  longestWait,
-  type RequestFacts,
-  type RunRequest,
-} from "../client-runs/client-run.js";
+import { type ClientRun, type KeyRequest, longestWait, type RunRequest } from "../client-runs/client-run.js";
 import { noRequestReplaced } from "../client-runs/doubts.js";
 import type { Runs } from "../client-runs/runs.js";
 import type { ResendKind } from "./resend-kinds.js";
@@ -29,10 +23,9 @@ export interface WorkingKey {
 }
 
 /** The requests with a key that count in a run: the sandbox accepts them, or would without the conditions of the run, and the client has read the response. */
-export function countedRequests({ sentKeys }: Pick<RequestFacts, "sentKeys">, ref: string): KeyRequest[] {
-  const sentKey = sentKeys.find(({ key }) => key === ref);
-  if (sentKey === undefined) return [];
-  return sentKey.requests.filter(({ outcome, isUnread }) => isSuccess(outcome) && !isUnread);
+export function countedRequests({ sentKeys }: ClientRun, ref: string): KeyRequest[] {
+  const requests = sentKeys.find(({ key }) => key === ref)?.requests ?? [];
+  return requests.filter(({ outcome, isUnread }) => isSuccess(outcome) && !isUnread);
 }
 
 export function lastRequest({ requests }: WorkingKey): KeyRequest {
@@ -42,13 +35,6 @@ export function lastRequest({ requests }: WorkingKey): KeyRequest {
 /** Whether a run sent the key as often as the plain run. */
 export function isSentAsOften(run: ClientRun, { ref, requests }: WorkingKey): boolean {
   return countedRequests(run, ref).length === requests.length;
-}
-
-/** The first request with the key that is more than in the plain run; `undefined` also if the run hit no request with this key. */
-export function extraRequestAfterHit(run: ClientRun, { ref, requests }: WorkingKey): KeyRequest | undefined {
-  const counted = countedRequests(run, ref);
-  const isHit = counted.some(({ isReplaced }) => isReplaced);
-  return isHit ? counted[requests.length] : undefined;
 }
 
 /** How many milliseconds had passed since the rejection of its key when a request came too early; `undefined` for any other request. */
@@ -88,24 +74,29 @@ export function reactionIn(run: ClientRun, { ref, requests }: WorkingKey, isTime
   return { kind: "in_time", request: extraRequest };
 }
 
-/** Asks for the run in which this request with the key, and no other one, gets something in place of its response. */
-export function runReplacing(
-  { ref }: WorkingKey,
-  { nth }: KeyRequest,
-  gets: Replacement,
-  { purpose, clientMayWaitMs = longestWait }: Pick<RunRequest, "purpose" | "clientMayWaitMs">,
-): RunRequest {
-  const which = { kind: "nth", key: ref, nth } as const;
-  return { purpose, conditions: { onRequest: { which, gets } }, clientMayWaitMs };
+/** Asks for a control run, in which the last request with the key gets this. `clientMayWaitMs`: how long the client may wait before its next request. */
+export function controlRun(key: WorkingKey, gets: Replacement, clientMayWaitMs = longestWait): RunRequest {
+  const which = { kind: "nth", key: key.ref, nth: lastRequest(key).nth } as const;
+  return { purpose: { kind: "resend_control" }, conditions: { onRequest: { which, gets } }, clientMayWaitMs };
 }
 
-/** Rejects this request with the key in a new run. */
-export async function rejectInNewRun(
-  runs: Runs,
-  key: WorkingKey,
-  request: KeyRequest,
-  { check, rejection, clientMayWaitMs, isTimed }: ResendKind,
-): Promise<Reaction> {
-  const run = runReplacing(key, request, rejection, { purpose: check, clientMayWaitMs });
-  return reactionIn(await runs.makeAnother(run), key, isTimed);
+/** A request with a key that a run rejects with this kind of rejection. */
+export interface Turn {
+  readonly key: WorkingKey;
+  readonly request: KeyRequest;
+  readonly resendKind: ResendKind;
 }
+
+/** Makes a new run in which the request of this turn is rejected. */
+export async function takeTurn(runs: Runs, { key, request, resendKind }: Turn): Promise<Reaction> {
+  const { check, rejection, clientMayWaitMs, isTimed } = resendKind;
+  const which = { kind: "nth", key: key.ref, nth: request.nth } as const;
+  const conditions = { onRequest: { which, gets: rejection } };
+  const run = await runs.makeAnother({ purpose: check, conditions, clientMayWaitMs });
+  return reactionIn(run, key, isTimed);
+}
+
+export const sentByOtherProcess = {
+  why: "another process of the command sent the key after the rejection, whose clock no run shows",
+  whatToDo: "Send the key in tests of one process only.",
+};

@@ -6,12 +6,12 @@ import { type ClientRun, isNoticed, type KeyRequest } from "../client-runs/clien
 import { failuresNeeded, findDoubtOfPass, makePlainRunsNextToFailures } from "../client-runs/doubts.js";
 import type { Runs } from "../client-runs/runs.js";
 import {
-  extraRequestAfterHit,
-  lastRequest,
+  countedRequests,
   msIfTooEarly,
   type Reaction,
-  rejectInNewRun,
-  type WorkingKey,
+  sentByOtherProcess,
+  type Turn,
+  takeTurn,
 } from "./reaction.js";
 import type { ResendKind } from "./resend-kinds.js";
 import { passesUnnoticed } from "./steady-key.js";
@@ -28,26 +28,24 @@ import { passesUnnoticed } from "./steady-key.js";
 //     in time, nothing more         sometimes: the client asks again in some runs only
 
 /** A kind of rejection of the last request after which the key came again. Other reasons for that must still be excluded. */
-export interface Suspect {
+export interface Suspect extends Turn {
   readonly kind: "suspect";
-  readonly resendKind: ResendKind;
   /** The requests that must not have come, one of each run that shows it. */
-  readonly requests: readonly KeyRequest[];
+  readonly resends: readonly KeyRequest[];
 }
 
 /** Rejects the last request with the key in run after run, until they show something together. `neededWaits`: see `shownTogether`. */
 export async function tryKind(
   runs: Runs,
-  key: WorkingKey,
-  resendKind: ResendKind,
+  turn: Turn,
   neededWaits: number,
 ): Promise<Held | NotJudged | Suspect> {
   const kinds: Reaction["kind"][] = [];
   const requests: KeyRequest[] = [];
   const resends: KeyRequest[] = [];
   for (;;) {
-    const reaction = await rejectInNewRun(runs, key, lastRequest(key), resendKind);
-    const doubt = findDoubtOfReaction(runs, key, resendKind, reaction);
+    const reaction = await takeTurn(runs, turn);
+    const doubt = findDoubtOfReaction(runs, turn, reaction);
     if (doubt !== undefined) return notJudged(doubt);
     kinds.push(reaction.kind);
     if ("request" in reaction) requests.push(reaction.request);
@@ -57,13 +55,17 @@ export async function tryKind(
       case "one_more_run":
         continue;
       case "resent":
-        return { kind: "suspect", resendKind, requests: resends };
+        return { ...turn, kind: "suspect", resends };
       case "sometimes":
-        return notJudged(onlyInSomeRuns(key, resendKind, requests));
+        return notJudged({
+          why: `${sentAgainAfter(turn, requests)}, but only in some runs`,
+          whatToDo:
+            "Find out what else it depends on, such as the order of tests. If your client waits at random, add to the time, never subtract from it.",
+        });
       case "held": {
         if (kinds.includes("nothing_more")) await makePlainRunsNextToFailures(runs);
-        const doubtOfHeld = await findResendInOtherRuns(runs, key, resendKind);
-        return doubtOfHeld === undefined ? { kind: "held", key: key.ref } : notJudged(doubtOfHeld);
+        const doubtOfHeld = await findResendInOtherRuns(runs, turn);
+        return doubtOfHeld === undefined ? { kind: "held", key: turn.key.ref } : notJudged(doubtOfHeld);
       }
     }
   }
@@ -95,23 +97,19 @@ export function shownTogether(
 }
 
 /** Why a run shows nothing in which the last request was rejected. */
-function findDoubtOfReaction(
-  { plain }: Runs,
-  key: WorkingKey,
-  resendKind: ResendKind,
-  reaction: Reaction,
-): Reason | undefined {
+function findDoubtOfReaction({ plain }: Runs, turn: Turn, reaction: Reaction): Reason | undefined {
   switch (reaction.kind) {
     case "not_judged":
       return reaction.reason;
     case "nothing_more": {
-      const { run } = reaction;
-      if (isNoticed(run)) return undefined;
-      return findDoubtOfPass(plain, run, "replaced") ?? passesUnnoticed(key, resendKind.responseWords);
+      const { key, resendKind } = turn;
+      if (isNoticed(reaction.run)) return undefined;
+      const doubt = findDoubtOfPass(plain, reaction.run, "replaced");
+      return doubt ?? passesUnnoticed(key, resendKind.responseWords);
     }
     case "then_failed":
       return {
-        why: `${sentAgainAfter(key, resendKind, [reaction.request])}, and the command then failed`,
+        why: `${sentAgainAfter(turn, [reaction.request])}, and the command then failed`,
         whatToDo: "Leave out what sends the key after a failed test, or what counts requests.",
       };
     case "by_other_process":
@@ -123,36 +121,15 @@ function findDoubtOfReaction(
 }
 
 /** As in "after a 401, SVC_KEY_ACTIVE was sent again (req_1)". The request is the first one that came too soon, if there is one. */
-export function sentAgainAfter(
-  { ref }: WorkingKey,
-  { isTimed, responseWords }: ResendKind,
-  requests: readonly KeyRequest[],
-): string {
-  const early = isTimed ? requests.find((request) => msIfTooEarly(request) !== undefined) : undefined;
-  const named = early ?? requests[0];
-  const later = early === undefined ? "" : `, ${msIfTooEarly(early)} ms later`;
-  return `after ${responseWords}, ${keyVariable(ref)} was sent again (${named?.id}${later})`;
+export function sentAgainAfter({ key, resendKind }: Turn, requests: readonly KeyRequest[]): string {
+  const early = requests.find((request) => msIfTooEarly(request) !== undefined);
+  let ids = String(requests[0]?.id);
+  if (resendKind.isTimed && early !== undefined) ids = `${early.id}, ${msIfTooEarly(early)} ms later`;
+  return `after ${resendKind.responseWords}, ${keyVariable(key.ref)} was sent again (${ids})`;
 }
-
-function onlyInSomeRuns(key: WorkingKey, kind: ResendKind, requests: readonly KeyRequest[]): Reason {
-  return {
-    why: `${sentAgainAfter(key, kind, requests)}, but only in some runs`,
-    whatToDo:
-      "Find out what else it depends on, such as the order of tests. If your client waits at random, add to the time, never subtract from it.",
-  };
-}
-
-export const sentByOtherProcess: Reason = {
-  why: "another process of the command sent the key after the rejection, whose clock no run shows",
-  whatToDo: "Send the key in tests of one process only.",
-};
 
 /** The client has given up after a 401 or 403. Finds a run for another check that shows a resend all the same, and returns it as a reason. */
-async function findResendInOtherRuns(
-  runs: Runs,
-  key: WorkingKey,
-  resendKind: ResendKind,
-): Promise<Reason | undefined> {
+async function findResendInOtherRuns(runs: Runs, { key, resendKind }: Turn): Promise<Reason | undefined> {
   const { check, isTimed, responseWords, whatToDo } = resendKind;
   if (isTimed) return undefined;
 
@@ -170,8 +147,10 @@ async function findResendInOtherRuns(
   for (const outcome of runs.outcomesToJudge) {
     if (!isSuccess(outcome) || !runs.isFirstWrongAnswerMade(outcome)) continue;
     const run = await runs.makeWrongAnswer("first", outcome);
-    const extraRequest = run.result === "passed" ? extraRequestAfterHit(run, key) : undefined;
-    if (extraRequest === undefined) continue;
+    const counted = countedRequests(run, key.ref);
+    const extraRequest = counted[key.requests.length];
+    const isHit = counted.some(({ isReplaced }) => isReplaced);
+    if (run.result !== "passed" || !isHit || extraRequest === undefined) continue;
     return {
       why: `in ${nameOf(run.purpose)}, ${keyVariable(key.ref)} was sent again after a 401 (${extraRequest.id}), and the command passed`,
       whatToDo: `${whatToDo} If a test waits until the key works, send the key in another test before it.`,

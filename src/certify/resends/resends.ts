@@ -8,15 +8,16 @@ import {
   mergeJudgments,
   nothingJudged,
   notJudged,
+  type Reason,
 } from "../checks/judgment.js";
 import { type CertifyPlan, isWanted } from "../checks/plan.js";
 import { againWithOnly } from "../client-runs/finding-parts.js";
 import { type Runs, shownOr } from "../client-runs/runs.js";
-import { msIfTooEarly, type WorkingKey } from "./reaction.js";
+import { lastRequest, msIfTooEarly, type WorkingKey } from "./reaction.js";
 import { type Suspect, tryKind } from "./rejection-trial.js";
 import { nameOfKey, type ResendKind, resendKinds } from "./resend-kinds.js";
 import { findSteadyKey } from "./steady-key.js";
-import { sameForAll, weighSuspects } from "./suspects.js";
+import { weighSuspects } from "./suspects.js";
 
 // A resend is a request that must not come: with the same key, after a 401 or 403, or too soon after a 429 or 503 (resend-kinds.ts). It is
 // found without looking into the client: a run rejects the last request with a key that each run sends equally often. A client that does
@@ -51,7 +52,8 @@ async function judgeKinds(runs: Runs, key: WorkingKey, kinds: readonly ResendKin
   const neededWaits = kinds.length === 1 ? sureWaitsOfSingleKind : sureWaits;
   const triedKinds = await Promise.all(
     kinds.map(async (resendKind) => {
-      const result = await shownOr(tryKind(runs, key, resendKind, neededWaits), notJudged);
+      const turn = { key, request: lastRequest(key), resendKind };
+      const result = await shownOr(tryKind(runs, turn, neededWaits), notJudged);
       return { check: resendKind.check, result };
     }),
   );
@@ -63,8 +65,8 @@ async function judgeKinds(runs: Runs, key: WorkingKey, kinds: readonly ResendKin
   }
 
   const proven: Suspect[] = [];
-  const doubts = await shownOr(weighSuspects(runs, key, suspects), (reason) => sameForAll(suspects, reason));
-  for (const [suspect, doubt] of doubts) {
+  const allInDoubt = (reason: Reason) => new Map(suspects.map((suspect) => [suspect, reason]));
+  for (const [suspect, doubt] of await shownOr(weighSuspects(runs, key, suspects), allInDoubt)) {
     const { check } = suspect.resendKind;
     checks.push({ check, result: doubt === undefined ? failedResult : notJudged(doubt) });
     if (doubt === undefined) proven.push(suspect);
@@ -81,9 +83,9 @@ function resendProblem(suspects: readonly Suspect[], { ref }: WorkingKey, plan: 
   const ids = new Set<string>();
   const fixes = new Set<string>();
   let end = ", and not after a 404";
-  for (const { resendKind, requests } of suspects) {
+  for (const { resendKind, resends } of suspects) {
     const { check, isTimed, responseWords, whatToDo } = resendKind;
-    const [first] = requests;
+    const [first] = resends;
     const ms = first && msIfTooEarly(first);
     names.push(nameOf(check));
     times.push(isTimed ? `${ms} ms after ${responseWords}` : `after ${responseWords}`);

@@ -6,14 +6,7 @@ import { type NotJudged, notJudged, type Reason } from "../checks/judgment.js";
 import { isNoticed, plainRunRequest } from "../client-runs/client-run.js";
 import { findDoubtOfFailure, findDoubtOfPass } from "../client-runs/doubts.js";
 import type { Runs } from "../client-runs/runs.js";
-import {
-  countedRequests,
-  isSentAsOften,
-  lastRequest,
-  reactionIn,
-  runReplacing,
-  type WorkingKey,
-} from "./reaction.js";
+import { controlRun, countedRequests, isSentAsOften, reactionIn, type WorkingKey } from "./reaction.js";
 
 // Which key is tried?
 // 1. A working key: the plain run accepted each request with it.
@@ -76,8 +69,7 @@ export function steadyKeysBesides(runs: Runs, { ref }: WorkingKey): Promise<Work
 /** Why a rejection of its last request would show nothing: with a 404, the command does not fail, or more follows. */
 async function findDoubtOfLastResponse(runs: Runs, key: WorkingKey): Promise<Reason | undefined> {
   const notFound = { kind: "rejection", as: "404.unknown_path" } as const;
-  const request = runReplacing(key, lastRequest(key), notFound, { purpose: { kind: "resend_control" } });
-  const run = await runs.makeOnce(request);
+  const run = await runs.makeOnce(controlRun(key, notFound));
   const reaction = reactionIn(run, key, false);
   if (reaction.kind === "not_judged") return reaction.reason;
   if (reaction.kind !== "nothing_more") {

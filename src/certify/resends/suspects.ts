@@ -4,15 +4,17 @@ import type { Reason } from "../checks/judgment.js";
 import { isNoticed, type KeyRequest, longestWait } from "../client-runs/client-run.js";
 import type { Runs } from "../client-runs/runs.js";
 import {
+  controlRun,
   lastRequest,
   msIfTooEarly,
   type Reaction,
   reactionIn,
-  rejectInNewRun,
-  runReplacing,
+  sentByOtherProcess,
+  type Turn,
+  takeTurn,
   type WorkingKey,
 } from "./reaction.js";
-import { type Suspect, sentAgainAfter, sentByOtherProcess } from "./rejection-trial.js";
+import { type Suspect, sentAgainAfter } from "./rejection-trial.js";
 import { nameOfKey, type ResendKind } from "./resend-kinds.js";
 import { findDoubtOfSteadiness, steadyKeysBesides } from "./steady-key.js";
 
@@ -20,63 +22,54 @@ import { findDoubtOfSteadiness, steadyKeysBesides } from "./steady-key.js";
 // their own exclude these reasons:
 // 1. The suite sends the key more often by itself: plain runs must send it equally often (steady-key.ts).
 // 2. The client asks a second time while a response is late: then nothing more may come.
-// 3. A single test polls until it gets a 200: a turn is a run that rejects one of the requests with the key, and in each turn one more must
-//    follow. Eight turns or more reject the requests from the first to the last, with the suspects' kinds of rejection by turns. Two of them
-//    reject another key that always works, if there is one: all tests with the suspects' key may poll.
+// 3. A single test polls until it gets a 200: eight turns or more reject the requests with the key from the first to the last, with the
+//    suspects' kinds of rejection. One more must follow each. Two turns reject another key that always works, if there is one: all tests with
+//    the suspects' key may poll.
 // 4. With a kind that has a time, the next request of a turn may come in time by chance. Each request that was only followed in time has up
 //    to five more turns, one of which must be followed too soon.
 
-/** Makes these runs for suspects that are all timed or all not. Returns why each of them is no problem; `undefined` if all other reasons are excluded. */
+/** Makes these runs for suspects of one key that are all timed or all not. Returns why each is no problem; `undefined` if all other reasons are excluded. */
 export async function weighSuspects(
   runs: Runs,
   key: WorkingKey,
   suspects: readonly Suspect[],
-): Promise<Map<Suspect, Reason | undefined>> {
+): Promise<ReadonlyMap<Suspect, Reason | undefined>> {
   const doubts = new Map<Suspect, Reason | undefined>();
   if (suspects.length === 0) return doubts;
   const doubtOfKey = await findDoubtOfSteadiness(runs, key);
-  if (doubtOfKey !== undefined) return sameForAll(suspects, doubtOfKey);
+  if (doubtOfKey !== undefined) return new Map(suspects.map((suspect) => [suspect, doubtOfKey]));
 
   const remaining: Suspect[] = [];
   for (const suspect of suspects) {
-    const doubt = await findDoubtIfLate(runs, key, suspect);
+    const doubt = await findDoubtIfLate(runs, suspect);
     if (doubt === undefined) remaining.push(suspect);
     else doubts.set(suspect, doubt);
   }
   if (remaining.length === 0) return doubts;
 
   // The remaining suspects are one problem: a turn with the kind of one suspect counts for all, and its reason to doubt, too.
-  const doubtByTurns = await findDoubtByTurns({ runs, key, suspects: remaining });
+  const doubtByTurns = await findDoubtByTurns(runs, key, remaining);
   for (const suspect of remaining) doubts.set(suspect, doubtByTurns);
   return doubts;
-}
-
-export function sameForAll(suspects: readonly Suspect[], doubt: Reason): Map<Suspect, Reason | undefined> {
-  return new Map(suspects.map((suspect) => [suspect, doubt]));
 }
 
 /** A response that is late comes so long after the moment at which the client sent again, in milliseconds. */
 const marginMs = 500;
 
 /** Whether early requests come only after a rejection, or also if the response is late. A kind without a time has no early requests. */
-async function findDoubtIfLate(
-  runs: Runs,
-  key: WorkingKey,
-  { resendKind, requests }: Suspect,
-): Promise<Reason | undefined> {
+async function findDoubtIfLate(runs: Runs, suspect: Suspect): Promise<Reason | undefined> {
+  const { key, resendKind, resends } = suspect;
   if (!resendKind.isTimed) return undefined;
 
   // The response comes after each of these early requests. Its seconds are whole, so that kinds share the run.
-  const latest = Math.max(...requests.map((request) => msIfTooEarly(request) ?? 0));
+  const latest = Math.max(...resends.map((request) => msIfTooEarly(request) ?? 0));
   const seconds = Math.ceil((latest + marginMs) / 1000);
   // The client waits for the response, and may then wait as long as after any other one.
-  const clientMayWaitMs = seconds * 1000 + longestWait;
-  const purpose = { kind: "resend_control" } as const;
-  const late = runReplacing(key, lastRequest(key), { kind: "late", seconds }, { purpose, clientMayWaitMs });
-  const reaction = reactionIn(await runs.makeOnce(late), key, false);
+  const lateRun = controlRun(key, { kind: "late", seconds }, seconds * 1000 + longestWait);
+  const reaction = reactionIn(await runs.makeOnce(lateRun), key, false);
   if (reaction.kind === "not_judged") return reaction.reason;
 
-  const sentAgain = sentAgainAfter(key, resendKind, requests);
+  const sentAgain = sentAgainAfter(suspect, resends);
   if (reaction.kind !== "nothing_more") {
     return {
       why: `${sentAgain}, but also while a response was only late`,
@@ -90,49 +83,42 @@ async function findDoubtIfLate(
   };
 }
 
-/** Suspects that share a key. */
-interface SuspectsOfKey {
-  readonly runs: Runs;
-  readonly key: WorkingKey;
-  readonly suspects: readonly Suspect[];
-}
-
-/** A run that rejects one request of a key with this kind of rejection. */
-interface Turn {
-  readonly key: WorkingKey;
-  readonly request: KeyRequest;
-  readonly resendKind: ResendKind;
-}
-
 /** So many more turns of a request are taken that was only followed in time. */
 const maxMoreTurns = 5;
 
 /** Takes the turns of the suspects, and finds the first one that leaves them in doubt. */
-async function findDoubtByTurns(suspected: SuspectsOfKey): Promise<Reason | undefined> {
-  const { runs, key, suspects } = suspected;
+async function findDoubtByTurns(
+  runs: Runs,
+  key: WorkingKey,
+  suspects: readonly Suspect[],
+): Promise<Reason | undefined> {
   const kinds = suspects.map(({ resendKind }) => resendKind);
+  const ids = new Set(suspects.map(({ resends }) => String(resends[0]?.id)));
+  const idWords = listed([...ids], "and");
+  const sentAgain = `${keyVariable(key.ref)} was sent again (${idWords})`;
+
   const { ofKey, ofOtherKeys } = planTurns(key, await steadyKeysBesides(runs, key), kinds);
-  const [reactions, doubtsByOtherKeys] = await Promise.all([
-    Promise.all(ofKey.map((turn) => takeTurn(runs, turn))),
-    Promise.all(ofOtherKeys.map((turn) => findDoubtByOtherKey(suspected, turn))),
+  const [reactions, reactionsOfOtherKeys] = await Promise.all([
+    Promise.all(ofKey.map((turn) => takeTurnOfKey(runs, turn))),
+    Promise.all(ofOtherKeys.map((turn) => takeTurn(runs, turn))),
   ]);
 
-  // The last turn of each request that came in time, if none of its turns has shown a resend.
   const lastInTime = new Map<KeyRequest, Turn>();
   const resent = new Set<KeyRequest>();
   for (const [index, turn] of ofKey.entries()) {
     const reaction = reactions[index] as Reaction; // each turn has one
-    const doubt = findDoubtOfTurn(suspected, turn, reaction);
+    const doubt = findDoubtOfTurn(turn, reaction, sentAgain);
     if (doubt !== undefined) return doubt;
     if (reaction.kind === "resent") resent.add(turn.request);
     else lastInTime.set(turn.request, turn);
   }
-  for (const doubt of doubtsByOtherKeys) {
+  for (const [index, turn] of ofOtherKeys.entries()) {
+    const reaction = reactionsOfOtherKeys[index] as Reaction; // each turn has one
+    const doubt = findDoubtOfOtherKey(key, turn.key, reaction, idWords);
     if (doubt !== undefined) return doubt;
   }
   for (const [request, turn] of lastInTime) {
-    if (resent.has(request)) continue;
-    const doubt = await findDoubtByMoreTurns(suspected, turn, kinds);
+    const doubt = resent.has(request) ? undefined : await findDoubtByMoreTurns(runs, turn, kinds, sentAgain);
     if (doubt !== undefined) return doubt;
   }
   return undefined;
@@ -140,42 +126,42 @@ async function findDoubtByTurns(suspected: SuspectsOfKey): Promise<Reason | unde
 
 /** Rejects the request of a turn again, with the kinds that follow, until one more comes too soon. If it never does, that is the doubt. */
 async function findDoubtByMoreTurns(
-  suspected: SuspectsOfKey,
+  runs: Runs,
   turn: Turn,
   kinds: readonly ResendKind[],
+  sentAgain: string,
 ): Promise<Reason | undefined> {
   const place = kinds.indexOf(turn.resendKind);
   for (let more = 1; more <= maxMoreTurns; more++) {
     const nextTurn = { ...turn, resendKind: kindAt(kinds, place + more) };
-    const reaction = await takeTurn(suspected.runs, nextTurn);
-    const doubt = findDoubtOfTurn(suspected, nextTurn, reaction);
+    const reaction = await takeTurnOfKey(runs, nextTurn);
+    const doubt = findDoubtOfTurn(nextTurn, reaction, sentAgain);
     if (doubt !== undefined) return doubt;
     if (reaction.kind === "resent") return undefined;
   }
   return {
-    why: `${sentAgain(suspected)}, but in time after its ${placeOf(turn)}`,
+    why: `${sentAgain}, but in time after its ${placeOf(turn)}`,
     whatToDo:
       "If some calls ask again by themselves, such as a test that polls, let them wait as your client does.",
   };
 }
 
-async function takeTurn(runs: Runs, { key, request, resendKind }: Turn): Promise<Reaction> {
-  const reaction = await rejectInNewRun(runs, key, request, resendKind);
-  if (reaction.kind !== "then_failed") return reaction;
+async function takeTurnOfKey(runs: Runs, turn: Turn): Promise<Reaction> {
+  const reaction = await takeTurn(runs, turn);
   // A suite that fails at random may fail although one more request came: then the turn is taken once more.
-  return rejectInNewRun(runs, key, request, resendKind);
+  return reaction.kind === "then_failed" ? takeTurn(runs, turn) : reaction;
 }
 
-/** One more request must follow in each turn, and the command must pass: one without it is the reason to doubt the suspicion. */
-function findDoubtOfTurn(suspected: SuspectsOfKey, turn: Turn, reaction: Reaction): Reason | undefined {
+/** One more request must follow in each turn, and the command must pass: a turn without it is the reason to doubt the suspicion. */
+function findDoubtOfTurn(turn: Turn, reaction: Reaction, sentAgain: string): Reason | undefined {
   const when = `when its ${placeOf(turn)} got ${turn.resendKind.responseWords}`;
   switch (reaction.kind) {
     case "not_judged":
       return reaction.reason;
     case "nothing_more":
-      return { why: `${sentAgain(suspected)}, but not ${when}`, whatToDo: turnOffSomePolls };
+      return { why: `${sentAgain}, but not ${when}`, whatToDo: turnOffSomePolls };
     case "then_failed":
-      return { why: `${sentAgain(suspected)}, but the command failed ${when}`, whatToDo: turnOffSomePolls };
+      return { why: `${sentAgain}, but the command failed ${when}`, whatToDo: turnOffSomePolls };
     case "by_other_process":
       return sentByOtherProcess;
     case "in_time":
@@ -184,34 +170,24 @@ function findDoubtOfTurn(suspected: SuspectsOfKey, turn: Turn, reaction: Reactio
   }
 }
 
-/** Rejects the last request of another key. If a test uses its response, and nothing follows, only tests with the suspects' key may poll. */
-async function findDoubtByOtherKey(
-  suspected: SuspectsOfKey,
-  { key, request, resendKind }: Turn,
-): Promise<Reason | undefined> {
-  const reaction = await rejectInNewRun(suspected.runs, key, request, resendKind);
+/** If a test uses the last response of another key, and nothing follows its rejection, only tests with the suspects' key may poll. */
+function findDoubtOfOtherKey(
+  key: WorkingKey,
+  otherKey: WorkingKey,
+  reaction: Reaction,
+  idWords: string,
+): Reason | undefined {
   if (reaction.kind === "not_judged") return reaction.reason;
   if (reaction.kind !== "nothing_more" || !isNoticed(reaction.run)) return undefined;
-  const name = nameOfKey(suspected.key.ref);
+  const [name, otherName] = [nameOfKey(key.ref), nameOfKey(otherKey.ref)];
   return {
-    why: `requests with ${name} are sent again (${firstIds(suspected)}), those with ${nameOfKey(key.ref)} are not`,
+    why: `requests with ${name} are sent again (${idWords}), those with ${otherName} are not`,
     whatToDo: turnOffSomePolls,
   };
 }
 
 const turnOffSomePolls =
   "If only some tests ask again, such as those that poll or that their runner repeats, turn that off.";
-
-/** As in "SVC_KEY_ACTIVE was sent again (req_1 and req_2)". */
-function sentAgain(suspected: SuspectsOfKey): string {
-  return `${keyVariable(suspected.key.ref)} was sent again (${firstIds(suspected)})`;
-}
-
-/** The id of each suspect's first request. */
-function firstIds({ suspects }: SuspectsOfKey): string {
-  const ids = new Set(suspects.map(({ requests }) => String(requests[0]?.id)));
-  return listed([...ids], "and");
-}
 
 /** As in "request 2 of 4". */
 function placeOf({ key, request }: Turn): string {
