@@ -1,5 +1,5 @@
 import { isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
-import { type AnswerCheck, nameOf } from "./checks/check.js";
+import { nameOf } from "./checks/check.js";
 import {
   failedResult,
   heldUnless,
@@ -17,14 +17,13 @@ import { type Runs, shownOr } from "./client-runs/runs.js";
 
 /** Gives each covered outcome the wrong answer, which the command must notice. */
 export async function judgeAnswers(runs: Runs): Promise<Judgment> {
-  const checks: AnswerCheck[] = runs.outcomesToJudge.map((outcome) => ({ kind: "answer", outcome }));
-  const wanted = checks.filter((check) => isWanted(runs.plan, check));
-  return mergeJudgments(await Promise.all(wanted.map((check) => judgeAnswer(runs, check))));
+  const wanted = runs.outcomesToJudge.filter((outcome) => isWanted(runs.plan, { kind: "answer", outcome }));
+  return mergeJudgments(await Promise.all(wanted.map((outcome) => judgeAnswer(runs, outcome))));
 }
 
 /** Judges one outcome. If the wrong answer to its first request is not noticed, each of its requests gets it: one test may not look. */
-async function judgeAnswer(runs: Runs, check: AnswerCheck): Promise<Judgment> {
-  const { outcome } = check;
+async function judgeAnswer(runs: Runs, outcome: OutcomeId): Promise<Judgment> {
+  const check = { kind: "answer", outcome } as const;
   const result = await shownOr(resultOfAnswer(runs, outcome), notJudged);
   if (result.kind !== "failed") return singleCheck(check, result);
 

@@ -8,13 +8,14 @@ import { resendKinds } from "./resends/resend-kinds.js";
 
 // The names of `--only`: does each ask for a run? And after the runs: is something of each name judged?
 
-/** Whether all names of `--only` ask for a run. `unknown`: the first one that does not, and all names that there are. */
-type OnlyNames =
-  | { readonly kind: "known" }
-  | { readonly kind: "unknown"; readonly name: string; readonly names: readonly string[] };
-
-/** Compares names of `--only` with the runs for a client that covers these outcomes. A name is that of a run, the start of such a name, or a seed. */
-export function checkOnlyNames(only: readonly string[], outcomes: readonly OutcomeId[]): OnlyNames {
+/**
+ * Finds the first name of `--only` that asks for no run of a client that covers these outcomes, and returns all names with it; `undefined` if
+ * each asks for one. A name is that of a run, the start of such a name, or a seed.
+ */
+export function findUnknownOnly(
+  only: readonly string[],
+  outcomes: readonly OutcomeId[],
+): { readonly unknown: string; readonly names: readonly string[] } | undefined {
   const checks: Check[] = [{ kind: "varied", seed: "mixed" }];
   for (const outcome of outcomes) checks.push({ kind: "answer", outcome });
   for (const { check } of resendKinds(outcomes)) checks.push(check);
@@ -23,9 +24,9 @@ export function checkOnlyNames(only: readonly string[], outcomes: readonly Outco
 
   for (const name of only) {
     if (names.includes(name) || checks.some((check) => asksFor(name, check))) continue;
-    if (seedIn(name) === undefined) return { kind: "unknown", name, names };
+    if (seedIn(name) === undefined) return { unknown: name, names };
   }
-  return { kind: "known" };
+  return undefined;
 }
 
 /** Why nothing of a name of `--only` is judged. It is the first name whose checks are all not judged; `undefined` if there is no such name. */

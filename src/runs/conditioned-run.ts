@@ -32,8 +32,8 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
 }
 
 /**
- * Starts to count the responses with each status. The count is the shift: with it, each response has other variants than the one before it.
- * As an example, the first 200 is shifted by 0, the second one by 1, and a 404 between them by 0. Without `mixed`, nothing is shifted.
+ * Starts to count the responses with each status. The count is the shift, by which a response has other variants than the one before it: the
+ * first 200 is shifted by 0, the second one by 1, and a 404 between them by 0. Without `mixed`, nothing is shifted.
  */
 function startMixing(mixed: RunConditions["mixed"]): ConditionedRun["takeVariantShift"] {
   const counts = new Map<number, number>();

@@ -24,7 +24,6 @@ export interface RunConditions {
   readonly onRequest?: OnRequest;
 }
 
-/** Which request gets something else in place of its response, and what. */
 export interface OnRequest {
   readonly which: WhichRequest;
   readonly gets: Replacement;

@@ -12,8 +12,6 @@ import type { CallResult } from "../sandbox/journal/call-result.js";
 import type { OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
 import type { Rejection, Replacement } from "./conditions.js";
 
-// What a call gets from a run, in place of its own response.
-
 /** Prepares what the conditions give a call in place of its response; `undefined` if the call cannot get it, as with some faults. */
 export function replacementFor(
   sandbox: SandboxState,
@@ -68,24 +66,24 @@ function lateResponse(result: CallResult, seconds: number): CallResult {
 
 /** A wrong response in place of the one of a result, which keeps its outcome: a 401 for a success, a success for anything else. */
 function wrongAnswer(sandbox: SandboxState, call: ApiCall, result: CallResult): CallResult {
-  const wrong = isSuccess(result.outcome)
-    ? renderRejection(sandbox, call, "401.unknown")
-    : { response: acceptance(sandbox, call), code: null };
+  const isAccepted = isSuccess(result.outcome);
+  const wrong = isAccepted ? renderRejection(sandbox, call, "401.unknown") : acceptance(sandbox, call);
   // Nobody gets the response that varied.
   return { ...result, response: wrong.response, code: wrong.code, points: [] };
 }
 
 /** The success of a call that was rejected, as if its key had passed each check and the request was counted. */
-function acceptance(sandbox: SandboxState, call: ApiCall): CallResult["response"] {
+function acceptance(sandbox: SandboxState, call: ApiCall): Pick<CallResult, "response" | "code"> {
   const { entry, endpoint = me } = call;
-  if (entry === undefined) return renderSuccess(sandbox, call, endpoint, endpoint.example());
-
+  if (entry === undefined) {
+    return { response: renderSuccess(sandbox, call, endpoint, endpoint.example()), code: null };
+  }
   const { minuteCount, dayCount } = entry.usage;
   const usage = { ...entry.usage, minuteCount: minuteCount + 1, dayCount: dayCount + 1 };
   // If the sandbox counts rejected requests, its checks have counted this one already.
   const counted = sandbox.assumptions.count_rejected ? entry : { ...entry, usage };
   const body = endpoint.respond(counted, sandbox.additions);
-  return renderSuccess(sandbox, { ...call, entry: counted }, endpoint, body);
+  return { response: renderSuccess(sandbox, { ...call, entry: counted }, endpoint, body), code: null };
 }
 
 /** Rejects a call as the conditions say, with their `Retry-After` or without one. */
@@ -101,16 +99,10 @@ function rejectCall(sandbox: SandboxState, call: ApiCall, rejection: Rejection):
     return { response, code, date, outcome: as, fault: as };
   }
   const { response, ...rejected } = renderRejection(sandbox, call, as);
-  const headers = withoutRetryAfter(response.headers);
+  const headers: string[] = [];
+  for (const [name, value] of headerPairs(response.headers)) {
+    if (name !== "Retry-After") headers.push(name, value);
+  }
   if (seconds !== undefined) headers.push(...retryAfterHeader({ endsAt: now + seconds * 1000, asDate }, now));
   return { ...rejected, response: { ...response, headers }, date };
-}
-
-/** The headers, as names and values by turns, without `Retry-After`. */
-function withoutRetryAfter(headers: CallResult["response"]["headers"]): string[] {
-  const others: string[] = [];
-  for (const [name, value] of headerPairs(headers)) {
-    if (name !== "Retry-After") others.push(name, value);
-  }
-  return others;
 }

@@ -15,10 +15,7 @@ import { replacementFor } from "./replacements.js";
 // 4. Is it the first one, or the nth one, over all processes? They find out by claims, and a request that would get nothing claims nothing.
 // 5. If it comes after the nth one: is it too early?
 
-/**
- * Claims a name for this process. Returns whether no process of the run had claimed it before. A client's run may have several processes,
- * such as the workers of a test runner, and its conditions mean one request over all of them.
- */
+/** Claims a name for this process, one of several of the run. Returns whether no process had claimed it before. */
 export type ClaimOnce = (name: string) => boolean;
 
 /** Returns a claim among the sandboxes of one process. */
@@ -35,7 +32,7 @@ export function claimHere(): ClaimOnce {
 export class RequestReplacer {
   readonly #onRequest: OnRequest;
   readonly #claim: ClaimOnce;
-  /** The lowest number of a request that may not be claimed. */
+  /** The lowest number of a request that may be free. */
   #nextNumber = 1;
   /** When this process last replaced a response; `undefined` if it has not. */
   #replacedAt: Moment | undefined;
@@ -67,7 +64,6 @@ export class RequestReplacer {
     }
   }
 
-  /** Whether it is the turn of a request that may get something else. */
   #claimPlace(which: WhichRequest): "its_turn" | "after_nth" | "other" {
     if (which.kind === "nth") {
       const number = this.#claimNumber(which.nth);
@@ -78,10 +74,7 @@ export class RequestReplacer {
     return isChosen ? "its_turn" : "other";
   }
 
-  /**
-   * Numbers a request, from 1, over all processes: each claims the first number that is free; `undefined` after the last one. As an example,
-   * the processes A and B get requests in the order A, B, A, A. They claim 1, 2, 3 and 4; for the third request, A tries 2, which B has, and then 3.
-   */
+  /** Claims the first number that is free, from 1, over all processes; `undefined` after the last one. If A has 1 and B has 2, A tries 2, and then 3. */
   #claimNumber(last: number): number | undefined {
     while (this.#nextNumber <= last) {
       const number = this.#nextNumber;
@@ -101,11 +94,9 @@ export class RequestReplacer {
   }
 }
 
-/** Whether the sandbox's own fault breaks the response and comes before what the conditions give. */
+/** Whether the sandbox's own fault breaks the response. A fault of the conditions comes in place of it, and anything else after it. */
 function isBrokenByOwnFault({ fault }: OwnResponse, gets: Replacement): boolean {
-  if (fault === undefined) return false;
-  // A fault of the conditions comes in place of the sandbox's own one.
-  if (gets.kind === "fault") return false;
+  if (fault === undefined || gets.kind === "fault") return false;
   const { onlyDelays } = faultKindTable[mainFaultKind(fault.effect)];
   return !onlyDelays;
 }
@@ -118,9 +109,8 @@ function isChosen(which: WhichRequest, { entry, endpoint }: ApiCall, outcome: Ou
 
 /** A point in time on each clock that a client can wait by, in milliseconds. */
 interface Moment {
-  /** The sandbox's clock, a new one with each start of a sandbox. */
+  /** The sandbox's clock, a new one with each start of a sandbox, and its time, which a test may move. */
   readonly clock: object;
-  /** The time of that clock, which a test may move. */
   readonly now: number;
   /** The time of `Date`, which fake timers may move. */
   readonly wall: number;
@@ -136,17 +126,16 @@ function momentOf({ clock, platform }: SandboxState, { now, started }: ApiCall):
 const toleranceMs = 50;
 
 /**
- * Milliseconds between a rejection and the next request, if that came too early on every clock; `undefined` if it came in time on one.
- * `seconds`: how long the client has to wait. Default: until the minute ends. As in 3,900 for a request 3.9 s after a 429 with
- * `Retry-After: 4`, whose test has not moved the sandbox's clock.
+ * Milliseconds between a rejection and the next request, if that came too early on every clock; `undefined` if it came in time on one. As in
+ * 3,900 for a request 3.9 s after a 429 with `Retry-After: 4`. Without `seconds`, the client has to wait until the minute ends.
  */
 function msTooEarly(rejected: Moment, sent: Moment, seconds: number | undefined): number | undefined {
   // A sandbox that has started again knows of no rejection.
   if (rejected.clock !== sent.clock) return undefined;
 
-  let needed = untilMinuteEnds(rejected.now);
+  let needed = minuteEnd(rejected.now) - rejected.now;
   // The client may go by the minute of its own wall clock, which may end earlier.
-  let neededOnWall = Math.min(needed, untilMinuteEnds(rejected.wall));
+  let neededOnWall = Math.min(needed, minuteEnd(rejected.wall) - rejected.wall);
   if (seconds !== undefined) {
     needed = seconds * 1000;
     neededOnWall = needed;
@@ -160,9 +149,4 @@ function msTooEarly(rejected: Moment, sent: Moment, seconds: number | undefined)
     passedOnWall >= neededOnWall - toleranceMs ||
     reallyPassed >= needed - toleranceMs;
   return isInTime ? undefined : Math.round(Math.max(passed, passedOnWall, reallyPassed));
-}
-
-/** Milliseconds from this time to the end of its minute. */
-function untilMinuteEnds(time: number): number {
-  return minuteEnd(time) - time;
 }

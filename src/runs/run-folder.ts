@@ -14,7 +14,6 @@ import type { RunConditions } from "./conditions.js";
 export const nodeProcess = (globalThis as { process?: NodeJS.Process }).process;
 export const nodeFiles = nodeProcess?.getBuiltinModule?.("node:fs");
 
-/** The file system of Node. */
 export type Files = NonNullable<typeof nodeFiles>;
 
 /** The version of this process. Another one may mean something else by what it writes. */
@@ -22,7 +21,6 @@ export const ownVersion: string = project.version;
 
 export const runFileName = "run.json";
 
-/** The content of `run.json`. */
 export interface RunFile {
   readonly version: string;
   /** The scenario of sandboxes that name none. */
@@ -31,7 +29,6 @@ export interface RunFile {
   readonly options: StartOptions;
   /** The start of clocks that neither the options nor the scenario set, in a run with conditions. Default: the real time. */
   readonly clockStart?: number | undefined;
-  /** Default: none. */
   readonly conditions?: RunConditions | undefined;
 }
 
@@ -42,7 +39,7 @@ export function parseRunFile(text: string): RunFile {
   throw new Error(`${runFileName} is not the file of a run`);
 }
 
-/** Claims a name, as a file that only one process can make. Returns whether it is the first claim, over all processes of the run. Throws if the file cannot be written. */
+/** Claims a name, as a file that only one process can make. Returns whether it is the first claim. Throws if the file cannot be written. */
 export function claimOnce(folder: string, name: string, files: Files): boolean {
   try {
     files.writeFileSync(`${folder}/claimed-${name}`, "", { flag: "wx" });
@@ -62,6 +59,8 @@ export interface RunLine {
   readonly unread?: string;
 }
 
+const versionLine = `${JSON.stringify({ version: ownVersion } satisfies RunLine)}\n`;
+
 /** The names of the files of lines: the process, and how many of its requests are missing. As in `requests-71-5-9-missing-2.jsonl`. */
 export const linesFilePattern = /^requests-(.+?)(?:-missing-(\d{1,9}))?\.jsonl$/;
 
@@ -72,13 +71,11 @@ export class LineWriter {
   /** The start of the file's path. A process id may come again in another container. */
   readonly #pathStart: string;
   #path: string;
-  /** The requests without a line. */
+  /** The number of requests without a line. */
   #missing = 0;
-  /** Whether the file has the line with the version. */
   #hasVersionLine = false;
   /** Whether the last text may have been written in part, as to a full disk. */
   #isCut = false;
-  /** Whether a failure has been reported. */
   #hasReported = false;
 
   constructor(folder: string, files: Files, processId: number) {
@@ -91,13 +88,13 @@ export class LineWriter {
 
   /** Writes the line with the version, if it is missing. */
   writeVersion(): void {
-    if (!this.#hasVersionLine) this.#append(this.#versionLine());
+    if (!this.#hasVersionLine) this.#append(versionLine);
   }
 
   /** Writes a line, after the one with the version. */
   write(line: RunLine): void {
     const text = `${JSON.stringify(line)}\n`;
-    const isWritten = this.#append(this.#hasVersionLine ? text : this.#versionLine() + text);
+    const isWritten = this.#append(this.#hasVersionLine ? text : versionLine + text);
     if (!isWritten && line.exchange !== undefined) this.#countMissing();
   }
 
@@ -109,10 +106,6 @@ export class LineWriter {
       this.#reportOnce((error as Error).message);
       return undefined;
     }
-  }
-
-  #versionLine(): string {
-    return `${JSON.stringify({ version: ownVersion } satisfies RunLine)}\n`;
   }
 
   /** Appends a text to the file, and makes it before the first one. Returns whether it was written. */

@@ -13,17 +13,17 @@ import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../../rules/outco
 //     fault.hang                         the outcome, which begins with fault
 //     advice, advice.key-in-url          the advice, if any
 
-/** Whether the client accepts what varies. `mixed`: each response of the run has other variants than the one before. */
-export interface VariedCheck {
-  readonly kind: "varied";
-  readonly seed: number | "mixed";
-}
-
-/** Whether the command notices a wrong answer to a request that ends on this outcome. */
-export interface AnswerCheck {
-  readonly kind: "answer";
-  readonly outcome: OutcomeId;
-}
+/** One question about the client. */
+export type Check =
+  /** Whether it accepts what varies. `mixed`: each response of the run has other variants than the one before. */
+  | { readonly kind: "varied"; readonly seed: number | "mixed" }
+  /** Whether the command notices a wrong answer to a request that ends on this outcome. */
+  | { readonly kind: "answer"; readonly outcome: OutcomeId }
+  | ResendCheck
+  /** Whether the client survives this fault. */
+  | { readonly kind: "fault"; readonly outcome: FaultOutcomeId }
+  /** Whether a run has advice of level error: this one, or none at all. */
+  | { readonly kind: "advice"; readonly id?: AdviceId };
 
 /** Whether the client sends a key again after this rejection, or before its time. */
 export interface ResendCheck {
@@ -33,18 +33,10 @@ export interface ResendCheck {
   readonly retryAfter?: "without" | "seconds" | "date";
 }
 
-/** What a run is made for. `fault`: whether the client survives this one. `resend_control`: to tell a resend from what only looks like one. */
+/** What a run is made for. `resend_control`: to tell a resend from what only looks like one. */
 export type RunPurpose =
-  | VariedCheck
-  | AnswerCheck
-  | ResendCheck
-  | { readonly kind: "fault"; readonly outcome: FaultOutcomeId }
+  | Exclude<Check, { readonly kind: "advice" }>
   | { readonly kind: "plain" | "resend_control" };
-
-/** One question about the client. `advice`: whether a run has advice of level error, this one or none at all. */
-export type Check =
-  | Exclude<RunPurpose, { readonly kind: "plain" | "resend_control" }>
-  | { readonly kind: "advice"; readonly id?: AdviceId };
 
 /** What the first word of a name of `--only` may be. */
 export const groupNames = ["plain", "varied", "answer", "resend", "fault"] as const;

@@ -1,6 +1,6 @@
 import { isSuccess, type OutcomeId } from "../../rules/outcomes.js";
 import { hidesOutcomes } from "../../runs/conditions.js";
-import { type AnswerCheck, nameOf, type VariedCheck } from "../checks/check.js";
+import { type Check, nameOf } from "../checks/check.js";
 import {
   certifyStopped,
   failedResult,
@@ -52,7 +52,7 @@ export async function shownOr<Shown, Otherwise>(
 
 /** A run with varied responses, and what it shows by itself. A failure needs a cause. */
 export interface VariedRun {
-  readonly check: VariedCheck;
+  readonly check: Check;
   /** `undefined` if it was not made. */
   readonly run: ClientRun | undefined;
   readonly result: ResultOfCheck;
@@ -118,12 +118,12 @@ export class Runs {
 
   /** Makes the run of each seed of varied responses, once for all parts. Each run has one variant of each row. */
   makeVaried(): Promise<VariedRun[]> {
-    return Promise.all(variedSeeds(this.plan).map((seed) => this.#makeSeed({ kind: "varied", seed }, seed)));
+    return Promise.all(variedSeeds(this.plan).map((seed) => this.#makeSeed(seed)));
   }
 
   /** Makes the run, once, in which each response has other variants than the one before. */
   makeMixed(): Promise<VariedRun> {
-    return this.#makeSeed({ kind: "varied", seed: "mixed" }, this.plan.firstSeed);
+    return this.#makeSeed("mixed");
   }
 
   /** Awaits the varied runs, and returns those that show that the client accepts what varied. */
@@ -135,8 +135,10 @@ export class Runs {
     return held;
   }
 
-  #makeSeed(check: VariedCheck, seed: number): Promise<VariedRun> {
-    const mixed = check.seed === "mixed" && ({ mixed: true } as const);
+  #makeSeed(seedOrMixed: number | "mixed"): Promise<VariedRun> {
+    const check = { kind: "varied", seed: seedOrMixed } as const;
+    const seed = seedOrMixed === "mixed" ? this.plan.firstSeed : seedOrMixed;
+    const mixed = seedOrMixed === "mixed" && ({ mixed: true } as const);
     const conditions = { profile: "varied", ...mixed } as const;
     const made = this.makeOnce({ purpose: check, conditions, seed }).then((run): VariedRun => {
       if (isBroken(run)) return { check, run, result: failedResult };
@@ -147,9 +149,8 @@ export class Runs {
 
   /** Makes the run, once, in which the first request with this outcome, or each one, gets the wrong answer: a 401 in place of a success, and a 200 in place of a rejection. */
   makeWrongAnswer(kind: "first" | "each", outcome: OutcomeId): Promise<ClientRun> {
-    const purpose: AnswerCheck = { kind: "answer", outcome };
     const onRequest = { which: { kind, outcome }, gets: { kind: "wrong_answer" } } as const;
-    return this.makeOnce({ purpose, conditions: { onRequest } });
+    return this.makeOnce({ purpose: { kind: "answer", outcome }, conditions: { onRequest } });
   }
 
   /** Whether judging the answers makes the run of the first wrong answer anyway: another part may then ask for it without adding a run. */

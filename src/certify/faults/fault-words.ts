@@ -1,9 +1,7 @@
 import { whatToDoAfter } from "../../rules/after-fault.js";
 import type { FaultOutcomeId } from "../../rules/fault-effects.js";
 import { listed } from "../../schema/words.js";
-import type { Finding, Reason } from "../checks/judgment.js";
-
-// The words of problems with faults, and the reasons why a fault shows nothing.
+import type { Finding } from "../checks/judgment.js";
 
 /**
  * What happens to a request that is hit by the example of each kind. The first words end "fails when the first request with a key that works
@@ -74,29 +72,3 @@ function allowInstead(names: readonly FaultOutcomeId[]): string {
 
 /** The 503 of a run is the error page of a gateway. */
 const readStatusFirst = "Read the status before the body: the error page of a gateway is HTML.";
-
-export const followsOwnFailure: Reason = {
-  why: "the command fails, and the request that was hit follows a failure of your own tests",
-  whatToDo: "Send a key that works in a test without a fault or a limit.",
-};
-
-export const nothingFollowed: Reason = {
-  why: "the command passed, and no request with its key followed the one that was hit",
-  whatToDo: "Make a test fail when the response of a key that works does not come.",
-};
-
-export const responseNotUsed: Reason = {
-  why: "the command passes when the first request with a key that works gets a 401",
-  whatToDo: "Use the response of each key that works in a test.",
-};
-
-export const sentAgainAfter401: Reason = {
-  why: "the command passes when the first request with a key that works gets a 401, and sends it again",
-  whatToDo:
-    "Your client must stop at the first 401. If your tests ask again, turn that off: polling, or what repeats failing tests, such as `--retry` of vitest, `jest.retryTimes` or `--reruns` of pytest.",
-};
-
-export const noRequest: Reason = {
-  why: "the plain run sent no request with a key that works which may be sent again, and whose response has a body",
-  whatToDo: "Send a GET with a key that works.",
-};

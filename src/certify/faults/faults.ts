@@ -4,7 +4,7 @@ import { faultOutcomeIds, isSuccess, type OutcomeId, outcomeRow } from "../../ru
 import {
   type Finding,
   failedResult,
-  heldUnless,
+  heldResult,
   type JudgedCheck,
   type Judgment,
   type NotJudged,
@@ -24,17 +24,7 @@ import {
 import { findDoubtOfFailure, findDoubtOfPass, repeatFailures } from "../client-runs/doubts.js";
 import { againWithOnly, lastLineOf } from "../client-runs/finding-parts.js";
 import { type Runs, shownOr } from "../client-runs/runs.js";
-import {
-  type FaultWords,
-  followsOwnFailure,
-  noRequest,
-  nothingFollowed,
-  responseNotUsed,
-  sentAgainAfter401,
-  wordsIfNotSurvived,
-  wordsIfSentAgain,
-  wordsIfTooLate,
-} from "./fault-words.js";
+import { type FaultWords, wordsIfNotSurvived, wordsIfSentAgain, wordsIfTooLate } from "./fault-words.js";
 
 // A fault hits the first of the requests that end on one success, with a key that works. A client that survives it shows something only if
 // a test uses the response: then the command fails when the response is a 401. If no test does, the faults are tried all the same, since
@@ -56,33 +46,25 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
     return plan.hasAllFaults || plan.only?.includes(outcome) || defaultFaults.includes(outcome);
   });
   if (wanted.length === 0) return nothingJudged;
-
   const target = await shownOr(findTarget(runs), notJudged);
-  const triedFaults = await Promise.all(
-    wanted.map(async (fault) => {
-      const tried = target.kind === "target" ? tryFault(runs, target, fault) : Promise.resolve(target);
-      return { fault, result: await shownOr(tried, notJudged) };
-    }),
-  );
-  const notSurvived: NotSurvived[] = [];
-  for (const { result } of triedFaults) {
-    if (result.kind === "not_survived") notSurvived.push(result);
+  if (target.kind === "not_judged") {
+    return { ...nothingJudged, checks: wanted.map((fault) => judged(fault, target)) };
   }
-  const inDoubt = await shownOr(
-    repeatFailures(
-      runs,
-      notSurvived.map(({ run }) => run),
-    ),
-    notJudged,
-  );
 
-  const checks: JudgedCheck[] = [];
-  for (const { fault, result } of triedFaults) {
-    const check = { kind: "fault", outcome: fault } as const;
-    checks.push({ check, result: result.kind === "not_survived" ? (inDoubt ?? failedResult) : result });
-  }
-  const isProblem = inDoubt === undefined && target.kind === "target";
-  return { checks, problems: isProblem ? problemsOf(notSurvived, target, plan) : [], notes: [] };
+  const results = await Promise.all(wanted.map((fault) => shownOr(tryFault(runs, target, fault), notJudged)));
+  const notSurvived = results.filter((result) => result.kind === "not_survived");
+  const failedRuns = notSurvived.map(({ run }) => run);
+  const inDoubt = await shownOr(repeatFailures(runs, failedRuns), notJudged);
+  const checks = wanted.map((fault, index) => {
+    const result = results[index] as (typeof results)[number]; // each fault has one
+    return judged(fault, result.kind === "not_survived" ? (inDoubt ?? failedResult) : result);
+  });
+  const problems = inDoubt === undefined ? problemsOf(notSurvived, target, plan) : [];
+  return { checks, problems, notes: [] };
+}
+
+function judged(outcome: FaultOutcomeId, result: ResultOfCheck): JudgedCheck {
+  return { check: { kind: "fault", outcome }, result };
 }
 
 /** The requests of which a fault hits the first one. */
@@ -103,7 +85,12 @@ async function findTarget(runs: Runs): Promise<FaultTarget | NotJudged> {
     if (target.whyNotUsed === undefined) return target;
     targets.push(target);
   }
-  return targets[0] ?? notJudged(noRequest);
+  const [first] = targets;
+  if (first !== undefined) return first;
+  return notJudged({
+    why: "the plain run sent no request with a key that works which may be sent again, and whose response has a body",
+    whatToDo: "Send a GET with a key that works.",
+  });
 }
 
 /** The successes of requests that a fault may hit: first those that come equally often in each run. */
@@ -147,6 +134,17 @@ async function targetOf(runs: Runs, outcome: OutcomeId): Promise<FaultTarget> {
   return { kind: "target", outcome, requestsWithoutFault: Math.max(countInPlain, count), whyNotUsed };
 }
 
+const responseNotUsed: Reason = {
+  why: "the command passes when the first request with a key that works gets a 401",
+  whatToDo: "Use the response of each key that works in a test.",
+};
+
+const sentAgainAfter401: Reason = {
+  why: "the command passes when the first request with a key that works gets a 401, and sends it again",
+  whatToDo:
+    "Your client must stop at the first 401. If your tests ask again, turn that off: polling, or what repeats failing tests, such as `--retry` of vitest, `jest.retryTimes` or `--reruns` of pytest.",
+};
+
 /** A fault that the client did not survive: a problem, if the failure comes again. */
 interface NotSurvived {
   readonly kind: "not_survived";
@@ -169,14 +167,22 @@ async function tryFault(
   });
   if (isBroken(run) && run.replacedCount > 0) {
     if (runs.plan.allow.includes(fault)) return { kind: "allowed" };
-    return isAfterOwnFailure(run) ? notJudged(followsOwnFailure) : { kind: "not_survived", fault, run };
+    if (!isAfterOwnFailure(run)) return { kind: "not_survived", fault, run };
+    return notJudged({
+      why: "the command fails, and the request that was hit follows a failure of your own tests",
+      whatToDo: "Send a key that works in a test without a fault or a limit.",
+    });
   }
 
   const doubt = findDoubtOfPass(runs.plain, run, "replaced") ?? target.whyNotUsed;
   if (doubt !== undefined) return notJudged(doubt);
   // If no request with its key follows the one that was hit, the client may have given up; a delayed response still comes.
   const isLast = run.sentKeys.some(({ requests }) => requests.at(-1)?.isReplaced);
-  return heldUnless(isLast && !faultKindRow(fault).onlyDelays ? nothingFollowed : undefined);
+  if (!isLast || faultKindRow(fault).onlyDelays) return heldResult;
+  return notJudged({
+    why: "the command passed, and no request with its key followed the one that was hit",
+    whatToDo: "Make a test fail when the response of a key that works does not come.",
+  });
 }
 
 /** Whether a fault or a limit of the client's own tests came right before the request that was hit: a client may give up then. */
