@@ -41,10 +41,7 @@ import { judgeVaried } from "./varied/varied.js";
 // - How many runs a question takes was chosen by certifying thousands of generated suites, some of which fail, poll or wait at random: with
 //   fewer, more suites are accused by chance, or fewer flaws are named. Each number stands where it is read.
 
-/**
- * What certify has found out about a client. `not_started`: the command cannot be started. `no_run`: certify was stopped before even the plain
- * run ended.
- */
+/** `not_started`: the command cannot be started. `no_run`: certify was stopped before even the plain run ended. */
 export type Certification =
   | JudgedClient
   | { readonly kind: "not_started"; readonly failure: NonNullable<ClientRun["failure"]> }
@@ -55,7 +52,6 @@ export interface JudgedClient extends Judgment {
   readonly kind: "judged";
   readonly runCount: number;
   readonly plain: ClientRun;
-  /** Whether a signal ended certify before its last run. */
   readonly isStopped: boolean;
   /** Why the client cannot be judged, or not wholly. Default: it can. */
   readonly whyNotJudged?: Reason;
@@ -116,11 +112,9 @@ const resultThatNeedsFailure: Readonly<Record<Check["kind"], "held" | "failed" |
   resend: "held",
   varied: "failed",
   fault: "failed",
-  // Advice is about requests and output, however the run ended.
   advice: "none",
 };
 
-/** Whether a check has its result because runs failed: it would have another one if the command no longer passed at all. */
 function needsFailure({ check, result }: JudgedCheck): boolean {
   return result.kind === resultThatNeedsFailure[check.kind];
 }
@@ -162,7 +156,6 @@ function clientNotJudged(runs: Runs, whyNotJudged?: Reason): JudgedClient {
   return judgedClient(runs, advice.problems.length > 0 ? advice : nothingJudged, whyNotJudged);
 }
 
-/** The client with what its runs have shown. `whyNotJudged`: why they show nothing, or not all. */
 function judgedClient(runs: Runs, judgment: Judgment, whyNotJudged?: Reason): JudgedClient {
   const { endedInBothPasses, plain, isStopped } = runs;
   const scenarios = new Set<string>();

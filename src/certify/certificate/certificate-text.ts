@@ -12,7 +12,7 @@ import { againLine, conclusionLine, failedWithoutProblem, type Program } from ".
 /** A fix and its command share a line of at most so many characters. */
 const width = 100;
 
-/** How many problems are shown whole; each other one is its sentence and its command. */
+/** So many problems are shown whole; each other one is its sentence and its command. */
 const wholeProblems = 4;
 
 /** Renders a result for people: problems first, then what held and what was not judged. `colorFailure`: colors the first line of a failure. */
@@ -70,7 +70,6 @@ function problemLines(
   return lines;
 }
 
-/** A line with a list; none if the list is empty. */
 function listLine(title: string, words: readonly string[]): string[] {
   return words.length === 0 ? [] : [`${title}: ${words.join(", ")}`];
 }

@@ -37,7 +37,6 @@ const judgedCheckShape = s.mapping({
   whatToDo: s.optional(s.described(s.text(), "What to change so that it is judged.")),
 });
 
-/** The results of a whole certificate; a check has its own. */
 const verdicts = ["passed", "failed", "not_judged", "no_request", "stopped"] as const;
 
 /** The members of a certificate, with their descriptions in its JSON Schema. */

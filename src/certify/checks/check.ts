@@ -38,10 +38,8 @@ export type RunPurpose =
   | Exclude<Check, { readonly kind: "advice" }>
   | { readonly kind: "plain" | "resend_control" };
 
-/** What the first word of a name of `--only` may be. */
 export const groupNames = ["plain", "varied", "answer", "resend", "fault"] as const;
 
-/** Writes the text of a check or a run. */
 export function nameOf(subject: Check | RunPurpose): string {
   return wordsOf(subject).join(".");
 }
@@ -72,7 +70,6 @@ function wordsOfResend({ outcome, retryAfter }: ResendCheck): string[] {
   return status === "403" ? [status, String(outcomeRow(outcome).code)] : [status];
 }
 
-/** Whether a name is one of advice, which is about no run alone. */
 export function isNameOfAdvice(name: string): boolean {
   return name.split(".")[0] === "advice";
 }

@@ -11,19 +11,17 @@ import type { RunPurpose } from "../checks/check.js";
 
 /** A run that is asked for. A run that has ended can be asked for again. */
 export interface RunRequest {
-  /** Several runs may have one purpose, such as all that reject the last request with a 401. */
   readonly purpose: RunPurpose;
   /** Default of the profile: `minimal`. */
   readonly conditions?: RunConditions;
   /** Default: the seed of the plan. */
   readonly seed?: number;
-  /** How long the client may wait before its next request. Default: 0. A run that is made already stays as it is. */
+  /** How long the client may wait before its next request. Default: 0. */
   readonly clientMayWaitMs?: number;
-  /** Whether no other run may be under way. Default: false. A run that is made already stays as it is. */
+  /** Whether no other run may be under way. Default: false. */
   readonly isAlone?: boolean;
 }
 
-/** Asks for a run in which the sandbox does only what the specification promises. */
 export const plainRunRequest: RunRequest = { purpose: { kind: "plain" } };
 
 export interface PlannedRun extends Required<RunRequest> {
@@ -52,11 +50,10 @@ export interface KeyRequest {
   readonly nth: number;
   /** Where it ended. If the run put something in place of its response: where it would have ended, without any fault. */
   readonly outcome: OutcomeId;
-  /** When it came, in epoch milliseconds of its sandbox's clock. */
+  /** In epoch milliseconds of its sandbox's clock. */
   readonly at: number;
   /** Whether a fault may hit it: it may be sent again, and its response has a body. */
   readonly canTakeFault: boolean;
-  /** Whether the run put something else in place of its response. */
   readonly isReplaced?: boolean;
   /** Whether the client did not read its response whole: what the client sends then is no resend. */
   readonly isUnread?: boolean;
@@ -67,9 +64,8 @@ export interface KeyRequest {
 /** What the requests of a run show, over all its sandboxes. */
 export interface RequestFacts {
   readonly sentKeys: readonly SentKey[];
-  /** The variants that its responses had and that `minimal` does not have, by row and status. */
+  /** The variants that its responses had and that `minimal` does not have. */
   readonly points: readonly VariedPoint[];
-  /** How many requests the conditions of the run hit. */
   readonly replacedCount: number;
   /** The last request of any key, with what it got, also in place of another outcome; `undefined` if it sent none. */
   readonly lastRequest: { readonly id: string; readonly outcome: OutcomeId } | undefined;
@@ -109,11 +105,9 @@ export interface ClientRunner {
   readonly run: (request: PlannedRun) => Promise<RunEnd | "stopped">;
   /** Makes all later runs one at a time. */
   readonly separateRuns: () => void;
-  /** Shows a line of progress. */
   readonly say: (line: string) => void;
 }
 
-/** Whether the command failed, or did not end in time. */
 export function isBroken({ result }: ClientRun): boolean {
   return result !== "passed";
 }

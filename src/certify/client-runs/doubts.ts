@@ -2,7 +2,7 @@ import { isFault } from "../../rules/fault-effects.js";
 import { listed } from "../../schema/words.js";
 import { fixHiddenDependency, type Reason, runTooLate } from "../checks/judgment.js";
 import { type CertifyPlan, seedCount, variedSeeds } from "../checks/plan.js";
-import { type ClientRun, isBroken, plainRunRequest, type RequestFacts, type SentKey } from "./client-run.js";
+import { type ClientRun, isBroken, plainRunRequest, type SentKey } from "./client-run.js";
 import type { Runs } from "./runs.js";
 
 // What does a run show?
@@ -26,22 +26,17 @@ export function findDoubtOfPass(
   // A run in which the command does less than in the plain run, as with a cache of tests, passes whatever the sandbox does.
   const missing = missingRequests(plain, run);
   if (run.sentKeys.length === 0 && missing.length > 0) {
-    return {
-      why: "the command sent no request (a cache of your test runner?)",
-      whatToDo: turnOffCaches,
-    };
+    return { why: "the command sent no request (a cache of your test runner?)", whatToDo: turnOffCaches };
   }
-  if (whatWasTried === "varied" && run.ownSeed !== undefined) {
+  if (whatWasTried === "replaced") {
+    if (run.replacedCount === 0) return noRequestReplaced;
+  } else if (run.ownSeed !== undefined) {
     const why = `your code sets the seed ${run.ownSeed}`;
     return { why, whatToDo: "Leave the seed out: the sandbox then has the run's." };
+  } else if (run.points.length === 0) {
+    const whatToDo = "Leave out what your tests set themselves, such as assumptions.";
+    return { why: "no response varied", whatToDo };
   }
-  if (whatWasTried === "varied" && run.points.length === 0) {
-    return {
-      why: "no response varied",
-      whatToDo: "Leave out what your tests set themselves, such as assumptions.",
-    };
-  }
-  if (whatWasTried === "replaced" && run.replacedCount === 0) return noRequestReplaced;
   if (missing.length === 0) return undefined;
 
   const named = missing.length > 3 ? [...missing.slice(0, 3), "others"] : missing;
@@ -60,23 +55,18 @@ export const noRequestReplaced: Reason = {
 };
 
 /** What the plain run sent and this run did not, as in "`active` (200.test)". A key of which a request was hit is left out: what follows may change with it. */
-function missingRequests(
-  plain: Pick<RequestFacts, "sentKeys">,
-  run: Pick<RequestFacts, "sentKeys">,
-): string[] {
-  const inRun = new Set<string>();
+function missingRequests(plain: Pick<ClientRun, "sentKeys">, run: Pick<ClientRun, "sentKeys">): string[] {
   const keysHit = new Set<string>();
-  for (const sentKey of run.sentKeys) {
-    for (const request of requestWords(sentKey)) inRun.add(request);
-    if (sentKey.requests.some(({ isReplaced }) => isReplaced)) keysHit.add(sentKey.key);
-  }
-
   const missing = new Set<string>();
+  for (const { key, requests } of run.sentKeys) {
+    if (requests.some(({ isReplaced }) => isReplaced)) keysHit.add(key);
+  }
   for (const sentKey of plain.sentKeys) {
     if (keysHit.has(sentKey.key)) continue;
-    for (const request of requestWords(sentKey)) {
-      if (!inRun.has(request)) missing.add(request);
-    }
+    for (const request of requestWords(sentKey)) missing.add(request);
+  }
+  for (const sentKey of run.sentKeys) {
+    for (const request of requestWords(sentKey)) missing.delete(request);
   }
   return [...missing];
 }
@@ -97,16 +87,13 @@ const plainRunsWithFewSeeds = 3;
 
 /** How often a command must fail under the same conditions before that shows something. */
 export function failuresNeeded(plan: CertifyPlan): 1 | 2 {
-  return areAllSeedsTried(plan) ? 1 : failuresWithFewSeeds;
-}
-
-function areAllSeedsTried(plan: CertifyPlan): boolean {
-  return variedSeeds(plan).length >= seedCount;
+  const areAllSeedsTried = variedSeeds(plan).length >= seedCount;
+  return areAllSeedsTried ? 1 : failuresWithFewSeeds;
 }
 
 /** Why no check may rest on this failure, of a run that `makeOnce` has made. */
 export async function findDoubtOfFailure(runs: Runs, run: ClientRun): Promise<Reason | undefined> {
-  if (areAllSeedsTried(runs.plan)) return undefined;
+  if (failuresNeeded(runs.plan) === 1) return undefined;
 
   // The run itself has what it takes to ask for it again, and is the first of these runs.
   const [, runsAlike] = await Promise.all([
@@ -119,7 +106,7 @@ export async function findDoubtOfFailure(runs: Runs, run: ClientRun): Promise<Re
 
 /** Makes the plain runs next to failures, if they are needed. One that fails is a contradiction, after which no failure counts anyway. */
 export async function makePlainRunsNextToFailures(runs: Runs): Promise<void> {
-  if (!areAllSeedsTried(runs.plan)) await runs.makeUpTo(plainRunRequest, plainRunsWithFewSeeds);
+  if (failuresNeeded(runs.plan) > 1) await runs.makeUpTo(plainRunRequest, plainRunsWithFewSeeds);
 }
 
 /** So many repetitions must fail, at least one of each failure: a suite that fails at random is likely to pass one of them. */

@@ -2,8 +2,6 @@ import { nameOf } from "../checks/check.js";
 import type { CertifyPlan } from "../checks/plan.js";
 import type { ClientRun } from "./client-run.js";
 
-// What a problem shows of its run, besides its sentence and its fix: the command that shows it again, and the last line of the client's output.
-
 /** The words of a command of svc-sandbox that shows a problem again, with the flags that its run needs. */
 export function againCommand(
   { flags, certifyFlags }: Pick<CertifyPlan, "flags" | "certifyFlags">,
@@ -15,7 +13,6 @@ export function againCommand(
   return again;
 }
 
-/** The words of the command that makes all runs with these names again. */
 export function againWithOnly(plan: CertifyPlan, names: readonly string[]): string[] {
   const only: string[] = [];
   for (const name of names) only.push("--only", name);
@@ -28,14 +25,14 @@ export function againCommandOfRun(
   plan: CertifyPlan,
 ): string[] {
   const isMixed = purpose.kind === "varied" && purpose.seed === "mixed";
-  if (result !== "timed_out" && purpose.kind === "plain") {
-    // A plain run that failed is also tried with `typical`.
-    return conditions.profile === "typical"
-      ? againCommand(plan, "exec", "--profile", "typical")
-      : againCommand(plan, "exec");
-  }
-  if (result !== "timed_out" && purpose.kind === "varied" && !isMixed) {
+  const isByExec = result !== "timed_out" && !isMixed;
+  if (isByExec && purpose.kind === "varied") {
     return againCommand(plan, "exec", "--profile", "varied", "--seed", String(purpose.seed));
+  }
+  if (isByExec && purpose.kind === "plain") {
+    // A plain run that failed is also tried with `typical`.
+    const profile = conditions.profile === "typical" ? ["--profile", "typical"] : [];
+    return againCommand(plan, "exec", ...profile);
   }
   const words = ["--only", nameOf(purpose)];
   // The name of the mixed run does not have its seed.
@@ -60,7 +57,6 @@ const errorLines: readonly RegExp[] = [
   /^\s+\S+\.go:\d+: \S/,
 ];
 
-/** A line that only says that something failed. */
 const failureLine = /\bFAIL(?:ED)?\b.*\S/;
 
 /** A line that a package manager adds after the command: it explains nothing. */

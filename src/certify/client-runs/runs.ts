@@ -63,7 +63,6 @@ export class Runs {
   readonly plan: CertifyPlan;
   /** The runs so far, in the order in which they ended. */
   readonly ended: ClientRun[] = [];
-  /** The runs of a first pass, if this is the second one. */
   readonly #endedInFirstPass: readonly ClientRun[];
   /** Whether a signal stopped certify, and a run was not made. No run is made after it. */
   isStopped = false;
@@ -121,12 +120,11 @@ export class Runs {
     return Promise.all(variedSeeds(this.plan).map((seed) => this.#makeSeed(seed)));
   }
 
-  /** Makes the run, once, in which each response has other variants than the one before. */
   makeMixed(): Promise<VariedRun> {
     return this.#makeSeed("mixed");
   }
 
-  /** Awaits the varied runs, and returns those that show that the client accepts what varied. */
+  /** The varied runs that show that the client accepts what varied. */
   async heldVaried(): Promise<ClientRun[]> {
     const held: ClientRun[] = [];
     for (const { run, result } of await this.makeVaried()) {
@@ -187,7 +185,6 @@ export class Runs {
     return contradiction && whyUnstable(contradiction.failed, contradiction.passed);
   }
 
-  /** Throws if no failure shows anything any more. */
   throwIfNoFailureCounts(): void {
     const reason = this.whyNoFailureCounts();
     if (reason !== undefined) throw new Inconclusive(reason);
@@ -226,7 +223,7 @@ export class Runs {
   }
 }
 
-/** Equal for runs under the same conditions: their purposes may differ. */
+/** Their purposes may differ. */
 function conditionsId({ seed, conditions }: PlannedRun): string {
   return JSON.stringify([seed, conditions]);
 }

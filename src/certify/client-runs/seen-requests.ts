@@ -6,13 +6,11 @@ import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { RunTrace, VariedPoint } from "../../sandbox/run-trace.js";
 import type { KeyRequest, RequestFacts, SentKey } from "./client-run.js";
 
-/** What each row of the variation table has in words. */
 const rows: Readonly<Record<string, { remedy: string; variants: Readonly<Record<string, string>> }>> = words;
 
 /** A variant in words, after "when a 200": "has an `ETag`"; `undefined` for what `minimal` does. */
 export const variantWords = (row: string, variant: string) => rows[row]?.variants[variant];
 
-/** How to fix a client that a variant of this row breaks. */
 export const rowRemedy = (row: string) => rows[row]?.remedy ?? "";
 
 /** Equal for the same variant of the same row on the same status. */
@@ -56,11 +54,9 @@ export class SeenRequests implements RequestCounter {
     this.#unread.add(id);
   }
 
-  /** What a run has of its requests when it ends. */
   facts(): RequestFacts {
-    const sentKeys = [...this.#sentKeys.values()];
     return {
-      sentKeys: sentKeys.map((sentKey) => this.#withUnread(sentKey)),
+      sentKeys: [...this.#sentKeys.values()].map((sentKey) => this.#withUnread(sentKey)),
       points: [...this.#points.values()],
       replacedCount: this.#replacedCount,
       lastRequest: this.#lastRequest,
@@ -73,10 +69,9 @@ export class SeenRequests implements RequestCounter {
 
   /** Marks the requests that are unread, which a sandbox reports later than the request. */
   #withUnread(sentKey: SentKey): SentKey {
-    const requests: KeyRequest[] = [];
-    for (const request of sentKey.requests) {
-      requests.push(this.#unread.has(request.id) ? { ...request, isUnread: true } : request);
-    }
+    const requests = sentKey.requests.map((request) =>
+      this.#unread.has(request.id) ? { ...request, isUnread: true } : request,
+    );
     return { ...sentKey, requests };
   }
 
@@ -85,13 +80,12 @@ export class SeenRequests implements RequestCounter {
     const key = ref ?? fingerprint ?? "";
     const sentKey = this.#sentKeys.get(key) ?? { key, isUnknown: ref === null, requests: [] };
     this.#sentKeys.set(key, sentKey);
-    // Runs are compared by where a request would have ended; a reason names what the client got last.
-    const outcomeWithoutRun = replaced ?? outcome;
     sentKey.requests.push({
       id,
       nth: sentKey.requests.length + 1,
       at,
-      outcome: outcomeWithoutRun,
+      // Runs are compared by where a request would have ended; a reason names what the client got last.
+      outcome: replaced ?? outcome,
       canTakeFault: isIdempotent(method) && response.body !== "",
       isReplaced: replaced !== undefined,
       afterRejection,
@@ -115,12 +109,9 @@ export class SeenRequests implements RequestCounter {
 
 /** The seconds of `Retry-After`, which may be a date; `undefined` without it, or if it is neither a number nor a date. */
 function secondsToWait({ response, at }: Exchange): number | undefined {
-  const header = headerPairs(response.headers).find(([name]) => name.toLowerCase() === "retry-after");
-  if (header === undefined) return undefined;
-
-  const [, value] = header;
+  const [, value = ""] =
+    headerPairs(response.headers).find(([name]) => name.toLowerCase() === "retry-after") ?? [];
   if (/^\d+$/.test(value)) return Number(value);
   const date = Date.parse(value);
-  if (Number.isNaN(date)) return undefined;
-  return Math.max(0, Math.round((date - at) / 1000));
+  return Number.isNaN(date) ? undefined : Math.max(0, Math.round((date - at) / 1000));
 }

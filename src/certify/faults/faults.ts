@@ -109,7 +109,6 @@ function outcomesToHit(plain: ClientRun, variedRuns: readonly ClientRun[]): Outc
   return [...steady, ...unsteady];
 }
 
-/** The number of a run's requests with this outcome. */
 function countRequests({ sentKeys }: ClientRun, outcome: OutcomeId): number {
   let count = 0;
   for (const { requests } of sentKeys) {
@@ -152,7 +151,6 @@ interface NotSurvived {
   readonly run: ClientRun;
 }
 
-/** Hits the first request of the target with this fault. */
 async function tryFault(
   runs: Runs,
   target: FaultTarget,

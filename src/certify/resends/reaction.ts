@@ -32,7 +32,6 @@ export function lastRequest({ requests }: WorkingKey): KeyRequest {
   return requests.at(-1) as KeyRequest; // only keys with such a request are asked for
 }
 
-/** Whether a run sent the key as often as the plain run. */
 export function isSentAsOften(run: ClientRun, { ref, requests }: WorkingKey): boolean {
   return countedRequests(run, ref).length === requests.length;
 }

@@ -13,7 +13,6 @@ export interface ResendKind {
   /** The response in words, as in "sends ACTIVE again after a 401". */
   readonly responseWords: string;
   readonly whatToDo: string;
-  /** What a request gets in place of its success. */
   readonly rejection: Rejection;
   /** How long the client may wait after it, in milliseconds. */
   readonly clientMayWaitMs: number;
@@ -105,5 +104,5 @@ function firstCoveredOfStatus(status: 401 | 429, covered: readonly OutcomeId[]):
   return outcome as ApiOutcomeId | undefined; // no fault has a 401 or 429
 }
 
-/** The end of the variable that has the key, such as `ACTIVE`. */
+/** Such as `ACTIVE`. */
 export const nameOfKey = (ref: string) => keyVariable(ref).replace("SVC_KEY_", "");

@@ -189,7 +189,6 @@ function findDoubtOfOtherKey(
 const turnOffSomePolls =
   "If only some tests ask again, such as those that poll or that their runner repeats, turn that off.";
 
-/** As in "request 2 of 4". */
 function placeOf({ key, request }: Turn): string {
   return `request ${request.nth} of ${lastRequest(key).nth}`;
 }
@@ -242,7 +241,7 @@ function spreadOut(requests: readonly KeyRequest[], most: number): readonly KeyR
   return some;
 }
 
-/** The kind at this place, from 0. After the last kind, the first one comes again. */
+/** After the last kind, the first one comes again. */
 function kindAt(kinds: readonly ResendKind[], place: number): ResendKind {
   return kinds[place % kinds.length] as ResendKind; // there is a kind
 }

@@ -15,7 +15,6 @@ export interface WordedCause extends Pick<Finding, "sentence" | "whatToDo" | "ro
 
 type CauseWords = Pick<WordedCause, "sentence" | "whatToDo">;
 
-/** The words of a row that breaks the client alone. */
 export function causeByRow({ row, points, shownBy }: RowCause, failed: readonly ClientRun[]): WordedCause {
   return { row, points, ...rowWords(row, points, shownBy), shownBy, failed };
 }

@@ -33,9 +33,7 @@ class ExplainedFailures {
   readonly #runs: Runs;
   /** The runs that fail for each row, by its cause. */
   readonly #failedByRow = new Map<RowCause, Set<ClientRun>>();
-  /** The runs that their seed breaks, without any row. */
   readonly #bySeed: ClientRun[] = [];
-  /** The runs of which nothing can be told. */
   readonly #unknown: ClientRun[] = [];
 
   constructor(runs: Runs) {
@@ -52,7 +50,6 @@ class ExplainedFailures {
     for (const run of failures.filter((one) => !isLong(one))) await this.#explainRun(run);
   }
 
-  /** The rows that break the client, in words. */
   causesByRow(): WordedCause[] {
     const causes: WordedCause[] = [];
     for (const [cause, failed] of this.#failedByRow) {
@@ -61,7 +58,6 @@ class ExplainedFailures {
     return causes;
   }
 
-  /** The seeds that break the client, and the failures of which nothing can be told, in words. */
   otherCauses(): WordedCause[] {
     const causes: WordedCause[] = [];
     if (this.#bySeed.length > 0) causes.push(causeBySeed(sortedBySeed(this.#bySeed)));
@@ -70,7 +66,7 @@ class ExplainedFailures {
     return causes;
   }
 
-  /** Finds out what breaks one run, by the steps of the head. */
+  /** Explains one run, by the steps of the head. */
   async #explainRun(run: ClientRun): Promise<void> {
     const search = new RowSearch(this.#runs, run);
     const knownCauses = [...this.#failedByRow.keys()];

@@ -29,15 +29,12 @@ const longerBodyRows = [
   "key.granted_scopes",
 ];
 
-/** The row of the time after which a request may be sent again. */
 export const retryAfterRow = "retry_after";
 
-/** Whether the cause explains a failure with this row. */
 function isCoveredBy(cause: RowCause, row: string): boolean {
   return cause.row === row || (cause.row === bodyLengthRow && longerBodyRows.includes(row));
 }
 
-/** The rows that varied in a run, each once. */
 export function variedRows({ points }: ClientRun): string[] {
   const rows = new Set<string>();
   for (const { row } of points) rows.add(row);
@@ -55,12 +52,10 @@ export function causesShownBy(causes: readonly RowCause[], run: ClientRun): RowC
 }
 
 /**
- * A varied run that failed, made again while only some of its rows vary: these are its trials. A trial that passes shows that the other rows
- * are needed, or that the failure was chance; one that fails may do so by chance. So what names a cause asks for two or three. After a
- * contradiction, no failure counts, and the search ends: its methods throw `Inconclusive`.
+ * A varied run that failed, made again while only some of its rows vary: these are its trials. One that fails may do so by chance, so what
+ * names a cause asks for two or three. After a contradiction, no failure counts, and the search ends: its methods throw `Inconclusive`.
  */
 export class RowSearch {
-  /** The run that failed. */
   readonly run: ClientRun;
   readonly #runs: Runs;
   /** The trials so far, by what varied in them. */
@@ -71,10 +66,7 @@ export class RowSearch {
     this.run = run;
   }
 
-  /**
-   * The first trial in which only this varies, if the run breaks then: so many trials fail, and none passes. `undefined` if one passes.
-   * Trials that were made before count.
-   */
+  /** The first trial in which only this varies, if the run breaks then: so many trials fail, also of those made before. `undefined` if one passes. */
   async breaksWith(
     choices: readonly RowChoice[],
     neededFailures: 1 | 2 | 3 = 1,
@@ -116,12 +108,11 @@ export class RowSearch {
     }
   }
 
-  /** The rows that varied in the run, without those of the causes. */
   #rowsBesides(causes: readonly RowCause[]): string[] {
     return variedRows(this.run).filter((row) => !causes.some((cause) => isCoveredBy(cause, row)));
   }
 
-  /** Finds the row that breaks the run, of these, which break it together. What takes few runs comes first. One trial is enough: a row that is found by chance is not confirmed. */
+  /** Finds the row that breaks the run, of these, which break it together. One trial is enough: a row that is found by chance is not confirmed. */
   async #findCulprit(rows: readonly string[]): Promise<string> {
     const likely: string[] = [];
     // A long body would explain several of the other rows.
