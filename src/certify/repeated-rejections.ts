@@ -1,7 +1,7 @@
 import { isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../schema/words.js";
 import type { Note } from "./checks/judgment.js";
-import type { RequestFacts, SentKey } from "./client-runs/client-run.js";
+import { type ClientRun, requestsWith, type SentKey } from "./client-runs/client-run.js";
 import { type Runs, shownOr } from "./client-runs/runs.js";
 import { nameOfKey } from "./resends/resend-kinds.js";
 
@@ -58,16 +58,13 @@ function onlyRejectionOf({ isUnknown, requests }: SentKey): OutcomeId | undefine
 }
 
 /** Whether a run sent the key less often than the plain run because its first request was accepted. */
-function isSentLessIfAccepted(sentKey: SentKey, plain: RequestFacts, run: RequestFacts): boolean {
-  const inRun = run.sentKeys.find(({ key }) => key === sentKey.key);
-  const isFirstAccepted = inRun?.requests[0]?.isReplaced === true;
-  if (!isFirstAccepted || inRun.requests.length >= sentKey.requests.length) return false;
+function isSentLessIfAccepted({ key: ref, requests }: SentKey, plain: ClientRun, run: ClientRun): boolean {
+  const inRun = requestsWith(run, ref);
+  const isFirstAccepted = inRun[0]?.isReplaced === true;
   // A run that ended early would have sent other keys less often, too.
-  const others = plain.sentKeys.filter(({ key }) => key !== sentKey.key);
-  return others.every(({ key, requests }) => countSent(run, key) === requests.length);
-}
-
-function countSent({ sentKeys }: RequestFacts, ref: string): number {
-  const sentKey = sentKeys.find(({ key }) => key === ref);
-  return sentKey?.requests.length ?? 0;
+  const others = plain.sentKeys.filter(({ key }) => key !== ref);
+  const areOthersSentAsOften = others.every(
+    (other) => requestsWith(run, other.key).length === other.requests.length,
+  );
+  return isFirstAccepted && inRun.length < requests.length && areOthersSentAsOften;
 }

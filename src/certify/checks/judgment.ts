@@ -11,9 +11,6 @@ export interface Reason {
   readonly whatToDo: string;
 }
 
-/** A signal ended a run, or it was not begun because of one. */
-export const certifyStopped: Reason = { why: "certify was stopped", whatToDo: "Run certify again." };
-
 export const runTooLate: Reason = {
   why: "the command did not end in time",
   whatToDo: "Set a longer --timeout.",

@@ -108,6 +108,21 @@ export interface ClientRunner {
   readonly say: (line: string) => void;
 }
 
+/** The requests with a key in a run. */
+export function requestsWith({ sentKeys }: Pick<ClientRun, "sentKeys">, ref: string): readonly KeyRequest[] {
+  return sentKeys.find(({ key }) => key === ref)?.requests ?? [];
+}
+
+/** How many requests of a run end on such an outcome. */
+export function countRequests(
+  { sentKeys }: Pick<ClientRun, "sentKeys">,
+  isSuch: (outcome: OutcomeId) => boolean,
+): number {
+  let count = 0;
+  for (const { requests } of sentKeys) count += requests.filter(({ outcome }) => isSuch(outcome)).length;
+  return count;
+}
+
 export function isBroken({ result }: ClientRun): boolean {
   return result !== "passed";
 }

@@ -2,7 +2,6 @@ import { isSuccess, type OutcomeId } from "../../rules/outcomes.js";
 import { hidesOutcomes } from "../../runs/conditions.js";
 import { type Check, nameOf } from "../checks/check.js";
 import {
-  certifyStopped,
   failedResult,
   fixHiddenDependency,
   heldUnless,
@@ -212,7 +211,7 @@ export class Runs {
       this.isStopped = true;
       // Certify does not end before the commands do that the signal ends.
       await Promise.all(this.#underWay);
-      throw new Inconclusive(certifyStopped);
+      throw new Inconclusive({ why: "certify was stopped", whatToDo: "Run certify again." });
     }
 
     const number = this.endedInBothPasses.length + 1;

@@ -16,6 +16,7 @@ import {
 import { type CertifyPlan, isWanted } from "../checks/plan.js";
 import {
   type ClientRun,
+  countRequests,
   isBroken,
   isNoticed,
   type KeyRequest,
@@ -100,8 +101,8 @@ function outcomesToHit(plain: ClientRun, variedRuns: readonly ClientRun[]): Outc
   for (const { requests } of plain.sentKeys) {
     for (const { outcome, canTakeFault } of requests) {
       if (!canTakeFault || !isSuccess(outcome)) continue;
-      const countInPlain = countRequests(plain, outcome);
-      const isSteady = variedRuns.every((run) => countRequests(run, outcome) === countInPlain);
+      const countInPlain = countOf(outcome, plain);
+      const isSteady = variedRuns.every((run) => countOf(outcome, run) === countInPlain);
       if (isSteady) steady.add(outcome);
       else unsteady.add(outcome);
     }
@@ -109,21 +110,15 @@ function outcomesToHit(plain: ClientRun, variedRuns: readonly ClientRun[]): Outc
   return [...steady, ...unsteady];
 }
 
-function countRequests({ sentKeys }: ClientRun, outcome: OutcomeId): number {
-  let count = 0;
-  for (const { requests } of sentKeys) {
-    for (const request of requests) {
-      if (request.outcome === outcome) count += 1;
-    }
-  }
-  return count;
+function countOf(outcome: OutcomeId, run: ClientRun): number {
+  return countRequests(run, (other) => other === outcome);
 }
 
 /** Gives the first request with this outcome a 401 in place of its success, which a test must notice. */
 async function targetOf(runs: Runs, outcome: OutcomeId): Promise<FaultTarget> {
   const run = await runs.makeWrongAnswer("first", outcome);
-  const countInPlain = countRequests(runs.plain, outcome);
-  const count = countRequests(run, outcome);
+  const countInPlain = countOf(outcome, runs.plain);
+  const count = countOf(outcome, run);
   const isSentAgain = run.result === "passed" && count > countInPlain;
 
   let whyNotUsed: Reason | undefined;
@@ -206,7 +201,7 @@ function problemsOf(
   if (first !== undefined) {
     const names = failed.map(({ fault }) => fault);
     // If each run has more requests than without a fault, the client did well, and a test failed that counts requests.
-    const areSentAgain = failed.every(({ run }) => countRequests(run, outcome) > requestsWithoutFault);
+    const areSentAgain = failed.every(({ run }) => countOf(outcome, run) > requestsWithoutFault);
     const isCounted = whyNotUsed === undefined && areSentAgain;
     const words = isCounted ? wordsIfSentAgain(names) : wordsIfNotSurvived(names);
     problems.push(faultProblem(first, names, words, plan));

@@ -1,7 +1,13 @@
 import { isSuccess } from "../../rules/outcomes.js";
 import type { Replacement } from "../../runs/conditions.js";
 import { type NotJudged, notJudged, runTooLate } from "../checks/judgment.js";
-import { type ClientRun, type KeyRequest, longestWait, type RunRequest } from "../client-runs/client-run.js";
+import {
+  type ClientRun,
+  type KeyRequest,
+  longestWait,
+  type RunRequest,
+  requestsWith,
+} from "../client-runs/client-run.js";
 import { noRequestReplaced } from "../client-runs/doubts.js";
 import type { Runs } from "../client-runs/runs.js";
 import type { ResendKind } from "./resend-kinds.js";
@@ -23,9 +29,8 @@ export interface WorkingKey {
 }
 
 /** The requests with a key that count in a run: the sandbox accepts them, or would without the conditions of the run, and the client has read the response. */
-export function countedRequests({ sentKeys }: ClientRun, ref: string): KeyRequest[] {
-  const requests = sentKeys.find(({ key }) => key === ref)?.requests ?? [];
-  return requests.filter(({ outcome, isUnread }) => isSuccess(outcome) && !isUnread);
+export function countedRequests(run: ClientRun, ref: string): KeyRequest[] {
+  return requestsWith(run, ref).filter(({ outcome, isUnread }) => isSuccess(outcome) && !isUnread);
 }
 
 export function lastRequest({ requests }: WorkingKey): KeyRequest {

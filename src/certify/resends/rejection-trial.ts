@@ -1,8 +1,8 @@
 import { keyVariable } from "../../rules/key-text.js";
-import { isSuccess, outcomeRow } from "../../rules/outcomes.js";
+import { isSuccess, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import { nameOf } from "../checks/check.js";
 import { type Held, type NotJudged, notJudged, type Reason } from "../checks/judgment.js";
-import { type ClientRun, isNoticed, type KeyRequest } from "../client-runs/client-run.js";
+import { countRequests, isNoticed, type KeyRequest } from "../client-runs/client-run.js";
 import { failuresNeeded, findDoubtOfPass, makePlainRunsNextToFailures } from "../client-runs/doubts.js";
 import type { Runs } from "../client-runs/runs.js";
 import {
@@ -13,7 +13,6 @@ import {
   type Turn,
   takeTurn,
 } from "./reaction.js";
-import type { ResendKind } from "./resend-kinds.js";
 import { passesUnnoticed } from "./steady-key.js";
 
 // To find out whether a client resends, the last request with a key is rejected in one run after another, until the runs agree. As an
@@ -133,14 +132,19 @@ async function findResendInOtherRuns(runs: Runs, { key, resendKind }: Turn): Pro
   const { check, isTimed, responseWords, whatToDo } = resendKind;
   if (isTimed) return undefined;
 
-  // A varied run that passed shows a resend if more requests got this rejection there than in the plain run.
-  const countInPlain = countRejected(runs.plain, resendKind);
+  // A varied run that passed shows a resend if more requests got the status and code of this rejection there than in the plain run.
+  const { status, code } = outcomeRow(check.outcome);
+  const isAlike = (outcome: OutcomeId) => {
+    const row = outcomeRow(outcome);
+    return row.status === status && row.code === code;
+  };
+  const countInPlain = countRequests(runs.plain, isAlike);
   for (const run of await runs.heldVaried()) {
-    if (countRejected(run, resendKind) <= countInPlain) continue;
+    if (countRequests(run, isAlike) <= countInPlain) continue;
     const why = `more requests got ${responseWords} in ${nameOf(run.purpose)} than in the plain run`;
     return { why, whatToDo };
   }
-  if (outcomeRow(check.outcome).status !== 401) return undefined;
+  if (status !== 401) return undefined;
 
   // In the run of a wrong answer, the first request with an outcome got a 401 in place of its success. The run shows a resend if the key of
   // that request came again, and the command passed. A first test that polls looks the same.
@@ -157,17 +161,4 @@ async function findResendInOtherRuns(runs: Runs, { key, resendKind }: Turn): Pro
     };
   }
   return undefined;
-}
-
-/** How many requests of a run got the status and code of this rejection. */
-function countRejected({ sentKeys }: ClientRun, { check }: ResendKind): number {
-  const { status, code } = outcomeRow(check.outcome);
-  let count = 0;
-  for (const { requests } of sentKeys) {
-    for (const request of requests) {
-      const outcome = outcomeRow(request.outcome);
-      if (outcome.status === status && outcome.code === code) count += 1;
-    }
-  }
-  return count;
 }
