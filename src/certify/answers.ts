@@ -11,7 +11,8 @@ import {
 } from "./checks/judgment.js";
 import { isWanted } from "./checks/plan.js";
 import { isNoticed } from "./client-runs/client-run.js";
-import { findDoubtOfFailure, findDoubtOfPass } from "./client-runs/doubts.js";
+import { findDoubtOfPass } from "./client-runs/doubt-of-pass.js";
+import { findDoubtOfFailure } from "./client-runs/failures.js";
 import { againCommand } from "./client-runs/finding-parts.js";
 import { type Runs, shownOr } from "./client-runs/runs.js";
 

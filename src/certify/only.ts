@@ -3,7 +3,7 @@ import { faultOutcomeIds, type OutcomeId } from "../rules/outcomes.js";
 import { asksFor, asksForOutcome, type Check, groupNames, nameOf, seedIn } from "./checks/check.js";
 import type { JudgedCheck, Reason } from "./checks/judgment.js";
 import type { CertifyPlan } from "./checks/plan.js";
-import { keysToSend } from "./coverage.js";
+import { keysToSend } from "./plain-run.js";
 import { resendKinds } from "./resends/resend-kinds.js";
 
 // The names of `--only`: does each ask for a run? And after the runs: is something of each name judged?

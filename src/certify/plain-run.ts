@@ -1,10 +1,11 @@
+import { pluralize } from "../report/plain-text.js";
 import type { Report } from "../report/report-shape.js";
 import type { Profile } from "../rules/assumptions.js";
+import { keyVariable } from "../rules/key-text.js";
 import { outcomeRow } from "../rules/outcomes.js";
 import { fixHiddenDependency, type Reason } from "./checks/judgment.js";
 import { plainRunRequest } from "./client-runs/client-run.js";
 import { type Runs, shownOr } from "./client-runs/runs.js";
-import { findDoubtOfCoverage } from "./coverage.js";
 
 /** Why the plain run shows too little for any check. A plain run that failed is made again first, to tell why. */
 export async function findDoubtOfPlainRun(runs: Runs): Promise<Reason | undefined> {
@@ -67,4 +68,75 @@ async function whyPlainFails(why: string, runs: Runs): Promise<Reason> {
 async function passesWith(profile: Profile, runs: Runs): Promise<boolean> {
   const { result } = await runs.makeAnother({ ...plainRunRequest, conditions: { profile } });
   return result === "passed";
+}
+
+/** How many promised outcomes and announced endpoints a client must cover: fewer show too little. */
+export const minOutcomes = 5;
+
+/** The advice on requests that reach no endpoint, or no key: a client that sends them covers little. */
+const misdirectionAdvice = ["key-in-query", "key-in-url", "key-in-authorization", "wrong-method-or-path"];
+
+/** Why a plain run that passed covers too little. */
+export function findDoubtOfCoverage(report: Report): Reason | undefined {
+  const missing = minOutcomes - report.coverage.covered - report.announced.covered;
+  if (missing <= 0) return undefined;
+  const { coverage, announced, outcomes, advice, requests } = report;
+  let whatToDo = howToCoverMore(outcomes, missing);
+  const misdirection = advice.find(({ id }) => misdirectionAdvice.includes(id));
+  if (misdirection !== undefined) whatToDo = `${misdirection.meaning} ${misdirection.whatToDo} ${whatToDo}`;
+  if (requests === 0) return { why: "the command sent no request", whatToDo };
+
+  // Each announced endpoint needs a key, and each promised outcome but one.
+  const isKeyNeeded = outcomes.some((row) => row.promised && row.covered && row.outcome !== "401.missing");
+  const sendsKey = isKeyNeeded || announced.covered > 0;
+  // A client that sends its key to a wrong place is told that place: it has advice on it.
+  if (!sendsKey && misdirection === undefined) {
+    return { why: "the client sends no key in x-api-key", whatToDo };
+  }
+  let covers = `${coverage.covered} of ${coverage.promised} promised outcomes`;
+  if (announced.covered > 0) covers += ` and ${pluralize(announced.covered, "announced endpoint")}`;
+  return { why: `the client covers ${covers}, and certify needs ${minOutcomes}`, whatToDo };
+}
+
+function howToCoverMore(outcomes: Report["outcomes"], missing: number): string {
+  const promised = outcomes.filter((row) => row.promised);
+  const keys = keysToSend(promised);
+  if (keys === "") {
+    return `Send requests that end on ${missing} or more other outcomes, and check each response.`;
+  }
+  const rowsOfKeys = promised.filter((row) => keyThatCovers(row) !== undefined);
+  if (rowsOfKeys.length < missing) {
+    return `Send these keys, and other requests, so that they end on ${missing} or more other outcomes, and check each response: ${keys}`;
+  }
+  return `Send ${missing} or more of these keys, and check each response: ${keys}`;
+}
+
+/** The key that covers an outcome which the client does not; `undefined` if it covers the outcome, or if no key does so by itself. */
+function keyThatCovers({ covered, howToCover }: Report["outcomes"][number]) {
+  return covered || !howToCover || howToCover.ref === "none" ? undefined : howToCover;
+}
+
+/**
+ * The keys that cover what the client does not: first those of its scenario, then others, each with its scenario. As in "SVC_KEY_LIVE
+ * (200.live), SVC_KEY_REVOKED (401.revoked); with the scenario rate-limits: SVC_KEY_DAILY (429.per_day)". Empty if there are none.
+ */
+export function keysToSend(outcomes: Report["outcomes"]): string {
+  const ownScenario = "";
+  const keysByScenario = new Map<string, string[]>([[ownScenario, []]]);
+  for (const row of outcomes) {
+    const key = keyThatCovers(row);
+    if (key === undefined) continue;
+    const scenario = key.scenario ?? ownScenario;
+    const keys = keysByScenario.get(scenario) ?? [];
+    keysByScenario.set(scenario, keys);
+    keys.push(`${keyVariable(key.ref)} (${row.outcome})`);
+  }
+
+  const groups: string[] = [];
+  for (const [scenario, keys] of keysByScenario) {
+    if (keys.length === 0) continue;
+    const words = keys.join(", ");
+    groups.push(scenario === ownScenario ? words : `with the scenario ${scenario}: ${words}`);
+  }
+  return groups.join("; ");
 }

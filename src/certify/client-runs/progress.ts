@@ -3,7 +3,7 @@ import type { OnRequest } from "../../runs/conditions.js";
 import { nameOf } from "../checks/check.js";
 import type { CertifyPlan } from "../checks/plan.js";
 import type { ClientRun } from "./client-run.js";
-import { findDoubtOfPass } from "./doubts.js";
+import { findDoubtOfPass } from "./doubt-of-pass.js";
 
 /** The line of a run that has ended; none if it could not start. The first plain run, which all others are compared with, shows how many requests the command sends. */
 export function progressLines(

@@ -19,7 +19,7 @@ import {
   type RunRequest,
   timeoutsFor,
 } from "./client-run.js";
-import { findDoubtOfPass } from "./doubts.js";
+import { findDoubtOfPass } from "./doubt-of-pass.js";
 import { progressLines } from "./progress.js";
 
 // A question that was chosen for what some runs show, such as a cause that they suggest, must be decided by other runs. So there are two

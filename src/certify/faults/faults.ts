@@ -22,7 +22,8 @@ import {
   type KeyRequest,
   longestWait,
 } from "../client-runs/client-run.js";
-import { findDoubtOfFailure, findDoubtOfPass, repeatFailures } from "../client-runs/doubts.js";
+import { findDoubtOfPass } from "../client-runs/doubt-of-pass.js";
+import { findDoubtOfFailure, repeatFailures } from "../client-runs/failures.js";
 import { againWithOnly, lastLineOf } from "../client-runs/finding-parts.js";
 import { type Runs, shownOr } from "../client-runs/runs.js";
 import { type FaultWords, wordsIfNotSurvived, wordsIfSentAgain, wordsIfTooLate } from "./fault-words.js";

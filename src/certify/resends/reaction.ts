@@ -8,7 +8,7 @@ import {
   type RunRequest,
   requestsWith,
 } from "../client-runs/client-run.js";
-import { noRequestReplaced } from "../client-runs/doubts.js";
+import { noRequestReplaced } from "../client-runs/doubt-of-pass.js";
 import type { Runs } from "../client-runs/runs.js";
 import type { ResendKind } from "./resend-kinds.js";
 

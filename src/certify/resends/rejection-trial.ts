@@ -3,7 +3,8 @@ import { isSuccess, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import { nameOf } from "../checks/check.js";
 import { type Held, type NotJudged, notJudged, type Reason } from "../checks/judgment.js";
 import { countRequests, isNoticed, type KeyRequest } from "../client-runs/client-run.js";
-import { failuresNeeded, findDoubtOfPass, makePlainRunsNextToFailures } from "../client-runs/doubts.js";
+import { findDoubtOfPass } from "../client-runs/doubt-of-pass.js";
+import { failuresNeeded, makePlainRunsNextToFailures } from "../client-runs/failures.js";
 import type { Runs } from "../client-runs/runs.js";
 import {
   countedRequests,
@@ -18,7 +19,7 @@ import { passesUnnoticed } from "./steady-key.js";
 // To find out whether a client resends, the last request with a key is rejected in one run after another, until the runs agree. As an
 // example, a rejection with a time, of several such kinds:
 //
-//     nothing more                  held: the command failed, and nothing followed (if one failure is enough: doubts.ts)
+//     nothing more                  held: the command failed, and nothing followed (if one failure is enough: failures.ts)
 //     in time, in time              held: the client waited in two runs
 //     resent, resent                resent: a suspect
 //     resent, in time               one more run: a client with jitter comes too soon only sometimes

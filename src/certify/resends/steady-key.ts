@@ -4,7 +4,8 @@ import { isSuccess, outcomeRow } from "../../rules/outcomes.js";
 import { listed } from "../../schema/words.js";
 import { type NotJudged, notJudged, type Reason } from "../checks/judgment.js";
 import { isNoticed, plainRunRequest } from "../client-runs/client-run.js";
-import { findDoubtOfFailure, findDoubtOfPass } from "../client-runs/doubts.js";
+import { findDoubtOfPass } from "../client-runs/doubt-of-pass.js";
+import { findDoubtOfFailure } from "../client-runs/failures.js";
 import type { Runs } from "../client-runs/runs.js";
 import { controlRun, countedRequests, isSentAsOften, reactionIn, type WorkingKey } from "./reaction.js";
 

@@ -1,6 +1,6 @@
 import type { Reason } from "../checks/judgment.js";
 import { type ClientRun, plainRunRequest } from "../client-runs/client-run.js";
-import { repeatFailures } from "../client-runs/doubts.js";
+import { repeatFailures } from "../client-runs/failures.js";
 import { type Runs, shownOr } from "../client-runs/runs.js";
 import { causeByRow, causeBySeed, unknownCause, type WordedCause } from "./cause-words.js";
 import { bodyLengthRow, causesShownBy, type RowCause, RowSearch, variedRows } from "./row-search.js";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { startFrozen } from "../../test/support/doors.js";
 import { clientReport } from "../report/report.js";
 import type { Report } from "../report/report-shape.js";
-import { findDoubtOfCoverage } from "./coverage.js";
+import { findDoubtOfCoverage } from "./plain-run.js";
 
 const report = clientReport(startFrozen("key-states"));
 const { coverage, announced } = report;
