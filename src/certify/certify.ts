@@ -42,7 +42,7 @@ import { judgeVaried } from "./varied/varied.js";
 //   fewer, more suites are accused by chance, or fewer flaws are named. Each number stands where it is read.
 
 /** `not_started`: the command cannot be started. `no_run`: certify was stopped before even the plain run ended. */
-export type Certification =
+type Certification =
   | JudgedClient
   | { readonly kind: "not_started"; readonly failure: NonNullable<ClientRun["failure"]> }
   | { readonly kind: "no_run" };

@@ -77,7 +77,7 @@ export const minOutcomes = 5;
 const misdirectionAdvice = ["key-in-query", "key-in-url", "key-in-authorization", "wrong-method-or-path"];
 
 /** Why a plain run that passed covers too little. */
-export function findDoubtOfCoverage(report: Report): Reason | undefined {
+function findDoubtOfCoverage(report: Report): Reason | undefined {
   const missing = minOutcomes - report.coverage.covered - report.announced.covered;
   if (missing <= 0) return undefined;
   const { coverage, announced, outcomes, advice, requests } = report;

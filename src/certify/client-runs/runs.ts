@@ -27,7 +27,7 @@ import { progressLines } from "./progress.js";
 // the repetition of a failure, is always a new one, which nobody has seen before.
 
 /** Thrown in place of what runs would show: one of them was not made, since certify was stopped, or no failure counts any more. */
-export class Inconclusive extends Error {
+class Inconclusive extends Error {
   readonly reason: Reason;
 
   constructor(reason: Reason) {

@@ -80,7 +80,7 @@ const maxRejections = 5;
  * What the runs that rejected the last request show together. `sometimes`: the client asks again in some runs only, and nobody can tell why.
  * `neededWaits`: in how many of them the next request must come in time. `neededFailures`: in how many nothing more must come.
  */
-export function shownTogether(
+function shownTogether(
   kinds: readonly Reaction["kind"][],
   neededWaits: number,
   neededFailures: 1 | 2,

@@ -206,7 +206,7 @@ const turnsOfOtherKeys = 2;
  *     of the key:     ACTIVE 1 with 401, ACTIVE 2 with 403, ACTIVE 3 with 401, ACTIVE 1 with 403, ACTIVE 2 with 401, ACTIVE 3 with 403
  *     of other keys:  LIVE 2 with 401, LIVE 2 with 403
  */
-export function planTurns(
+function planTurns(
   key: WorkingKey,
   otherKeys: readonly WorkingKey[],
   kinds: readonly ResendKind[],
