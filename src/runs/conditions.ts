@@ -56,8 +56,8 @@ export interface Rejection {
 }
 
 /**
- * Whether the run hides outcomes from the client: it gets a wrong answer, a rejection or its response late, and may do something else then.
- * So its requests earn no advice, and its result contradicts no other run. A fault hides none: a client should pass after it.
+ * Whether the client gets a wrong answer, a rejection or its response late, and may do something else then. So its requests earn no advice,
+ * and its result contradicts no other run. A fault hides no outcome: a client should pass after it.
  */
 export function hidesOutcomes({ onRequest }: RunConditions): boolean {
   return onRequest !== undefined && onRequest.gets.kind !== "fault";

@@ -74,16 +74,15 @@ function wrongAnswer(sandbox: SandboxState, call: ApiCall, result: CallResult): 
 
 /** The success of a call that was rejected, as if its key had passed each check and the request was counted. */
 function acceptance(sandbox: SandboxState, call: ApiCall): Pick<CallResult, "response" | "code"> {
-  const { entry, endpoint = me } = call;
-  if (entry === undefined) {
-    return { response: renderSuccess(sandbox, call, endpoint, endpoint.example()), code: null };
-  }
-  const { minuteCount, dayCount } = entry.usage;
-  const usage = { ...entry.usage, minuteCount: minuteCount + 1, dayCount: dayCount + 1 };
+  const { endpoint = me } = call;
+  let { entry } = call;
   // If the sandbox counts rejected requests, its checks have counted this one already.
-  const counted = sandbox.assumptions.count_rejected ? entry : { ...entry, usage };
-  const body = endpoint.respond(counted, sandbox.additions);
-  return { response: renderSuccess(sandbox, { ...call, entry: counted }, endpoint, body), code: null };
+  if (entry !== undefined && !sandbox.assumptions.count_rejected) {
+    const { minuteCount, dayCount } = entry.usage;
+    entry = { ...entry, usage: { ...entry.usage, minuteCount: minuteCount + 1, dayCount: dayCount + 1 } };
+  }
+  const body = entry === undefined ? endpoint.example() : endpoint.respond(entry, sandbox.additions);
+  return { response: renderSuccess(sandbox, { ...call, entry }, endpoint, body), code: null };
 }
 
 /** Rejects a call as the conditions say, with their `Retry-After` or without one. */

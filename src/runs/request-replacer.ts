@@ -34,7 +34,7 @@ export class RequestReplacer {
   readonly #claim: ClaimOnce;
   /** The lowest number of a request that may be free. */
   #nextNumber = 1;
-  /** When this process last replaced a response; `undefined` if it has not. */
+  /** When this process last replaced a response. */
   #replacedAt: Moment | undefined;
 
   constructor(onRequest: OnRequest, claim: ClaimOnce) {
@@ -107,18 +107,10 @@ function isChosen(which: WhichRequest, { entry, endpoint }: ApiCall, outcome: Ou
   return outcome === which.outcome && endpoint !== undefined;
 }
 
-/** A point in time on each clock that a client can wait by, in milliseconds. */
-interface Moment {
-  /** The sandbox's clock, a new one with each start of a sandbox, and its time, which a test may move. */
-  readonly clock: object;
-  readonly now: number;
-  /** The time of `Date`, which fake timers may move. */
-  readonly wall: number;
-  /** The time that really passes. */
-  readonly stopwatch: number;
-}
+type Moment = ReturnType<typeof momentOf>;
 
-function momentOf({ clock, platform }: SandboxState, { now, started }: ApiCall): Moment {
+/** The time on each clock that a client can wait by: the sandbox's, which a test may move; `Date`, which fake timers may move; and what really passes. */
+function momentOf({ clock, platform }: SandboxState, { now, started }: ApiCall) {
   return { clock, now, wall: platform.time(), stopwatch: started };
 }
 

@@ -103,7 +103,8 @@ export class LineWriter {
     try {
       return act();
     } catch (error) {
-      this.#reportOnce((error as Error).message);
+      if (!this.#hasReported) this.#report((error as Error).message);
+      this.#hasReported = true;
       return undefined;
     }
   }
@@ -112,15 +113,14 @@ export class LineWriter {
   #append(text: string): boolean {
     // After a text that may have been cut, a new line begins.
     const separated = this.#isCut ? `\n${text}` : text;
-    const isWritten = this.tryOrReport(() => {
+    const written = this.tryOrReport(() => {
       // Without a descriptor that stays open: some test runners load this module again for each file.
       this.#files.appendFileSync(this.#path, separated, { mode: 0o600 });
-      return true;
+      return separated;
     });
-    this.#isCut = isWritten !== true;
-    if (isWritten !== true) return false;
-    this.#hasVersionLine = true;
-    return true;
+    this.#isCut = written === undefined;
+    this.#hasVersionLine ||= !this.#isCut;
+    return !this.#isCut;
   }
 
   /** Counts a request without a line, in the name of the file: a rename needs no space on a full disk. */
@@ -137,9 +137,7 @@ export class LineWriter {
   }
 
   /** Not as an error of the client: its response is right. */
-  #reportOnce(message: string): void {
-    if (this.#hasReported) return;
-    this.#hasReported = true;
+  #report(message: string): void {
     const text = `svc-sandbox could not count the requests of process ${this.#processId}: ${message}\n`;
     try {
       this.#files.writeSync(2, text);
