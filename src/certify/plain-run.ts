@@ -64,7 +64,6 @@ async function whyPlainFails(why: string, runs: Runs): Promise<Reason> {
   };
 }
 
-/** Whether another plain run passes, in which the sandbox has this profile. */
 async function passesWith(profile: Profile, runs: Runs): Promise<boolean> {
   const { result } = await runs.makeAnother({ ...plainRunRequest, conditions: { profile } });
   return result === "passed";
@@ -76,7 +75,6 @@ export const minOutcomes = 5;
 /** The advice on requests that reach no endpoint, or no key: a client that sends them covers little. */
 const misdirectionAdvice = ["key-in-query", "key-in-url", "key-in-authorization", "wrong-method-or-path"];
 
-/** Why a plain run that passed covers too little. */
 function findDoubtOfCoverage(report: Report): Reason | undefined {
   const missing = minOutcomes - report.coverage.covered - report.announced.covered;
   if (missing <= 0) return undefined;

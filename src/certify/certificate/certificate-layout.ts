@@ -11,7 +11,6 @@ import {
 import { type CertifyResult, certificateJson } from "./certificate.js";
 import { againLine, conclusionLine, type Program } from "./certificate-words.js";
 
-/** The result of a check in words, and how a renderer colors it. */
 const resultCells: Readonly<Record<ResultOfCheck["kind"], { readonly text: string; readonly tone: Tone }>> = {
   held: { text: "held", tone: "good" },
   failed: { text: "failed", tone: "bad" },

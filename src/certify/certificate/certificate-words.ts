@@ -27,7 +27,6 @@ export function conclusionLine(certified: CertifyResult): string {
   }
 }
 
-/** The names of checks that failed, and that no problem is about. */
 export function failedWithoutProblem(checks: readonly JudgedCheck[], problems: readonly Finding[]): string[] {
   const names: string[] = [];
   for (const { check, result } of checks) {
@@ -51,7 +50,6 @@ export interface Program {
   readonly scenario?: string | undefined;
 }
 
-/** The command that shows a problem again. */
 export function againLine(
   { again: [by = "exec", ...flags] }: Pick<Finding, "again">,
   command: readonly string[],

@@ -39,7 +39,6 @@ const judgedCheckShape = s.mapping({
 
 const verdicts = ["passed", "failed", "not_judged", "no_request", "stopped"] as const;
 
-/** The members of a certificate, with their descriptions in its JSON Schema. */
 const resultFields = {
   verdict: s.described(
     s.choice(verdicts),
@@ -159,7 +158,6 @@ export function certificateJsonSchema(): JsonSchema {
   return jsonSchemaDocument(certificateShape, shapeDescription);
 }
 
-/** The certificate as JSON, with members in snake_case. */
 export function certificateJson(certified: CertifyResult): object {
   const checks = certified.checks.map(checkMembers);
   const members = membersToSnakeCase({ ...certified, checks }) as object; // of an object, it returns one

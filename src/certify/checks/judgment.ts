@@ -76,7 +76,6 @@ export function isProblemOf(problem: Finding, check: Check): boolean {
   return !isNameOfAdvice(problem.name) && problem.runs.includes(name);
 }
 
-/** What a part of the runs has shown. */
 export interface Judgment {
   readonly checks: readonly JudgedCheck[];
   /** What failed, the most serious first. One problem may be about several checks. */

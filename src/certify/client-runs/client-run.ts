@@ -14,7 +14,6 @@ export interface RunRequest {
   readonly purpose: RunPurpose;
   /** Default of the profile: `minimal`. */
   readonly conditions?: RunConditions;
-  /** Default: the seed of the plan. */
   readonly seed?: number;
   /** How long the client may wait before its next request. Default: 0. */
   readonly clientMayWaitMs?: number;
@@ -61,7 +60,6 @@ export interface KeyRequest {
   readonly afterRejection?: AfterRejection | undefined;
 }
 
-/** What the requests of a run show, over all its sandboxes. */
 export interface RequestFacts {
   readonly sentKeys: readonly SentKey[];
   /** The variants that its responses had and that `minimal` does not have. */
@@ -99,7 +97,6 @@ export interface ClientRun extends PlannedRun, RunEnd {
   readonly number: number;
 }
 
-/** Runs the client's command. */
 export interface ClientRunner {
   /** Waits until a job is free, and then runs the command. `stopped`: a signal ended the run, or it was not begun because of one. */
   readonly run: (request: PlannedRun) => Promise<RunEnd | "stopped">;
@@ -108,12 +105,10 @@ export interface ClientRunner {
   readonly say: (line: string) => void;
 }
 
-/** The requests with a key in a run. */
 export function requestsWith({ sentKeys }: Pick<ClientRun, "sentKeys">, ref: string): readonly KeyRequest[] {
   return sentKeys.find(({ key }) => key === ref)?.requests ?? [];
 }
 
-/** How many requests of a run end on such an outcome. */
 export function countRequests(
   { sentKeys }: Pick<ClientRun, "sentKeys">,
   isSuch: (outcome: OutcomeId) => boolean,

@@ -40,7 +40,6 @@ function markAndWord(run: ClientRun, allow: readonly string[], plain: Pick<Clien
   return markOfReplaced(run, onRequest, word);
 }
 
-/** The mark and the word of a run that replaces a response. */
 function markOfReplaced(
   { result, replacedCount }: ClientRun,
   { which, gets }: OnRequest,

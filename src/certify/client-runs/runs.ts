@@ -222,7 +222,6 @@ export class Runs {
   }
 }
 
-/** Their purposes may differ. */
 function conditionsId({ seed, conditions }: PlannedRun): string {
   return JSON.stringify([seed, conditions]);
 }

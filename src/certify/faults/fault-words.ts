@@ -21,7 +21,6 @@ function wordsAfter(names: readonly FaultOutcomeId[]): string[] {
   return names.map((name) => wordsOfKinds[name][1]);
 }
 
-/** What a problem of faults says. */
 export type FaultWords = Pick<Finding, "sentence" | "whatToDo">;
 
 /** The words of faults after which the client sends the request again, and the command fails all the same. */
@@ -47,7 +46,6 @@ export function wordsIfNotSurvived(names: readonly FaultOutcomeId[]): FaultWords
   return { sentence, whatToDo: fixes.join(" ") };
 }
 
-/** The words of a fault after which the command does not end in time. */
 export function wordsIfTooLate(name: FaultOutcomeId): FaultWords {
   return wordsOfSingle("Does not end in time", name, [
     "If your client has a longer timeout, raise --timeout, for example to 60s.",

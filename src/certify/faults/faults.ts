@@ -69,7 +69,6 @@ function judged(outcome: FaultOutcomeId, result: ResultOfCheck): JudgedCheck {
   return { check: { kind: "fault", outcome }, result };
 }
 
-/** The requests of which a fault hits the first one. */
 interface FaultTarget {
   readonly kind: "target";
   readonly outcome: OutcomeId;
@@ -214,7 +213,6 @@ function problemsOf(
   return problems;
 }
 
-/** The problem of faults with these names, of which `first` is shown. */
 function faultProblem(
   first: NotSurvived,
   names: readonly FaultOutcomeId[],

@@ -96,7 +96,6 @@ function shownTogether(
   return kinds.length < maxRejections ? "one_more_run" : "sometimes";
 }
 
-/** Why a run shows nothing in which the last request was rejected. */
 function findDoubtOfReaction({ plain }: Runs, turn: Turn, reaction: Reaction): Reason | undefined {
   switch (reaction.kind) {
     case "not_judged":

@@ -104,5 +104,4 @@ function firstCoveredOfStatus(status: 401 | 429, covered: readonly OutcomeId[]):
   return outcome as ApiOutcomeId | undefined; // no fault has a 401 or 429
 }
 
-/** Such as `ACTIVE`. */
 export const nameOfKey = (ref: string) => keyVariable(ref).replace("SVC_KEY_", "");

@@ -26,7 +26,6 @@ import { weighSuspects } from "./suspects.js";
 // 2. Reject its last request with each kind of rejection, in run after run until they agree (rejection-trial.ts): the kind holds, or is a suspect.
 // 3. Exclude other reasons for the requests of suspects (suspects.ts). What is left is a problem.
 
-/** Judges each kind of resend. */
 export async function judgeResends(runs: Runs): Promise<Judgment> {
   const kinds = resendKinds(runs.outcomesToJudge).filter(({ check }) => isWanted(runs.plan, check));
   if (kinds.length === 0) return nothingJudged;
@@ -75,7 +74,6 @@ async function judgeKinds(runs: Runs, key: WorkingKey, kinds: readonly ResendKin
   return { checks, problems, notes: [] };
 }
 
-/** The one problem of these kinds, which are all timed or all not. */
 function resendProblem(suspects: readonly Suspect[], { ref }: WorkingKey, plan: CertifyPlan): Finding {
   const names: string[] = [];
   const times: string[] = [];

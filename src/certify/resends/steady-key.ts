@@ -54,7 +54,6 @@ function workingKeys({ plain, plan: { defaultKey, allow } }: Runs): WorkingKey[]
   return keys;
 }
 
-/** Those of the keys that each varied run sent as often as the plain run. */
 async function steadyKeysAmong(runs: Runs, keys: readonly WorkingKey[]): Promise<WorkingKey[]> {
   const variedRuns = await runs.heldVaried();
   return keys.filter((key) => variedRuns.every((run) => isSentAsOften(run, key)));

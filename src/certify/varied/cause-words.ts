@@ -60,12 +60,10 @@ function longWaitWords({ lastAskedWait, timeouts }: ClientRun): CauseWords {
   };
 }
 
-/** As in "52,000". */
 function inThousands(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
-/** The words of runs that fail with their seed, whatever varies. */
 export function causeBySeed(failed: readonly ClientRun[]): WordedCause {
   return {
     shownBy: failed[0] as ClientRun, // it is about a run
@@ -105,7 +103,6 @@ function howRunsEnd(runs: readonly ClientRun[]): string {
   return listed(words, "and");
 }
 
-/** As in "seeds 2 and 5". */
 function seedWords(runs: readonly ClientRun[]): string {
   const seeds = runs.map(({ seed }) => String(seed));
   return `${seeds.length === 1 ? "seed" : "seeds"} ${listed(seeds, "and")}`;
