@@ -6,7 +6,6 @@ import { hidesOutcomes, type RunConditions } from "./conditions.js";
 import { resultOfFault } from "./replacements.js";
 import { type ClaimOnce, claimHere, RequestReplacer } from "./request-replacer.js";
 
-/** Starts to apply the conditions of a run. Default of `claim`: the run has only this process. */
 export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = claimHere()): ConditionedRun {
   const { profile, rows, mixed, faults, onRequest } = conditions;
   const fireDue = startFaults(faults);
@@ -17,7 +16,6 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
     rows,
     takeVariantShift: startMixing(mixed),
     intercept(sandbox, call, ownResponse) {
-      // The faults of the run come first.
       const { facts } = ownResponse;
       const fired = fireDue(sandbox, call, facts);
       if (fired !== undefined) {
@@ -31,10 +29,7 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
   };
 }
 
-/**
- * Starts to count the responses with each status. The count is the shift, by which a response has other variants than the one before it: the
- * first 200 is shifted by 0, the second one by 1, and a 404 between them by 0. Without `mixed`, nothing is shifted.
- */
+/** Counts the responses with each status. Each has other variants than the one before it: the first 200 is shifted by 0, the second one by 1. */
 function startMixing(mixed: RunConditions["mixed"]): ConditionedRun["takeVariantShift"] {
   const counts = new Map<number, number>();
   return ({ request }, status) => {

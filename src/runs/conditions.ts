@@ -5,22 +5,15 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 
 type Faults = NonNullable<Scenario["faults"]>;
 
-/**
- * The conditions of a client's run. They come before the state of its sandboxes, and no call of the client reads, replaces
- * or clears them. Plain data: they also reach the sandboxes of other processes.
- */
+/** The conditions of a client's run. They come before the state of its sandboxes, and no call of the client reads or changes them. Plain data: they also reach other processes. */
 export interface RunConditions {
   readonly profile?: Profile;
   /** The only rows that vary. Default: all. */
   readonly rows?: readonly RowChoice[];
-  /**
-   * Whether each response has other variants than the one before it with the same status. Two things stay the same: each 401 (R14), and what
-   * a key keeps, such as its identifier. Default: all responses have the same variants.
-   */
+  /** Whether each response has other variants than the one before it with the same status. A 401 stays the same (R14), and what a key keeps. */
   readonly mixed?: true;
   /** Faults that come before the sandbox's own; each start of a scenario counts its requests again. */
   readonly faults?: Faults;
-  /** What one request gets, or each one that ends alike. */
   readonly onRequest?: OnRequest;
 }
 
@@ -29,7 +22,6 @@ export interface OnRequest {
   readonly gets: Replacement;
 }
 
-/** Which request it is, over all processes of the run. */
 export type WhichRequest =
   /** The first request that would have this outcome, or each one. If a fault is put in place: of the requests that the fault can hit. */
   | { readonly kind: "first" | "each"; readonly outcome: OutcomeId }
@@ -37,11 +29,9 @@ export type WhichRequest =
   | { readonly kind: "nth"; readonly key: string; readonly nth: number };
 
 export type Replacement =
-  /** A fault. A client should pass after it. */
   | { readonly kind: "fault"; readonly effect: Faults[number]["then"] }
   /** A 401 for a key that works, and a 200 for any other. A client should fail at it. */
   | { readonly kind: "wrong_answer" }
-  /** Its own response, after so many seconds. */
   | { readonly kind: "late"; readonly seconds: number }
   | Rejection;
 

@@ -26,10 +26,8 @@ export interface SandboxRun {
 
 /** The folder that the last sandbox of this process has found. Each sandbox asks, and the folder may change between tests. Its writer reports a failure once. */
 let openFolder: { readonly path: string; readonly writer: LineWriter } | undefined;
-/** The run of that folder; `undefined` until it could be read. */
 let openRun: SandboxRun | undefined;
 
-/** Returns the run that this process belongs to; `undefined` outside of `exec` and `certify`. */
 export function currentRun(): SandboxRun | undefined {
   const path = nodeProcess?.env?.SVC_SANDBOX_RUN;
   if (!path || nodeProcess === undefined || nodeFiles === undefined) return undefined;

@@ -68,7 +68,6 @@ function lateResponse(result: CallResult, seconds: number): CallResult {
 function wrongAnswer(sandbox: SandboxState, call: ApiCall, result: CallResult): CallResult {
   const isAccepted = isSuccess(result.outcome);
   const wrong = isAccepted ? renderRejection(sandbox, call, "401.unknown") : acceptance(sandbox, call);
-  // Nobody gets the response that varied.
   return { ...result, response: wrong.response, code: wrong.code, points: [] };
 }
 
@@ -85,7 +84,6 @@ function acceptance(sandbox: SandboxState, call: ApiCall): Pick<CallResult, "res
   return { response: renderSuccess(sandbox, { ...call, entry }, endpoint, body), code: null };
 }
 
-/** Rejects a call as the conditions say, with their `Retry-After` or without one. */
 function rejectCall(sandbox: SandboxState, call: ApiCall, rejection: Rejection): CallResult {
   const { as, seconds, asDate = false } = rejection;
   // A client subtracts `Date`, or its own wall clock, from a date in `Retry-After`: then both headers are of the wall clock.

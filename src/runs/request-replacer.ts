@@ -13,12 +13,11 @@ import { replacementFor } from "./replacements.js";
 // 2. Is it a request that the conditions choose, by its outcome or by its key?
 // 3. Can it get what they give? A fault may be impossible, as with a POST.
 // 4. Is it the first one, or the nth one, over all processes? They find out by claims, and a request that would get nothing claims nothing.
-// 5. If it comes after the nth one: is it too early?
+//    If it comes after the nth one: is it too early?
 
 /** Claims a name for this process, one of several of the run. Returns whether no process had claimed it before. */
 export type ClaimOnce = (name: string) => boolean;
 
-/** Returns a claim among the sandboxes of one process. */
 export function claimHere(): ClaimOnce {
   const claimed = new Set<string>();
   return (name) => {
@@ -34,7 +33,6 @@ export class RequestReplacer {
   readonly #claim: ClaimOnce;
   /** The lowest number of a request that may be free. */
   #nextNumber = 1;
-  /** When this process last replaced a response. */
   #replacedAt: Moment | undefined;
 
   constructor(onRequest: OnRequest, claim: ClaimOnce) {
@@ -101,7 +99,6 @@ function isBrokenByOwnFault({ fault }: OwnResponse, gets: Replacement): boolean 
   return !onlyDelays;
 }
 
-/** Whether the conditions choose among requests like this one, which would have this outcome. */
 function isChosen(which: WhichRequest, { entry, endpoint }: ApiCall, outcome: OutcomeId): boolean {
   if (which.kind === "nth") return entry?.key.ref === which.key && isSuccess(outcome);
   return outcome === which.outcome && endpoint !== undefined;

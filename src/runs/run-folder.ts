@@ -23,7 +23,6 @@ export const runFileName = "run.json";
 
 export interface RunFile {
   readonly version: string;
-  /** The scenario of sandboxes that name none. */
   readonly scenario: Pick<NamedScenario, "name" | "scenario">;
   /** The options of sandboxes that do not set them. */
   readonly options: StartOptions;
@@ -71,7 +70,6 @@ export class LineWriter {
   /** The start of the file's path. A process id may come again in another container. */
   readonly #pathStart: string;
   #path: string;
-  /** The number of requests without a line. */
   #missing = 0;
   #hasVersionLine = false;
   /** Whether the last text may have been written in part, as to a full disk. */
@@ -86,12 +84,10 @@ export class LineWriter {
     this.#path = `${this.#pathStart}.jsonl`;
   }
 
-  /** Writes the line with the version, if it is missing. */
   writeVersion(): void {
     if (!this.#hasVersionLine) this.#append(versionLine);
   }
 
-  /** Writes a line, after the one with the version. */
   write(line: RunLine): void {
     const text = `${JSON.stringify(line)}\n`;
     const isWritten = this.#append(this.#hasVersionLine ? text : versionLine + text);
