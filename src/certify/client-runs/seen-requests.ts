@@ -47,7 +47,13 @@ export class SeenRequests implements RequestCounter {
     this.#latestAt = this.#time();
     if (trace === undefined) return;
     this.#addRequest(exchange, trace);
-    this.#addTrace(trace);
+    for (const point of trace.points) {
+      // A variant without words is what `minimal` does.
+      if (variantWords(point.row, point.variant) !== undefined) this.#points.set(pointId(point), point);
+    }
+    this.#ownSeed ??= trace.ownSeed;
+    this.#scenarios.add(trace.scenario);
+    for (const name of trace.ownAssumptions) this.#ownAssumptions.add(name);
   }
 
   countUnread(id: string): void {
@@ -94,16 +100,6 @@ export class SeenRequests implements RequestCounter {
     const seconds = secondsToWait(exchange);
     if (seconds !== undefined) this.#lastAskedWait = { outcome, status: response.status, seconds };
     if (replaced !== undefined) this.#replacedCount += 1;
-  }
-
-  #addTrace({ points, ownSeed, scenario, ownAssumptions }: RunTrace): void {
-    for (const point of points) {
-      // A variant without words is what `minimal` does.
-      if (variantWords(point.row, point.variant) !== undefined) this.#points.set(pointId(point), point);
-    }
-    this.#ownSeed ??= ownSeed;
-    this.#scenarios.add(scenario);
-    for (const name of ownAssumptions) this.#ownAssumptions.add(name);
   }
 }
 

@@ -1,5 +1,5 @@
 import { isSuccess } from "../../rules/outcomes.js";
-import type { Replacement } from "../../runs/conditions.js";
+import type { Replacement, RunConditions } from "../../runs/conditions.js";
 import { type NotJudged, notJudged, runTooLate } from "../checks/judgment.js";
 import {
   type ClientRun,
@@ -80,8 +80,12 @@ export function reactionIn(run: ClientRun, { ref, requests }: WorkingKey, isTime
 
 /** Asks for a control run, in which the last request with the key gets this. `clientMayWaitMs`: how long the client may wait before its next request. */
 export function controlRun(key: WorkingKey, gets: Replacement, clientMayWaitMs = longestWait): RunRequest {
-  const which = { kind: "nth", key: key.ref, nth: lastRequest(key).nth } as const;
-  return { purpose: { kind: "resend_control" }, conditions: { onRequest: { which, gets } }, clientMayWaitMs };
+  const conditions = replacing(key, lastRequest(key), gets);
+  return { purpose: { kind: "resend_control" }, conditions, clientMayWaitMs };
+}
+
+function replacing({ ref }: WorkingKey, { nth }: KeyRequest, gets: Replacement): RunConditions {
+  return { onRequest: { which: { kind: "nth", key: ref, nth }, gets } };
 }
 
 /** A request with a key that a run rejects with this kind of rejection. */
@@ -94,8 +98,7 @@ export interface Turn {
 /** Makes a new run in which the request of this turn is rejected. */
 export async function takeTurn(runs: Runs, { key, request, resendKind }: Turn): Promise<Reaction> {
   const { check, rejection, clientMayWaitMs, isTimed } = resendKind;
-  const which = { kind: "nth", key: key.ref, nth: request.nth } as const;
-  const conditions = { onRequest: { which, gets: rejection } };
+  const conditions = replacing(key, request, rejection);
   const run = await runs.makeAnother({ purpose: check, conditions, clientMayWaitMs });
   return reactionIn(run, key, isTimed);
 }

@@ -71,11 +71,24 @@ class ExplainedFailures {
     const search = new RowSearch(this.#runs, run);
     const knownCauses = [...this.#failedByRow.keys()];
     if (!(await search.breaksWithout(knownCauses))) return this.#addRows(run, []);
-    if (await this.#isBrokenBySeed(search)) {
+
+    // If nothing varies and the run breaks all the same, each row would seem to break it alone. Of a later run, one trial is enough.
+    const isSeedKnown = this.#bySeed.length > 0;
+    const withoutRows = await search.breaksWith([], isSeedKnown ? 1 : 2);
+    if (withoutRows !== undefined) {
+      // A command that no longer passes at all also fails then: its plain run fails, too, and contradicts the first one.
+      if (!isSeedKnown) await this.#runs.makeAnother(plainRunRequest);
+      this.#runs.throwIfNoFailureCounts();
       this.#bySeed.push(run);
       return;
     }
-    const newCauses = await this.#searchRows(search, knownCauses);
+
+    // A run that does not end in time is not searched again: it takes long, and does so by no chance.
+    const isSearched = this.#unknown.length < maxSearchedInVain;
+    let newCauses = isSearched ? await search.findRows(knownCauses) : undefined;
+    if (isSearched && newCauses === undefined && run.result === "failed") {
+      newCauses = await new RowSearch(this.#runs, run).findRows(knownCauses);
+    }
     if (newCauses === undefined) this.#unknown.push(run);
     else this.#addRows(run, newCauses);
   }
@@ -85,32 +98,6 @@ class ExplainedFailures {
     // Known causes may explain the run as well.
     const causes = [...this.#failedByRow.keys()];
     for (const cause of causesShownBy(causes, run)) this.#failedByRow.get(cause)?.add(run);
-  }
-
-  /** Whether the run breaks although nothing varies: then each row would seem to break it alone. */
-  async #isBrokenBySeed(search: RowSearch): Promise<boolean> {
-    // Of a later run, one trial is enough: another seed breaks the command already.
-    const isSeedKnown = this.#bySeed.length > 0;
-    const withoutRows = await search.breaksWith([], isSeedKnown ? 1 : 2);
-    if (withoutRows === undefined) return false;
-
-    // A command that no longer passes at all also fails without any row: then the plain run fails, too, and contradicts the first one.
-    if (!isSeedKnown) {
-      await this.#runs.makeAnother(plainRunRequest);
-      this.#runs.throwIfNoFailureCounts();
-    }
-    return true;
-  }
-
-  async #searchRows(
-    search: RowSearch,
-    knownCauses: readonly RowCause[],
-  ): Promise<readonly RowCause[] | undefined> {
-    if (this.#unknown.length >= maxSearchedInVain) return undefined;
-    const newCauses = await search.findRows(knownCauses);
-    // A run that does not end in time is not searched again: it takes long, and does so by no chance.
-    if (newCauses !== undefined || search.run.result === "timed_out") return newCauses;
-    return new RowSearch(this.#runs, search.run).findRows(knownCauses);
   }
 }
 
