@@ -11,6 +11,7 @@ import {
   type Reason,
 } from "../checks/judgment.js";
 import { type CertifyPlan, isWanted } from "../checks/plan.js";
+import type { KeyRequest } from "../client-runs/client-run.js";
 import { againWithOnly } from "../client-runs/finding-parts.js";
 import { type Runs, shownOr } from "../client-runs/runs.js";
 import { lastRequest, msIfTooEarly, type WorkingKey } from "./reaction.js";
@@ -80,28 +81,29 @@ function resendProblem(suspects: readonly Suspect[], { ref }: WorkingKey, plan: 
   // Ids of requests do not depend on what was rejected, so several kinds often have the same id.
   const ids = new Set<string>();
   const fixes = new Set<string>();
-  let end = ", and not after a 404";
+  // All of them have a time, or none has one.
+  const isTimed = suspects.some(({ resendKind }) => resendKind.isTimed);
   for (const { resendKind, resends } of suspects) {
-    const { check, isTimed, responseWords, whatToDo } = resendKind;
-    const [first] = resends;
-    const ms = first && msIfTooEarly(first);
+    const { check, responseWords, whatToDo } = resendKind;
+    const first = resends[0] as KeyRequest; // a suspect has one
+    const after = `after ${responseWords}`;
     names.push(nameOf(check));
-    times.push(isTimed ? `${ms} ms after ${responseWords}` : `after ${responseWords}`);
-    ids.add(String(first?.id));
+    times.push(isTimed ? `${msIfTooEarly(first)} ms ${after}` : after);
+    ids.add(first.id);
     fixes.add(whatToDo);
-    if (isTimed) end = "";
   }
-  if (end === "") fixes.add("(If your tests replace the pause, move the sandbox's clock by it.)");
+  if (isTimed) fixes.add("(If your tests replace the pause, move the sandbox's clock by it.)");
   fixes.add(
     "If it is not your client that sends it, but each test (polling) or their runner (a retry of failed tests), turn that off.",
   );
 
   const requestWord = ids.size === 1 ? "request" : "requests";
+  const notAfter404 = isTimed ? "" : ", and not after a 404";
   const sentence = `Sends ${nameOfKey(ref)} again ${listed(times, "and")} (${requestWord} ${listed([...ids], "and")})`;
   return {
     name: names[0] as string, // of a problem, there is a suspect
     // Nothing that runs show tells the client and its runner apart.
-    sentence: `${sentence}${end}: by the client, or by its runner's retry of a failed test`,
+    sentence: `${sentence}${notAfter404}: by the client, or by its runner's retry of a failed test`,
     whatToDo: [...fixes].join(" "),
     again: againWithOnly(plan, names),
     runs: names,

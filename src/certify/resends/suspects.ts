@@ -93,7 +93,8 @@ async function findDoubtByTurns(
   suspects: readonly Suspect[],
 ): Promise<Reason | undefined> {
   const kinds = suspects.map(({ resendKind }) => resendKind);
-  const ids = new Set(suspects.map(({ resends }) => String(resends[0]?.id)));
+  const firstResends = suspects.map(({ resends }) => resends[0] as KeyRequest); // a suspect has one
+  const ids = new Set(firstResends.map(({ id }) => id));
   const idWords = listed([...ids], "and");
   const sentAgain = `${keyVariable(key.ref)} was sent again (${idWords})`;
 
