@@ -6,7 +6,7 @@ import { type NotJudged, notJudged, type Reason } from "../checks/judgment.js";
 import { isNoticed, plainRunRequest } from "../client-runs/client-run.js";
 import { findDoubtOfPass } from "../client-runs/doubt-of-pass.js";
 import { findDoubtOfFailure } from "../client-runs/failures.js";
-import type { Runs } from "../client-runs/runs.js";
+import { type Runs, shownOr } from "../client-runs/runs.js";
 import { controlRun, countedRequests, isSentAsOften, reactionIn, type WorkingKey } from "./reaction.js";
 
 // Which key is tried?
@@ -33,7 +33,7 @@ export async function findSteadyKey(
 
   const doubts: Reason[] = [];
   for (const key of steady.slice(0, maxKeys)) {
-    const doubt = await findDoubtOfLastResponse(runs, key);
+    const doubt = await shownOr(findDoubtOfLastResponse(runs, key), (reason) => reason);
     if (doubt === undefined) return { kind: "found", key };
     doubts.push(doubt);
   }
