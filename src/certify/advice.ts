@@ -1,5 +1,4 @@
-import type { Report } from "../report/report-shape.js";
-import { type AdviceId, adviceTable } from "../rules/advice.js";
+import { adviceTable } from "../rules/advice.js";
 import { nameOf } from "./checks/check.js";
 import {
   type Finding,
@@ -9,7 +8,7 @@ import {
   type Judgment,
   singleCheck,
 } from "./checks/judgment.js";
-import { againCommandOfRun } from "./client-runs/again-command.js";
+import { againCommandOfRun } from "./client-runs/finding-parts.js";
 import type { Runs } from "./client-runs/runs.js";
 
 /** Advice of level error in any run is a problem of its own; if the plain run has it, only that run is named. */
@@ -18,7 +17,9 @@ export function judgeAdvice({ endedInBothPasses, plan }: Runs): Judgment {
   const problems: Finding[] = [];
   for (const { id, level } of adviceTable) {
     if (level !== "error") continue;
-    const runsWithAdvice = endedInBothPasses.filter(({ report }) => isGiven(report, id));
+    const runsWithAdvice = endedInBothPasses.filter(({ report }) =>
+      report.advice.some((row) => row.id === id),
+    );
     const [first] = runsWithAdvice;
     const advice = first?.report.advice.find((row) => row.id === id);
     if (first === undefined || advice === undefined) continue;
@@ -37,8 +38,4 @@ export function judgeAdvice({ endedInBothPasses, plan }: Runs): Judgment {
   }
   if (problems.length === 0) return singleCheck({ kind: "advice" }, heldResult);
   return { checks, problems, notes: [] };
-}
-
-function isGiven({ advice }: Report, id: AdviceId): boolean {
-  return advice.some((row) => row.id === id);
 }

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { named, reportCovering, runEnd, sentTimes } from "../../test/certify/hand-made.js";
 import { adviceOf } from "../rules/advice.js";
-import type { JudgedClient } from "./certificate/certification.js";
-import { certify } from "./certify.js";
+import { certify, type JudgedClient } from "./certify.js";
 import { nameOf } from "./checks/check.js";
 import type { CertifyPlan } from "./checks/plan.js";
 import type { ClientRunner, PlannedRun, RunEnd } from "./client-runs/client-run.js";
@@ -50,7 +49,7 @@ async function whatToDoStoppedAfter(count: number): Promise<string | undefined> 
   let made = 0;
   const run: ClientRunner["run"] = async ({ conditions }) => {
     made += 1;
-    if (made > count) return { kind: "not_made" };
+    if (made > count) return "stopped";
     return runEnd({ result: conditions.profile === "typical" ? "passed" : "failed" });
   };
   const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], certifyFlags: [] };
@@ -185,7 +184,7 @@ async function sharing(endOf: (request: PlannedRun, isSeparate: boolean) => Part
   const run: ClientRunner["run"] = async (request) => {
     const isNoticed = request.conditions.onRequest?.gets.kind === "wrong_answer";
     const end = endOf(request, separated.length > 0);
-    if (end === undefined) return { kind: "not_made" };
+    if (end === undefined) return "stopped";
     count += 1;
     const seen = { report, points: [point], sentKeys: [sentTimes("active", 1)], replacedCount: 1 };
     return runEnd({ ...seen, result: isNoticed ? "failed" : "passed", ...end });

@@ -1,21 +1,24 @@
+import { judgeAdvice } from "./advice.js";
 import { judgeAnswers } from "./answers.js";
-import type { Certification } from "./certificate/certification.js";
-import { nameOf } from "./checks/check.js";
-import type { CertifyPlan } from "./checks/plan.js";
-import type { ClientRunner } from "./client-runs/client-run.js";
-import { plainRunRequest, Runs } from "./client-runs/runs.js";
-import { judgeFaults } from "./faults/faults.js";
+import { type Check, nameOf } from "./checks/check.js";
 import {
-  anyResultNeedsFailure,
-  clientAfterContradiction,
-  clientAsJudged,
-  clientNotJudged,
-  type JudgmentsByGroup,
-} from "./judged-client.js";
+  isProblemOf,
+  type JudgedCheck,
+  type Judgment,
+  mergeJudgments,
+  nothingJudged,
+  notJudged,
+  type Reason,
+} from "./checks/judgment.js";
+import type { CertifyPlan } from "./checks/plan.js";
+import { type ClientRun, type ClientRunner, plainRunRequest } from "./client-runs/client-run.js";
+import { Runs, shownOr } from "./client-runs/runs.js";
+import { judgeFaults } from "./faults/faults.js";
+import { findDoubtOfOnly } from "./only.js";
 import { findDoubtOfPlainRun } from "./plain-run.js";
+import { noteRepeatedRejections } from "./repeated-rejections.js";
 import { judgeResends } from "./resends/resends.js";
 import { judgeVaried } from "./varied/varied.js";
-import { makeVariedRunsOnce } from "./varied/varied-runs.js";
 
 // A run is one start of the client's command, against sandboxes of its own. It shows whether the command passes, and which requests it
 // sends. There are runs of five kinds:
@@ -35,6 +38,25 @@ import { makeVariedRunsOnce } from "./varied/varied-runs.js";
 // - A run that failed is a problem only if it fails again; one that does not end in time needs no second run.
 // - Two runs under the same conditions that end differently are a contradiction: after it, no failure counts. Runs that hide an outcome from
 //   the client, with a wrong answer, a rejection or a late response, contradict no other.
+// - How many runs a question takes was chosen by certifying thousands of generated suites, some of which fail, poll or wait at random: with
+//   fewer, more suites are accused by chance, or fewer flaws are named. Each number stands where it is read.
+
+/** `not_started`: the command cannot be started. `no_run`: certify was stopped before even the plain run ended. */
+type Certification =
+  | JudgedClient
+  | { readonly kind: "not_started"; readonly failure: NonNullable<ClientRun["failure"]> }
+  | { readonly kind: "no_run" };
+
+/** A client of which at least the plain run ended. */
+export interface JudgedClient extends Judgment {
+  readonly kind: "judged";
+  readonly runCount: number;
+  readonly plain: ClientRun;
+  readonly isStopped: boolean;
+  /** Why the client cannot be judged, or not wholly. Default: it can. */
+  readonly whyNotJudged?: Reason;
+  readonly scenarios: readonly string[];
+}
 
 /** Certifies a client: one plain run, and then what the plan contains; `only` of it limits that. */
 export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<Certification> {
@@ -43,50 +65,111 @@ export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<
   const failed = runs.findContradiction()?.failed;
   if (failed?.isShared !== true || runs.isStopped) return first;
 
+  // A run that contradicts another one may have failed because of the run next to it.
   const name = nameOf(failed.purpose);
   runner.say(`${name} failed next to another run, and passed alone. All runs are made again, one at a time.`);
-  return certifyOneAtATime(runs, runner);
-}
-
-/** Makes all runs again: a run that contradicts another one may have failed because of the run next to it. */
-async function certifyOneAtATime(firstRuns: Runs, runner: ClientRunner): Promise<Certification> {
   runner.separateRuns();
-  const second = await certifyByRuns(new Runs(firstRuns.plan, runner, firstRuns.ended));
+  const second = await certifyByRuns(new Runs(plan, runner, runs.ended));
   if (second.kind !== "no_run") return second;
   // A signal came before the second plain run ended: what the first runs have shown is withdrawn.
-  return { ...clientNotJudged(firstRuns), isStopped: true };
+  return { ...clientNotJudged(runs), isStopped: true };
 }
 
 async function certifyByRuns(runs: Runs): Promise<Certification> {
-  await runs.makeOnce(plainRunRequest);
-  if (runs.isStopped) return { kind: "no_run" };
-  const { plain } = runs;
+  const plain = await shownOr(runs.makeOnce(plainRunRequest), () => undefined);
+  if (plain === undefined) return { kind: "no_run" };
   if (plain.failure !== undefined) return { kind: "not_started", failure: plain.failure };
 
-  const doubt = await findDoubtOfPlainRun(plain, runs);
+  const doubt = await findDoubtOfPlainRun(runs);
   if (doubt !== undefined) return clientNotJudged(runs, doubt);
 
-  const groups = await judgeGroups(runs);
-  if (anyResultNeedsFailure(groups)) await makeLastPlainRun(runs);
+  const judgment = await judgeGroups(runs);
+  if (judgment.checks.some(needsFailure)) await makeLastPlainRun(runs);
 
-  const contradiction = runs.findContradiction();
-  if (contradiction === undefined) return clientAsJudged(runs, groups);
-  return clientAfterContradiction(runs, groups, contradiction);
+  const whyUnstable = runs.whyNoFailureCounts();
+  if (whyUnstable !== undefined) return clientWithoutFailures(runs, judgment, whyUnstable);
+  return clientAsJudged(runs, judgment);
 }
 
-async function judgeGroups(runs: Runs): Promise<JudgmentsByGroup> {
+/** Judges all groups. Their problems are in this order, the most serious first: resends, varied, faults, answers. */
+async function judgeGroups(runs: Runs): Promise<Judgment> {
   // The varied runs start with the others, and the search for causes after all of them: it is alone then.
   const [, answers, resends, faults] = await Promise.all([
-    makeVariedRunsOnce(runs),
+    runs.makeVaried(),
     judgeAnswers(runs),
     judgeResends(runs),
     judgeFaults(runs),
   ]);
-  return { answers, resends, faults, varied: await judgeVaried(runs) };
+  return mergeJudgments([resends, await judgeVaried(runs), faults, answers]);
+}
+
+/**
+ * The result that a check of each kind has only because the command failed in some run. An answer and a resend hold because it failed: the
+ * client noticed them. A varied run and a fault fail because of it.
+ */
+const resultThatNeedsFailure: Readonly<Record<Check["kind"], "held" | "failed" | "none">> = {
+  answer: "held",
+  resend: "held",
+  varied: "failed",
+  fault: "failed",
+  advice: "none",
+};
+
+function needsFailure({ check, result }: JudgedCheck): boolean {
+  return result.kind === resultThatNeedsFailure[check.kind];
 }
 
 /** Makes the plain run again, after all others. A command that no longer passes at all contradicts its first run then. */
 async function makeLastPlainRun(runs: Runs): Promise<void> {
   if (runs.findContradiction() !== undefined || runs.isStopped) return;
-  await runs.makeAnother({ ...plainRunRequest, isAlone: true });
+  await shownOr(runs.makeAnother({ ...plainRunRequest, isAlone: true }), () => undefined);
+}
+
+async function clientAsJudged(runs: Runs, ofGroups: Judgment): Promise<JudgedClient> {
+  // What a named resend explains needs no note.
+  const isResendNamed = ofGroups.checks.some(({ check, result }) => {
+    return check.kind === "resend" && result.kind === "failed";
+  });
+  const notes = isResendNamed ? [] : await noteRepeatedRejections(runs);
+  const judgment = mergeJudgments([judgeAdvice(runs), ofGroups, { notes }]);
+  if (runs.isStopped) return judgedClient(runs, judgment);
+  return judgedClient(runs, judgment, findDoubtOfOnly(runs.plan, judgment.checks, runs.plain.report));
+}
+
+/** After a contradiction, no failure shows anything: what needs one is not judged, and the rest stays. */
+function clientWithoutFailures(runs: Runs, ofGroups: Judgment, whyUnstable: Reason): JudgedClient {
+  const checks = ofGroups.checks.map((judged) =>
+    needsFailure(judged) ? { check: judged.check, result: notJudged(whyUnstable) } : judged,
+  );
+  // A problem stays if one of its checks still fails: a client passes that resends, or that accepts a wrong answer.
+  const stillFailed = checks.filter(({ result }) => result.kind === "failed");
+  const problems = ofGroups.problems.filter((problem) =>
+    stillFailed.some(({ check }) => isProblemOf(problem, check)),
+  );
+  const judgment = { checks, problems, notes: ofGroups.notes };
+  return judgedClient(runs, mergeJudgments([judgeAdvice(runs), judgment]), whyUnstable);
+}
+
+/** The runs show nothing but advice of level error, such as a key in the output, which is a problem all the same. Without one, there is no check of advice. */
+function clientNotJudged(runs: Runs, whyNotJudged?: Reason): JudgedClient {
+  const advice = judgeAdvice(runs);
+  return judgedClient(runs, advice.problems.length > 0 ? advice : nothingJudged, whyNotJudged);
+}
+
+function judgedClient(runs: Runs, judgment: Judgment, whyNotJudged?: Reason): JudgedClient {
+  const { endedInBothPasses, plain, isStopped } = runs;
+  const scenarios = new Set<string>();
+  for (const run of endedInBothPasses) {
+    for (const name of run.scenarios) scenarios.add(name);
+  }
+
+  return {
+    kind: "judged",
+    ...judgment,
+    runCount: endedInBothPasses.length,
+    plain,
+    scenarios: [...scenarios],
+    isStopped,
+    ...(whyNotJudged && { whyNotJudged }),
+  };
 }

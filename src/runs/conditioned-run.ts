@@ -1,48 +1,35 @@
 import { type ActiveFault, activateFaults } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import { type FaultFacts, type FiredFault, fireFault } from "../sandbox/fire-faults.js";
-import type { CallResult } from "../sandbox/journal/call-result.js";
-import type { ConditionedRun, OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
-import { type ClaimOnce, claimHere } from "./claims.js";
+import type { ConditionedRun, SandboxState } from "../sandbox/sandbox-state.js";
 import { hidesOutcomes, type RunConditions } from "./conditions.js";
 import { resultOfFault } from "./replacements.js";
-import { requestReplacer } from "./request-replacer.js";
+import { type ClaimOnce, claimHere, RequestReplacer } from "./request-replacer.js";
 
-/** Starts to apply the conditions of a run. Default of `claim`: the run has only this process. */
 export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = claimHere()): ConditionedRun {
   const { profile, rows, mixed, faults, onRequest } = conditions;
   const fireDue = startFaults(faults);
-  const replacer = onRequest && requestReplacer(onRequest, claim);
+  const replacer = onRequest && new RequestReplacer(onRequest, claim);
   return {
     profile,
     hidesOutcomes: hidesOutcomes(conditions),
     rows,
     takeVariantShift: startMixing(mixed),
     intercept(sandbox, call, ownResponse) {
-      // The faults of the run come first.
-      const fired = fireDue(sandbox, call, ownResponse.facts);
-      if (fired !== undefined) return resultOfRunFault(sandbox, call, ownResponse, fired);
+      const { facts } = ownResponse;
+      const fired = fireDue(sandbox, call, facts);
+      if (fired !== undefined) {
+        // Read before the fault's result: it goes by the counts of requests as they are now, and a fault that only delays counts this one.
+        const replaced = facts.expectedOutcome();
+        return { ...resultOfFault(sandbox, call, fired), conditionEffect: { replaced } };
+      }
       if (replacer === undefined) return ownResponse.respond();
       return replacer.resultOf(sandbox, call, ownResponse);
     },
   };
 }
 
-function resultOfRunFault(
-  sandbox: SandboxState,
-  call: ApiCall,
-  { facts }: OwnResponse,
-  fired: FiredFault,
-): CallResult {
-  // `expectedOutcome` goes by the counts of requests as they are now, and a fault that only delays counts this one.
-  const replaced = facts.expectedOutcome();
-  return { ...resultOfFault(sandbox, call, fired), conditionEffect: { replaced } };
-}
-
-/**
- * Starts to count the responses with each status. The count is the shift: with it, each response has other variants than the one before it.
- * As an example, the first 200 is shifted by 0, the second one by 1, and a 404 between them by 0. Without `mixed`, nothing is shifted.
- */
+/** Counts the responses with each status. Each has other variants than the one before it: the first 200 is shifted by 0, the second one by 1. */
 function startMixing(mixed: RunConditions["mixed"]): ConditionedRun["takeVariantShift"] {
   const counts = new Map<number, number>();
   return ({ request }, status) => {

@@ -5,63 +5,38 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 
 type Faults = NonNullable<Scenario["faults"]>;
 
-/**
- * The conditions of a client's run. They come before the state of its sandboxes, and no call of the client reads, replaces
- * or clears them. Plain data: they also reach the sandboxes of other processes.
- */
+/** The conditions of a client's run. They come before the state of its sandboxes, and no call of the client reads or changes them. Plain data: they also reach other processes. */
 export interface RunConditions {
   readonly profile?: Profile;
   /** The only rows that vary. Default: all. */
   readonly rows?: readonly RowChoice[];
-  /**
-   * Whether each response has other variants than the one before it with the same status. Two things stay the same: each 401 (R14), and what
-   * a key keeps, such as its identifier. Default: all responses have the same variants.
-   */
+  /** Whether each response has other variants than the one before it with the same status. A 401 stays the same (R14), and what a key keeps. */
   readonly mixed?: true;
   /** Faults that come before the sandbox's own; each start of a scenario counts its requests again. */
   readonly faults?: Faults;
-  /** What one request gets, or each one that ends alike. */
   readonly onRequest?: OnRequest;
 }
 
-/** Which request gets something else in place of its response, and what. */
 export interface OnRequest {
   readonly which: WhichRequest;
   readonly gets: Replacement;
 }
 
-/** Which request it is, over all processes of the run. */
-export type WhichRequest = RequestByOutcome | NthRequest;
-
-/** The first request that would have this outcome, or each one. If a fault is put in place: of the requests that the fault can hit. */
-export interface RequestByOutcome {
-  readonly kind: "first" | "each";
-  readonly outcome: OutcomeId;
-}
-
-/** The nth request with a key, from 1, of those that the sandbox would accept, at once or after a delay. */
-export interface NthRequest {
-  readonly kind: "nth";
-  readonly key: string;
-  readonly nth: number;
-}
+export type WhichRequest =
+  /** The first request that would have this outcome, or each one. If a fault is put in place: of the requests that the fault can hit. */
+  | { readonly kind: "first" | "each"; readonly outcome: OutcomeId }
+  /** The nth request with a key, from 1, of those that the sandbox would accept, at once or after a delay. */
+  | { readonly kind: "nth"; readonly key: string; readonly nth: number };
 
 export type Replacement =
-  | FaultOfRun
+  | { readonly kind: "fault"; readonly effect: Faults[number]["then"] }
   /** A 401 for a key that works, and a 200 for any other. A client should fail at it. */
   | { readonly kind: "wrong_answer" }
-  /** Its own response, after so many seconds. */
   | { readonly kind: "late"; readonly seconds: number }
-  | RejectionOfRun;
-
-/** A fault. A client should pass after it. */
-export interface FaultOfRun {
-  readonly kind: "fault";
-  readonly effect: Faults[number]["then"];
-}
+  | Rejection;
 
 /** Another outcome than its own, or a 503. A client should fail at it, and not send the key again, or not before its time. */
-export interface RejectionOfRun {
+export interface Rejection {
   readonly kind: "rejection";
   readonly as: ApiOutcomeId | "fault.status";
   /** How long to wait, in `Retry-After`. Without it, there is no such header, and a client may send again when the next minute begins. */
@@ -71,8 +46,8 @@ export interface RejectionOfRun {
 }
 
 /**
- * Whether the run hides outcomes from the client: it gets a wrong answer, a rejection or its response late, and may do something else then.
- * So its requests earn no advice, and its result contradicts no other run. A fault hides none: a client should pass after it.
+ * Whether the client gets a wrong answer, a rejection or its response late, and may do something else then. So its requests earn no advice,
+ * and its result contradicts no other run. A fault hides no outcome: a client should pass after it.
  */
 export function hidesOutcomes({ onRequest }: RunConditions): boolean {
   return onRequest !== undefined && onRequest.gets.kind !== "fault";

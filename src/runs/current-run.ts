@@ -1,9 +1,9 @@
 import type { ConditionedRun, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { conditionedRun } from "./conditioned-run.js";
-import { LineWriter } from "./line-writer.js";
 import {
   claimOnce,
   type Files,
+  LineWriter,
   nodeFiles,
   nodeProcess,
   ownVersion,
@@ -24,34 +24,36 @@ export interface SandboxRun {
   readonly reportRequestsOf: (sandbox: SandboxState) => void;
 }
 
-/** The folder of a run. Its writer reports a failure once, however often the run is read. */
-interface OpenFolder {
-  readonly path: string;
-  readonly writer: LineWriter;
-  /** `undefined` until it could be read. */
-  run: SandboxRun | undefined;
-}
+/** The folder that the last sandbox of this process has found. Each sandbox asks, and the folder may change between tests. Its writer reports a failure once. */
+let openFolder: { readonly path: string; readonly writer: LineWriter } | undefined;
+let openRun: SandboxRun | undefined;
 
-/** The folder that the last sandbox of this process has found. Each sandbox asks, and the folder may change between tests. */
-let openFolder: OpenFolder | undefined;
-
-/** Returns the run that this process belongs to; `undefined` outside of `exec` and `certify`. */
 export function currentRun(): SandboxRun | undefined {
   const path = nodeProcess?.env?.SVC_SANDBOX_RUN;
   if (!path || nodeProcess === undefined || nodeFiles === undefined) return undefined;
   if (openFolder?.path !== path) {
-    openFolder = { path, writer: new LineWriter(path, nodeFiles, nodeProcess.pid), run: undefined };
+    openFolder = { path, writer: new LineWriter(path, nodeFiles, nodeProcess.pid) };
+    openRun = undefined;
   }
   // A run that could not be read is tried again.
-  openFolder.run ??= readRun(openFolder, nodeFiles);
-  return openFolder.run;
+  openRun ??= readRun(path, openFolder.writer, nodeFiles);
+  return openRun;
 }
 
 /** Reads the run of a folder; `undefined` if that fails, which is reported. */
-function readRun({ path, writer }: OpenFolder, files: Files): SandboxRun | undefined {
+function readRun(path: string, writer: LineWriter, files: Files): SandboxRun | undefined {
   const file = writer.tryOrReport(() => parseRunFile(files.readFileSync(`${path}/${runFileName}`, "utf8")));
   if (file === undefined) return undefined;
-  if (file.version !== ownVersion) return runOfAnotherVersion(writer);
+  if (file.version !== ownVersion) {
+    // Another version may mean something else: the first request writes a line with ours, and no request is counted.
+    const count = () => writer.writeVersion();
+    return {
+      scenario: undefined,
+      conditionedRun: undefined,
+      optionsFor: (own) => own,
+      reportRequestsOf: ({ counters }) => counters.alsoCountWith({ count, countUnread() {} }),
+    };
+  }
 
   const { scenario, options, clockStart, conditions } = file;
   // A claim that fails is reported, and nothing is put in place of the response.
@@ -59,18 +61,14 @@ function readRun({ path, writer }: OpenFolder, files: Files): SandboxRun | undef
   return {
     scenario,
     conditionedRun: conditions && { ...conditionedRun(conditions, claim), clockStart },
-    optionsFor: (ownOptions) => completedOptions(ownOptions, options),
+    optionsFor: (own) => ({
+      ...own,
+      seed: own.seed ?? options.seed,
+      profile: own.profile ?? options.profile,
+      now: own.now ?? options.now,
+      frozen: own.frozen ?? options.frozen,
+    }),
     reportRequestsOf: (sandbox) => writeRequestsOf(sandbox, writer, options.seed),
-  };
-}
-
-function completedOptions(own: StartOptions, ofRun: StartOptions): StartOptions {
-  return {
-    ...own,
-    seed: own.seed ?? ofRun.seed,
-    profile: own.profile ?? ofRun.profile,
-    now: own.now ?? ofRun.now,
-    frozen: own.frozen ?? ofRun.frozen,
   };
 }
 
@@ -85,15 +83,4 @@ function writeRequestsOf(sandbox: SandboxState, writer: LineWriter, seedOfRun: n
     },
     countUnread: (unread) => writer.write({ unread }),
   });
-}
-
-/** A run that sets nothing. The first request writes a line with the version of this process, and no request is counted. */
-function runOfAnotherVersion(writer: LineWriter): SandboxRun {
-  const count = () => writer.writeVersion();
-  return {
-    scenario: undefined,
-    conditionedRun: undefined,
-    optionsFor: (ownOptions) => ownOptions,
-    reportRequestsOf: ({ counters }) => counters.alsoCountWith({ count, countUnread() {} }),
-  };
 }

@@ -7,54 +7,36 @@ import { isIdempotent } from "../rules/after-fault.js";
 import { isSuccess } from "../rules/outcomes.js";
 import { activateFaults } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
-import { type FaultFacts, type FiredFault, fireFault } from "../sandbox/fire-faults.js";
+import { type FiredFault, fireFault } from "../sandbox/fire-faults.js";
 import type { CallResult } from "../sandbox/journal/call-result.js";
 import type { OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
-import type { FaultOfRun, RejectionOfRun, Replacement } from "./conditions.js";
+import type { Rejection, Replacement } from "./conditions.js";
 
-// What a call gets from a run, in place of its own response.
-
-/** Something that a call can get in place of its response, which `respond` makes; or something that it cannot get. */
-type CallReplacement =
-  | { readonly kind: "possible"; readonly respond: () => CallResult }
-  | { readonly kind: "impossible" };
-
-/** Prepares what the conditions give a call. Only a fault may be impossible. */
+/** Prepares what the conditions give a call in place of its response; `undefined` if the call cannot get it, as with some faults. */
 export function replacementFor(
   sandbox: SandboxState,
   call: ApiCall,
   ownResponse: OwnResponse,
   gets: Replacement,
-): CallReplacement {
+): (() => CallResult) | undefined {
   switch (gets.kind) {
     case "fault": {
-      const fired = fireOnce(sandbox, call, ownResponse, gets);
-      if (fired === undefined) return { kind: "impossible" };
-      return { kind: "possible", respond: () => resultOfFault(sandbox, call, fired) };
+      const { facts } = ownResponse;
+      const { effect: then } = gets;
+      // A client may send the call again after the fault, and its response has a body, which a fault may break.
+      const mayBeHit = isIdempotent(call.request.method) && !facts.isHead;
+      if (!mayBeHit) return undefined;
+      const active = activateFaults([{ then }], sandbox.seed, sandbox.startedAt);
+      const fired = fireFault(active, call.number, facts);
+      return fired && (() => resultOfFault(sandbox, call, fired));
     }
     case "wrong_answer":
-      return { kind: "possible", respond: () => wrongAnswer(sandbox, call, ownResponse.respond()) };
+      return () => wrongAnswer(sandbox, call, ownResponse.respond());
     case "late":
-      return { kind: "possible", respond: () => lateResponse(ownResponse.respond(), gets.seconds) };
+      return () => lateResponse(ownResponse.respond(), gets.seconds);
     case "rejection":
-      return { kind: "possible", respond: () => rejectCall(sandbox, call, gets) };
+      return () => rejectCall(sandbox, call, gets);
   }
-}
-
-/** Fires a fault on a call; `undefined` if no fault may hit the call, or if this one cannot. */
-function fireOnce(
-  sandbox: SandboxState,
-  call: ApiCall,
-  { facts }: OwnResponse,
-  { effect: then }: FaultOfRun,
-): FiredFault | undefined {
-  if (!mayBeHit(call, facts)) return undefined;
-  return fireFault(activateFaults([{ then }], sandbox.seed, sandbox.startedAt), call.number, facts);
-}
-
-/** Whether a fault may hit the call: the client may send it again after the fault, and its response has a body, which a fault may break. */
-function mayBeHit({ request }: ApiCall, { isHead }: FaultFacts): boolean {
-  return isIdempotent(request.method) && !isHead;
 }
 
 /** What a call gets from a fault of the run. A slow body takes about a second, whatever rate the fault has. */
@@ -84,35 +66,25 @@ function lateResponse(result: CallResult, seconds: number): CallResult {
 
 /** A wrong response in place of the one of a result, which keeps its outcome: a 401 for a success, a success for anything else. */
 function wrongAnswer(sandbox: SandboxState, call: ApiCall, result: CallResult): CallResult {
-  const wrong = isSuccess(result.outcome)
-    ? renderRejection(sandbox, call, "401.unknown")
-    : { response: acceptance(sandbox, call), code: null };
-  // Nobody gets the response that varied.
+  const isAccepted = isSuccess(result.outcome);
+  const wrong = isAccepted ? renderRejection(sandbox, call, "401.unknown") : acceptance(sandbox, call);
   return { ...result, response: wrong.response, code: wrong.code, points: [] };
 }
 
 /** The success of a call that was rejected, as if its key had passed each check and the request was counted. */
-function acceptance(sandbox: SandboxState, call: ApiCall): CallResult["response"] {
-  const { entry, endpoint = me } = call;
-  if (entry === undefined) return renderSuccess(sandbox, call, endpoint, endpoint.example());
-
+function acceptance(sandbox: SandboxState, call: ApiCall): Pick<CallResult, "response" | "code"> {
+  const { endpoint = me } = call;
+  let { entry } = call;
   // If the sandbox counts rejected requests, its checks have counted this one already.
-  const counted = sandbox.assumptions.count_rejected ? entry : countedOnceMore(entry);
-  const body = endpoint.respond(counted, sandbox.additions);
-  return renderSuccess(sandbox, { ...call, entry: counted }, endpoint, body);
+  if (entry !== undefined && !sandbox.assumptions.count_rejected) {
+    const { minuteCount, dayCount } = entry.usage;
+    entry = { ...entry, usage: { ...entry.usage, minuteCount: minuteCount + 1, dayCount: dayCount + 1 } };
+  }
+  const body = entry === undefined ? endpoint.example() : endpoint.respond(entry, sandbox.additions);
+  return { response: renderSuccess(sandbox, { ...call, entry }, endpoint, body), code: null };
 }
 
-/** A copy of the key's entry, with one more request in its usage. */
-function countedOnceMore(entry: NonNullable<ApiCall["entry"]>): NonNullable<ApiCall["entry"]> {
-  const { usage } = entry;
-  return {
-    ...entry,
-    usage: { ...usage, minuteCount: usage.minuteCount + 1, dayCount: usage.dayCount + 1 },
-  };
-}
-
-/** Rejects a call as the conditions say, with their `Retry-After` or without one. */
-function rejectCall(sandbox: SandboxState, call: ApiCall, rejection: RejectionOfRun): CallResult {
+function rejectCall(sandbox: SandboxState, call: ApiCall, rejection: Rejection): CallResult {
   const { as, seconds, asDate = false } = rejection;
   // A client subtracts `Date`, or its own wall clock, from a date in `Retry-After`: then both headers are of the wall clock.
   const date = asDate ? sandbox.platform.time() : undefined;
@@ -124,16 +96,10 @@ function rejectCall(sandbox: SandboxState, call: ApiCall, rejection: RejectionOf
     return { response, code, date, outcome: as, fault: as };
   }
   const { response, ...rejected } = renderRejection(sandbox, call, as);
-  const headers = withoutRetryAfter(response.headers);
+  const headers: string[] = [];
+  for (const [name, value] of headerPairs(response.headers)) {
+    if (name !== "Retry-After") headers.push(name, value);
+  }
   if (seconds !== undefined) headers.push(...retryAfterHeader({ endsAt: now + seconds * 1000, asDate }, now));
   return { ...rejected, response: { ...response, headers }, date };
-}
-
-/** The headers, as names and values by turns, without `Retry-After`. */
-function withoutRetryAfter(headers: CallResult["response"]["headers"]): string[] {
-  const others: string[] = [];
-  for (const [name, value] of headerPairs(headers)) {
-    if (name !== "Retry-After") others.push(name, value);
-  }
-  return others;
 }

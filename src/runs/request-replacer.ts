@@ -1,105 +1,141 @@
 import { faultKindTable, mainFaultKind } from "../rules/fault-effects.js";
-import { isSuccess } from "../rules/outcomes.js";
+import { isSuccess, type OutcomeId } from "../rules/outcomes.js";
+import { minuteEnd } from "../rules/time.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { CallResult } from "../sandbox/journal/call-result.js";
 import type { AfterRejection } from "../sandbox/run-trace.js";
 import type { OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
-import { ClaimedNumbers, type ClaimOnce } from "./claims.js";
-import type { NthRequest, OnRequest, Replacement, RequestByOutcome } from "./conditions.js";
+import type { OnRequest, Replacement, WhichRequest } from "./conditions.js";
 import { replacementFor } from "./replacements.js";
-import { type Moment, momentOf, msTooEarly } from "./too-early.js";
 
 // For each request, these questions come in this order:
 // 1. Does the sandbox's own fault break its response? Then the fault comes first, and the request gets it.
 // 2. Is it a request that the conditions choose, by its outcome or by its key?
 // 3. Can it get what they give? A fault may be impossible, as with a POST.
 // 4. Is it the first one, or the nth one, over all processes? They find out by claims, and a request that would get nothing claims nothing.
+//    If it comes after the nth one: is it too early?
+
+/** Claims a name for this process, one of several of the run. Returns whether no process had claimed it before. */
+export type ClaimOnce = (name: string) => boolean;
+
+export function claimHere(): ClaimOnce {
+  const claimed = new Set<string>();
+  return (name) => {
+    if (claimed.has(name)) return false;
+    claimed.add(name);
+    return true;
+  };
+}
 
 /** Gives the request that the conditions choose something in place of its response, and marks it. Any other request gets its own response. */
-interface RequestReplacer {
-  resultOf(sandbox: SandboxState, call: ApiCall, ownResponse: OwnResponse): CallResult;
-}
-
-/** Makes the replacer of a run's conditions. */
-export function requestReplacer({ which, gets }: OnRequest, claim: ClaimOnce): RequestReplacer {
-  if (which.kind === "nth") return new NthReplacer(which, gets, claim);
-  return new OutcomeReplacer(which, gets, claim);
-}
-
-/** Replaces the responses to requests with one outcome: each of them, or the first one. */
-class OutcomeReplacer implements RequestReplacer {
-  readonly #which: RequestByOutcome;
-  readonly #gets: Replacement;
+export class RequestReplacer {
+  readonly #onRequest: OnRequest;
   readonly #claim: ClaimOnce;
+  /** The lowest number of a request that may be free. */
+  #nextNumber = 1;
+  #replacedAt: Moment | undefined;
 
-  constructor(which: RequestByOutcome, gets: Replacement, claim: ClaimOnce) {
-    this.#which = which;
-    this.#gets = gets;
+  constructor(onRequest: OnRequest, claim: ClaimOnce) {
+    this.#onRequest = onRequest;
     this.#claim = claim;
   }
 
   resultOf(sandbox: SandboxState, call: ApiCall, ownResponse: OwnResponse): CallResult {
-    if (isBrokenByOwnFault(ownResponse, this.#gets)) return ownResponse.respond();
+    const { which, gets } = this.#onRequest;
+    if (isBrokenByOwnFault(ownResponse, gets)) return ownResponse.respond();
     const outcome = ownResponse.facts.expectedOutcome();
-    if (outcome !== this.#which.outcome || call.endpoint === undefined) return ownResponse.respond();
+    if (!isChosen(which, call, outcome)) return ownResponse.respond();
+    const replace = replacementFor(sandbox, call, ownResponse, gets);
+    if (replace === undefined) return ownResponse.respond();
 
-    // A request that cannot get it leaves the place of the first one free.
-    const replacement = replacementFor(sandbox, call, ownResponse, this.#gets);
-    if (replacement.kind === "impossible") return ownResponse.respond();
-    if (this.#which.kind === "first" && !this.#claim("first")) return ownResponse.respond();
-    return { ...replacement.respond(), conditionEffect: { replaced: outcome } };
-  }
-}
-
-/** Replaces the response to the nth accepted request with a key, and marks later requests with it that come too early. */
-class NthReplacer implements RequestReplacer {
-  readonly #which: NthRequest;
-  readonly #gets: Replacement;
-  /** The numbers of the accepted requests with the key, up to the nth. */
-  readonly #numbers: ClaimedNumbers;
-  /** When this process replaced the response to the nth one; `undefined` if it has not. */
-  #replacedAt: Moment | undefined;
-
-  constructor(which: NthRequest, gets: Replacement, claim: ClaimOnce) {
-    this.#which = which;
-    this.#gets = gets;
-    this.#numbers = new ClaimedNumbers(claim, which.nth);
-  }
-
-  resultOf(sandbox: SandboxState, call: ApiCall, ownResponse: OwnResponse): CallResult {
-    if (isBrokenByOwnFault(ownResponse, this.#gets)) return ownResponse.respond();
-    const outcome = ownResponse.facts.expectedOutcome();
-    if (call.entry?.key.ref !== this.#which.key || !isSuccess(outcome)) return ownResponse.respond();
-
-    const replacement = replacementFor(sandbox, call, ownResponse, this.#gets);
-    if (replacement.kind === "impossible") return ownResponse.respond();
-    const number = this.#numbers.claimNext();
-    if (number === undefined) {
-      // All numbers are claimed: the request came after the nth one. Its time is read before it is answered, which may take a while.
-      const afterRejection = this.#afterRejection(sandbox, call);
-      return { ...ownResponse.respond(), conditionEffect: { afterRejection } };
+    switch (this.#claimPlace(which)) {
+      case "other":
+        return ownResponse.respond();
+      case "its_turn":
+        this.#replacedAt = momentOf(sandbox, call);
+        return { ...replace(), conditionEffect: { replaced: outcome } };
+      case "after_nth": {
+        // Its time is read before it is answered, which may take a while.
+        const afterRejection = this.#afterRejection(momentOf(sandbox, call));
+        return { ...ownResponse.respond(), conditionEffect: { afterRejection } };
+      }
     }
+  }
 
-    if (number < this.#which.nth) return ownResponse.respond();
-    this.#replacedAt = momentOf(sandbox, call);
-    return { ...replacement.respond(), conditionEffect: { replaced: outcome } };
+  #claimPlace(which: WhichRequest): "its_turn" | "after_nth" | "other" {
+    if (which.kind === "nth") {
+      const number = this.#claimNumber(which.nth);
+      if (number === undefined) return "after_nth";
+      return number === which.nth ? "its_turn" : "other";
+    }
+    const isChosen = which.kind === "each" || this.#claim("first");
+    return isChosen ? "its_turn" : "other";
+  }
+
+  /** Claims the first number that is free, from 1, over all processes; `undefined` after the last one. If A has 1 and B has 2, A tries 2, and then 3. */
+  #claimNumber(last: number): number | undefined {
+    while (this.#nextNumber <= last) {
+      const number = this.#nextNumber;
+      this.#nextNumber += 1;
+      if (this.#claim(`request-${number}`)) return number;
+    }
+    return undefined;
   }
 
   /** How a request came after the nth one, whose response the run replaced; `undefined` if it came in time. */
-  #afterRejection(sandbox: SandboxState, call: ApiCall): AfterRejection | undefined {
+  #afterRejection(sent: Moment): AfterRejection | undefined {
     if (this.#replacedAt === undefined) return { kind: "by_other_process" };
-    const gets = this.#gets;
+    const { gets } = this.#onRequest;
     const seconds = "seconds" in gets ? gets.seconds : undefined;
-    const ms = msTooEarly(this.#replacedAt, momentOf(sandbox, call), seconds);
+    const ms = msTooEarly(this.#replacedAt, sent, seconds);
     return ms === undefined ? undefined : { kind: "too_early", ms };
   }
 }
 
-/** Whether the sandbox's own fault breaks the response and comes before what the conditions give. */
+/** Whether the sandbox's own fault breaks the response. A fault of the conditions comes in place of it, and anything else after it. */
 function isBrokenByOwnFault({ fault }: OwnResponse, gets: Replacement): boolean {
-  if (fault === undefined) return false;
-  // A fault of the conditions comes in place of the sandbox's own one.
-  if (gets.kind === "fault") return false;
+  if (fault === undefined || gets.kind === "fault") return false;
   const { onlyDelays } = faultKindTable[mainFaultKind(fault.effect)];
   return !onlyDelays;
+}
+
+function isChosen(which: WhichRequest, { entry, endpoint }: ApiCall, outcome: OutcomeId): boolean {
+  if (which.kind === "nth") return entry?.key.ref === which.key && isSuccess(outcome);
+  return outcome === which.outcome && endpoint !== undefined;
+}
+
+type Moment = ReturnType<typeof momentOf>;
+
+/** The time on each clock that a client can wait by: the sandbox's, which a test may move; `Date`, which fake timers may move; and what really passes. */
+function momentOf({ clock, platform }: SandboxState, { now, started }: ApiCall) {
+  return { clock, now, wall: platform.time(), stopwatch: started };
+}
+
+/** Timers may end a little early. */
+const toleranceMs = 50;
+
+/**
+ * Milliseconds between a rejection and the next request, if that came too early on every clock; `undefined` if it came in time on one. As in
+ * 3,900 for a request 3.9 s after a 429 with `Retry-After: 4`. Without `seconds`, the client has to wait until the minute ends.
+ */
+function msTooEarly(rejected: Moment, sent: Moment, seconds: number | undefined): number | undefined {
+  // A sandbox that has started again knows of no rejection.
+  if (rejected.clock !== sent.clock) return undefined;
+
+  let needed = minuteEnd(rejected.now) - rejected.now;
+  // The client may go by the minute of its own wall clock, which may end earlier.
+  let neededOnWall = Math.min(needed, minuteEnd(rejected.wall) - rejected.wall);
+  if (seconds !== undefined) {
+    needed = seconds * 1000;
+    neededOnWall = needed;
+  }
+
+  const passed = sent.now - rejected.now;
+  const passedOnWall = sent.wall - rejected.wall;
+  const reallyPassed = sent.stopwatch - rejected.stopwatch;
+  const isInTime =
+    passed >= needed - toleranceMs ||
+    passedOnWall >= neededOnWall - toleranceMs ||
+    reallyPassed >= needed - toleranceMs;
+  return isInTime ? undefined : Math.round(Math.max(passed, passedOnWall, reallyPassed));
 }

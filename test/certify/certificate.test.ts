@@ -1,12 +1,15 @@
 import { expect, test } from "vitest";
-import { certificateJson, certificateJsonSchema } from "../../src/certify/certificate/certificate.js";
+import {
+  certificateJson,
+  certificateJsonSchema,
+  certifyResultOf,
+  verdictOf,
+} from "../../src/certify/certificate/certificate.js";
 import { certificateLayout } from "../../src/certify/certificate/certificate-layout.js";
 import { certificateText } from "../../src/certify/certificate/certificate-text.js";
-import type { JudgedClient } from "../../src/certify/certificate/certification.js";
-import { certifyResultOf, verdictOf } from "../../src/certify/certificate/certify-result.js";
+import type { JudgedClient } from "../../src/certify/certify.js";
 import { notJudged } from "../../src/certify/checks/judgment.js";
-import type { EndedRun } from "../../src/certify/client-runs/client-run.js";
-import { timeoutsFor } from "../../src/certify/client-runs/timeouts.js";
+import { type ClientRun, timeoutsFor } from "../../src/certify/client-runs/client-run.js";
 import { render } from "../../src/report/render/render.js";
 import { failed, judgedCheck } from "./certified.js";
 import { runEnd } from "./hand-made.js";
@@ -185,7 +188,7 @@ test("a certificate that was stopped says so first, and JUnit has it as an error
 const reason = { why: "the run shows nothing", whatToDo: "Send more." };
 const held = { kind: "held" } as const;
 const open = notJudged(reason);
-const plain: EndedRun = {
+const plain: ClientRun = {
   ...runEnd({ report: { ...failed.report, requests: 9 } }),
   purpose: { kind: "plain" },
   seed: 1,

@@ -3,13 +3,13 @@ import type { JudgedCheck, ResultOfCheck } from "../../src/certify/checks/judgme
 import type { CertifyPlan } from "../../src/certify/checks/plan.js";
 import {
   type KeyRequest,
-  noRequestFacts,
   type PlannedRun,
+  plainRunRequest,
   type RunEnd,
   type SentKey,
 } from "../../src/certify/client-runs/client-run.js";
-import { plainRunRequest, Runs } from "../../src/certify/client-runs/runs.js";
-import type { WorkingKey } from "../../src/certify/resends/replaced-run.js";
+import { Runs } from "../../src/certify/client-runs/runs.js";
+import type { WorkingKey } from "../../src/certify/resends/reaction.js";
 import { clientReport } from "../../src/report/report.js";
 import type { Report } from "../../src/report/report-shape.js";
 import type { OutcomeId } from "../../src/rules/outcomes.js";
@@ -25,13 +25,19 @@ export const reportCovering = (...outcomes: readonly OutcomeId[]): Report => ({
 
 /** A run that passed and sent nothing, with what a test changes. */
 export const runEnd = (more: Partial<RunEnd> = {}): RunEnd => ({
-  kind: "ended",
   result: "passed",
   code: more.result === "failed" ? 1 : 0,
   durationMs: 9,
   report,
   output: [],
-  ...noRequestFacts,
+  sentKeys: [],
+  points: [],
+  replacedCount: 0,
+  lastRequest: undefined,
+  lastAskedWait: undefined,
+  ownSeed: undefined,
+  ownAssumptions: [],
+  scenarios: [],
   ...more,
 });
 
@@ -41,6 +47,7 @@ export const sentKey = (key: string, ...requests: readonly Partial<KeyRequest>[]
   isUnknown: false,
   requests: requests.map((request, at) => ({
     id: `${key}-${at + 1}`,
+    nth: at + 1,
     at: 100 * at,
     outcome: "200.test",
     canTakeFault: true,
@@ -55,7 +62,7 @@ export const sentTimes = (key: string, count: number, hit = 0): SentKey =>
 /** A key that each run sends so many times, and whose responses the client reads. */
 export const steadyKey = (ref: string, count: number): WorkingKey => ({
   ref,
-  numbersOfReadRequests: Array.from({ length: count }, (_, at) => at + 1),
+  requests: sentTimes(ref, count).requests,
 });
 
 /** A run that is asked for, with its name as users see it. */
@@ -89,7 +96,7 @@ export async function handMade(
         const before = names.filter((name) => name === run.name).length;
         names.push(run.name);
         const end = endOf(run, before);
-        return end === undefined ? { kind: "not_made" } : runEnd(end);
+        return end === undefined ? "stopped" : runEnd(end);
       },
       say() {},
       separateRuns() {},

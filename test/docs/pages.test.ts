@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import project from "../../package.json" with { type: "json" };
 import { allStatuses, errorStatuses, limitStatuses } from "../../src/api/variation/row.js";
 import { variationTable } from "../../src/api/variation/table.js";
-import { minOutcomes } from "../../src/certify/coverage.js";
+import { minOutcomes } from "../../src/certify/plain-run.js";
 import { exitCode } from "../../src/cli/exit-codes.js";
 import { createSandbox, outcomes, scenarioNames } from "../../src/index.js";
 import { keyStates } from "../../src/rules/key-state.js";

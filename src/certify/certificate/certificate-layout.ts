@@ -1,12 +1,16 @@
 import type { ReportLayout, TableRow, Tone } from "../../report/render/layout.js";
 import { commandLine } from "../../report/shell-words.js";
 import { nameOf } from "../checks/check.js";
-import type { Finding, JudgedCheck, Note, Reason, ResultOfCheck } from "../checks/judgment.js";
-import { againLine, type Program } from "./again-line.js";
+import {
+  isProblemOf,
+  type JudgedCheck,
+  type Note,
+  type Reason,
+  type ResultOfCheck,
+} from "../checks/judgment.js";
 import { type CertifyResult, certificateJson } from "./certificate.js";
-import { conclusionLine, isProblemOf } from "./conclusion.js";
+import { againLine, conclusionLine, type Program } from "./certificate-words.js";
 
-/** The result of a check in words, and how a renderer colors it. */
 const resultCells: Readonly<Record<ResultOfCheck["kind"], { readonly text: string; readonly tone: Tone }>> = {
   held: { text: "held", tone: "good" },
   failed: { text: "failed", tone: "bad" },
@@ -47,7 +51,7 @@ function noteRow(note: Note): TableRow {
   return { cells: [note.what, resultCells.not_judged], details: [[text]], message: text };
 }
 
-/** The row of a check: with the details of the problems that it is part of, or with the reason why it is not judged. */
+/** The row of a check: its details have an entry for each problem that it is part of, or the reason why it is not judged. */
 function checkRow(
   { check, result }: JudgedCheck,
   { problems, command }: CertifyResult,
@@ -55,11 +59,23 @@ function checkRow(
 ): TableRow {
   const name = nameOf(check);
   const cells = [name, resultCells[result.kind]];
-  const problemsOfCheck = problems.filter((problem) => isProblemOf(problem, check));
-  const [first] = problemsOfCheck;
-  if (first !== undefined) {
-    const details = problemDetails(problemsOfCheck, name, command, program);
-    return { cells, details, message: problemSentence(first, name) };
+  const sentences: string[] = [];
+  const fixes: string[] = [];
+  const lastLines: string[] = [];
+  const again: string[] = [];
+  for (const problem of problems) {
+    if (!isProblemOf(problem, check)) continue;
+    const { sentence, whatToDo, lastLine } = problem;
+    // A sentence is about one run: another one may have another variant, or another fault.
+    sentences.push(problem.name === name ? sentence : `As ${problem.name}: ${sentence}`);
+    fixes.push(whatToDo);
+    if (lastLine !== undefined) lastLines.push(lastLine);
+    again.push(againLine(problem, command, program));
+  }
+  const [message] = sentences;
+  if (message !== undefined) {
+    const why = sentences.map((sentence) => `${sentence}.`);
+    return { cells, details: [why, fixes, lastLines, again], message };
   }
   if (result.kind !== "not_judged") return { cells, details: [[]] };
 
@@ -69,29 +85,4 @@ function checkRow(
 
 function reasonSentence({ why, whatToDo }: Reason): string {
   return `${why}. ${whatToDo}`;
-}
-
-/** The sentence of a problem, which is about one run, in the row of this check: another run may have another variant, or another fault. */
-function problemSentence({ name, sentence }: Finding, checkName: string): string {
-  return name === checkName ? sentence : `As ${name}: ${sentence}`;
-}
-
-/** The columns `why`, `fix`, `its last line` and `again` of a check, each with an entry of each problem that the check is part of. */
-function problemDetails(
-  problems: readonly Finding[],
-  checkName: string,
-  command: readonly string[],
-  program: Program,
-): string[][] {
-  const why: string[] = [];
-  const fix: string[] = [];
-  const itsLastLine: string[] = [];
-  const again: string[] = [];
-  for (const problem of problems) {
-    why.push(`${problemSentence(problem, checkName)}.`);
-    fix.push(problem.whatToDo);
-    if (problem.lastLine !== undefined) itsLastLine.push(problem.lastLine);
-    again.push(againLine(problem, command, program));
-  }
-  return [why, fix, itsLastLine, again];
 }

@@ -1,20 +1,18 @@
 import { pluralize } from "../../report/plain-text.js";
 import { commandLine } from "../../report/shell-words.js";
 import { isFault } from "../../rules/fault-effects.js";
-import type { OutcomeId } from "../../rules/outcomes.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { listed } from "../../schema/words.js";
 import { asksFor, type Check, nameOf } from "../checks/check.js";
 import type { Finding, JudgedCheck, Note, Reason } from "../checks/judgment.js";
 import { nameOfKey, resendKinds } from "../resends/resend-kinds.js";
-import { againLine, type Program } from "./again-line.js";
 import type { CertifyResult } from "./certificate.js";
-import { conclusionLine, failedWithoutProblem } from "./conclusion.js";
+import { againLine, conclusionLine, failedWithoutProblem, type Program } from "./certificate-words.js";
 
 /** A fix and its command share a line of at most so many characters. */
 const width = 100;
 
-/** How many problems are shown whole; each other one is its sentence and its command. */
+/** So many problems are shown whole; each other one is its sentence and its command. */
 const wholeProblems = 4;
 
 /** Renders a result for people: problems first, then what held and what was not judged. `colorFailure`: colors the first line of a failure. */
@@ -23,15 +21,6 @@ export function certificateText(
   program: Program = {},
   colorFailure: (text: string) => string = (text) => text,
 ): string {
-  const lines = certificateLines(certified, program, colorFailure);
-  return `${lines.map(oneSafeLine).join("\n")}\n`;
-}
-
-function certificateLines(
-  certified: CertifyResult,
-  program: Program,
-  colorFailure: (text: string) => string,
-): string[] {
   const { verdict, problems, why, whatToDo = "", runs, command, durationMs } = certified;
   const count = `${pluralize(runs, "run")} of \`${commandLine(command)}\`, ${Math.round(durationMs / 1000)} s`;
   const conclusion = `${conclusionLine(certified)}.`;
@@ -52,10 +41,13 @@ function certificateLines(
 
   if (isReasonBelow && why !== undefined) lines.push(`Not judged: ${why}. ${whatToDo}`);
   lines.push(...listLine("Held", heldWords(certified)));
-  lines.push(...listLine("Allowed", certified.allow.map(allowedWords)));
+  const allowed = certified.allow.map((outcome) =>
+    isFault(outcome) ? `failing at ${outcome}` : `wrong answers on ${outcome}`,
+  );
+  lines.push(...listLine("Allowed", allowed));
   lines.push(...listLine(`Set by ${certified.scenario}`, certified.assumptions ?? []));
   lines.push(...notJudgedLines(certified));
-  return lines;
+  return `${lines.map(oneSafeLine).join("\n")}\n`;
 }
 
 /** The lines of a problem: its sentence, and if it is one of the first, its last line and its fix. Its command comes last. */
@@ -78,13 +70,8 @@ function problemLines(
   return lines;
 }
 
-/** A line with a list; none if the list is empty. */
 function listLine(title: string, words: readonly string[]): string[] {
   return words.length === 0 ? [] : [`${title}: ${words.join(", ")}`];
-}
-
-function allowedWords(outcome: OutcomeId): string {
-  return isFault(outcome) ? `failing at ${outcome}` : `wrong answers on ${outcome}`;
 }
 
 /** What held, in words: each group with its count, and each kind of resend. */
@@ -130,43 +117,24 @@ function heldResends(checks: readonly JudgedCheck[], wordsByName: ReadonlyMap<st
   return [`no resend of ${nameOfKey(key)} after ${listed([...words], "and")} (its last request)`];
 }
 
-/** A reason, and all that is not judged because of it. */
-interface UnjudgedGroup {
-  readonly reason: Reason;
-  readonly names: string[];
-}
-
-/** What was not judged: a line for each reason, with all that it is about. */
+/** What was not judged: a line for each reason, with all that it is about. A check whose reason is that of the verdict is left out: that is shown already. */
 function notJudgedLines(certified: CertifyResult): string[] {
-  const lines: string[] = [];
-  for (const { reason, names } of groupedByReason(unjudgedNotes(certified))) {
-    lines.push(`Not judged: ${listed(names, "and")}: ${reason.why}. ${reason.whatToDo}`);
-  }
-  return lines;
-}
-
-/** The checks that are not judged, as notes, and then the notes. A check whose reason is that of the verdict is left out: that is shown already. */
-function unjudgedNotes(certified: CertifyResult): Note[] {
   const wordsByName = resendWords(certified.report);
   const unjudged: Note[] = [];
   for (const { check, result } of certified.checks) {
-    if (result.kind !== "not_judged") continue;
-    if (isReasonOfVerdict(certified, check, result.reason)) continue;
+    if (result.kind !== "not_judged" || isReasonOfVerdict(certified, check, result.reason)) continue;
     const name = nameOf(check);
     unjudged.push({ what: wordsByName.get(name) ?? name, ...result.reason });
   }
-  return [...unjudged, ...certified.notes];
-}
 
-function groupedByReason(unjudged: readonly Note[]): UnjudgedGroup[] {
-  const groups = new Map<string, UnjudgedGroup>();
-  for (const { what, why, whatToDo } of unjudged) {
-    const id = `${why}. ${whatToDo}`;
-    const group = groups.get(id) ?? { reason: { why, whatToDo }, names: [] };
-    groups.set(id, group);
-    group.names.push(what);
+  const namesByReason = new Map<string, string[]>();
+  for (const { what, why, whatToDo } of [...unjudged, ...certified.notes]) {
+    const reason = `${why}. ${whatToDo}`;
+    const names = namesByReason.get(reason) ?? [];
+    namesByReason.set(reason, names);
+    names.push(what);
   }
-  return [...groups.values()];
+  return [...namesByReason].map(([reason, names]) => `Not judged: ${listed(names, "and")}: ${reason}`);
 }
 
 /** Whether the verdict has this reason of the check. A certificate has no more of the verdict's reason than its sentence, so sentences are compared. */

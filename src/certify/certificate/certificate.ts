@@ -1,5 +1,7 @@
 import { reportShape } from "../../report/report-shape.js";
+import { mapTexts } from "../../rules/map-texts.js";
 import { type OutcomeId, outcomeShape } from "../../rules/outcomes.js";
+import { redact } from "../../rules/redact.js";
 import { sha256 } from "../../scenario/format/fields.js";
 import { shapeDescription } from "../../scenario/format/scenario-json-schema.js";
 import { time } from "../../scenario/format/times.js";
@@ -7,8 +9,10 @@ import { type JsonSchema, jsonSchemaDocument } from "../../schema/json-schema.js
 import type { Shape, ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
 import { membersToSnakeCase, tolerantJsonShape } from "../../schema/spelling.js";
-import { nameOf } from "../checks/check.js";
+import type { JudgedClient } from "../certify.js";
+import { type Check, nameOf } from "../checks/check.js";
 import { type JudgedCheck, judgmentShapes } from "../checks/judgment.js";
+import { type CertifyPlan, variedSeeds } from "../checks/plan.js";
 
 // A certificate is the result of certifying a client. In our code a check of it is a value; in its file, a check is a name with the members
 // of its result. All other members are the same.
@@ -16,12 +20,11 @@ import { type JudgedCheck, judgmentShapes } from "../checks/judgment.js";
 /** The version of the certificate's format. It changes if a reader of this version could misread a new one. */
 const certificateFormat = 1;
 
-/** A version, made anew for each member, which describes it in its own way. */
+/** Made anew for each member, which describes it in its own way. */
 const version = () => s.text({ example: "1.0.0", pattern: /^[\w.+-]{1,100}$/ });
 /** An outcome, which a certificate of a newer version may have and this one does not know. */
 const growingOutcome = () => ({ ...outcomeShape(), isGrowing: true }) as Shape<OutcomeId>;
 
-/** A check in the file. */
 const judgedCheckShape = s.mapping({
   name: s.described(s.text(), "What was tried, by its name in --only."),
   result: s.described(
@@ -33,10 +36,8 @@ const judgedCheckShape = s.mapping({
   whatToDo: s.optional(s.described(s.text(), "What to change so that it is judged.")),
 });
 
-/** The results of a whole certificate; a check has its own. */
 const verdicts = ["passed", "failed", "not_judged", "no_request", "stopped"] as const;
 
-/** The members of a certificate, with their descriptions in its JSON Schema. */
 const resultFields = {
   verdict: s.described(
     s.choice(verdicts),
@@ -81,6 +82,69 @@ export interface CertifyResult extends Omit<ValueOf<typeof resultShape>, "checks
   readonly checks: readonly JudgedCheck[];
 }
 
+/** What a certificate states about its call that the plan does not have. */
+type StatedCall = Pick<
+  CertifyResult,
+  "scenario" | "scenarioDigest" | "specification" | "sandbox" | "command" | "startedAt" | "durationMs"
+>;
+
+/** The certificate of a client: what its runs have shown, its plan, and its call. */
+export function certifyResultOf(
+  client: JudgedClient,
+  plan: Pick<CertifyPlan, "only" | "allow" | "ownAssumptions" | "firstSeed">,
+  call: StatedCall,
+): CertifyResult {
+  const { checks, problems, notes, runCount, plain, whyNotJudged, scenarios } = client;
+  const { only, ownAssumptions } = plan;
+  const otherScenarios = scenarios.filter((name) => name !== call.scenario);
+  const notJudged = checks.filter(({ result }) => result.kind === "not_judged").length;
+  const result = {
+    scenario: call.scenario,
+    ...(ownAssumptions && { assumptions: ownAssumptions }),
+    scenarioDigest: call.scenarioDigest,
+    specification: call.specification,
+    sandbox: call.sandbox,
+    command: call.command,
+    ...(only && { only }),
+    seeds: variedSeeds(plan),
+    allow: plan.allow,
+    startedAt: call.startedAt,
+    durationMs: call.durationMs,
+    verdict: verdictOf(client),
+    ...(whyNotJudged && { why: whyNotJudged.why, whatToDo: whyNotJudged.whatToDo }),
+    ...(otherScenarios.length > 0 && { otherScenarios }),
+    runs: runCount,
+    judged: checks.length - notJudged,
+    notJudged,
+    problems,
+    checks,
+    notes,
+    report: plain.report,
+  };
+  return mapTexts(result as CertifyResult, redact); // what --allow names are outcomes
+}
+
+/** The verdict. A problem comes before a missing request: a command that sends nothing may still print a key. */
+export function verdictOf(client: JudgedClient): CertifyResult["verdict"] {
+  const { checks, problems, plain, whyNotJudged, isStopped } = client;
+  const hasProblem = problems.length > 0 || checks.some(({ result }) => result.kind === "failed");
+  if (hasProblem && !isStopped) return "failed";
+  if (plain.result === "passed" && plain.report.requests === 0) return "no_request";
+  if (isStopped) return "stopped";
+  if (whyNotJudged !== undefined) return "not_judged";
+
+  // Faults and resends do not stop the verdict: with a runner that repeats failing tests, they show nothing, and the client is not to blame.
+  // The certificate lists them as not judged.
+  const areJudged = isGroupJudged(checks, "varied") && isGroupJudged(checks, "answer");
+  return areJudged ? "passed" : "not_judged";
+}
+
+/** Whether one of the checks of this kind is judged, or there is none. */
+function isGroupJudged(checks: readonly JudgedCheck[], kind: Check["kind"]): boolean {
+  const group = checks.filter(({ check }) => check.kind === kind);
+  return group.length === 0 || group.some(({ result }) => result.kind !== "not_judged");
+}
+
 /** A certificate as a file: its JSON Schema and its checks derive from this. */
 const certificateShape = tolerantJsonShape(
   s.mapping({
@@ -93,7 +157,6 @@ export function certificateJsonSchema(): JsonSchema {
   return jsonSchemaDocument(certificateShape, shapeDescription);
 }
 
-/** The certificate as JSON, with members in snake_case. */
 export function certificateJson(certified: CertifyResult): object {
   const checks = certified.checks.map(checkMembers);
   const members = membersToSnakeCase({ ...certified, checks }) as object; // of an object, it returns one
@@ -109,8 +172,7 @@ function checkMembers({ check, result }: JudgedCheck): object {
       return { name, result: result.kind, key: result.key };
     case "not_judged":
       return { name, result: result.kind, ...result.reason };
-    case "failed":
-    case "allowed":
+    default:
       return { name, result: result.kind };
   }
 }

@@ -13,17 +13,17 @@ import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../../rules/outco
 //     fault.hang                         the outcome, which begins with fault
 //     advice, advice.key-in-url          the advice, if any
 
-/** Whether the client accepts what varies. `mixed`: each response of the run has other variants than the one before. */
-interface VariedCheck {
-  readonly kind: "varied";
-  readonly seed: number | "mixed";
-}
-
-/** Whether the command notices a wrong answer to a request that ends on this outcome. */
-export interface AnswerCheck {
-  readonly kind: "answer";
-  readonly outcome: OutcomeId;
-}
+/** One question about the client. */
+export type Check =
+  /** Whether it accepts what varies. `mixed`: each response of the run has other variants than the one before. */
+  | { readonly kind: "varied"; readonly seed: number | "mixed" }
+  /** Whether the command notices a wrong answer to a request that ends on this outcome. */
+  | { readonly kind: "answer"; readonly outcome: OutcomeId }
+  | ResendCheck
+  /** Whether the client survives this fault. */
+  | { readonly kind: "fault"; readonly outcome: FaultOutcomeId }
+  /** Whether a run has advice of level error: this one, or none at all. */
+  | { readonly kind: "advice"; readonly id?: AdviceId };
 
 /** Whether the client sends a key again after this rejection, or before its time. */
 export interface ResendCheck {
@@ -33,31 +33,13 @@ export interface ResendCheck {
   readonly retryAfter?: "without" | "seconds" | "date";
 }
 
-/** Whether the client survives this fault. */
-interface FaultCheck {
-  readonly kind: "fault";
-  readonly outcome: FaultOutcomeId;
-}
-
-/** Whether a run has advice of level error: this one, or none at all. */
-interface AdviceCheck {
-  readonly kind: "advice";
-  readonly id?: AdviceId;
-}
-
-/** One question about the client. */
-export type Check = VariedCheck | AnswerCheck | ResendCheck | FaultCheck | AdviceCheck;
-
 /** What a run is made for. `resend_control`: to tell a resend from what only looks like one. */
 export type RunPurpose =
-  | Exclude<Check, AdviceCheck>
-  | { readonly kind: "plain" }
-  | { readonly kind: "resend_control" };
+  | Exclude<Check, { readonly kind: "advice" }>
+  | { readonly kind: "plain" | "resend_control" };
 
-/** What the first word of a name of `--only` may be. */
 export const groupNames = ["plain", "varied", "answer", "resend", "fault"] as const;
 
-/** Writes the text of a check or a run. */
 export function nameOf(subject: Check | RunPurpose): string {
   return wordsOf(subject).join(".");
 }
@@ -71,7 +53,7 @@ function wordsOf(subject: Check | RunPurpose): readonly string[] {
     case "answer":
       return ["answer", ...subject.outcome.split(".")];
     case "resend":
-      return ["resend", ...wordsOfRejection(subject)];
+      return ["resend", ...wordsOfResend(subject)];
     case "resend_control":
       return ["resend"];
     case "fault":
@@ -81,19 +63,13 @@ function wordsOf(subject: Check | RunPurpose): readonly string[] {
   }
 }
 
-function wordsOfRejection({ outcome, retryAfter }: ResendCheck): string[] {
-  const status = String(statusOfRejection(outcome));
+function wordsOfResend({ outcome, retryAfter }: ResendCheck): string[] {
+  const status = outcome === "fault.status" ? "503" : String(outcomeRow(outcome).status);
   if (retryAfter !== undefined) return [status, retryAfter];
   // A client may treat each code of a 403 in another way.
   return status === "403" ? [status, String(outcomeRow(outcome).code)] : [status];
 }
 
-/** The status of what a request gets that is rejected. */
-function statusOfRejection(outcome: ResendCheck["outcome"]): number {
-  return outcome === "fault.status" ? 503 : outcomeRow(outcome).status;
-}
-
-/** Whether a name is one of advice, which is about no run alone. */
 export function isNameOfAdvice(name: string): boolean {
   return name.split(".")[0] === "advice";
 }

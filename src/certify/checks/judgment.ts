@@ -1,6 +1,6 @@
 import type { ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
-import type { Check } from "./check.js";
+import { type Check, isNameOfAdvice, nameOf } from "./check.js";
 
 /**
  * Why something shows nothing about the client. Functions whose names begin with `findDoubt` look for one: they return the first reason why
@@ -11,9 +11,6 @@ export interface Reason {
   readonly whatToDo: string;
 }
 
-/** A signal ended a run, or it was not begun because of one. */
-export const certifyStopped: Reason = { why: "certify was stopped", whatToDo: "Run certify again." };
-
 export const runTooLate: Reason = {
   why: "the command did not end in time",
   whatToDo: "Set a longer --timeout.",
@@ -22,23 +19,20 @@ export const runTooLate: Reason = {
 /** What to do if two runs ended differently although the sandbox behaved the same. */
 export const fixHiddenDependency = "Find out what else the command depends on: time, order, other tests.";
 
-/** A check, and what the runs answer. */
 export interface JudgedCheck {
   readonly check: Check;
   readonly result: ResultOfCheck;
 }
 
-/** `failed`: the client does not do what it should; a problem is about it, if the runs show why. `allowed`: it would fail, and `--allow` names it. */
+/** What the runs answer, as the head of certify.ts lists it. */
 export type ResultOfCheck = { readonly kind: "failed" | "allowed" } | Held | NotJudged;
 
-/** The client does what it should. */
 export interface Held {
   readonly kind: "held";
   /** For a resend: the ref of the key whose last request was rejected, in each run. */
   readonly key?: string;
 }
 
-/** The runs do not show whether the client does what it should. */
 export interface NotJudged {
   readonly kind: "not_judged";
   readonly reason: Reason;
@@ -73,10 +67,15 @@ const findingShape = s.mapping({
 /** A problem of a client, or of its tests. */
 export interface Finding extends ValueOf<typeof findingShape> {}
 
-/** The shapes of what a certificate lists. */
 export const judgmentShapes = { note: noteShape, finding: findingShape };
 
-/** What a part of the runs has shown. */
+/** Whether a problem is about this check. One of advice lists the runs that have the advice, and is about none of their checks. */
+export function isProblemOf(problem: Finding, check: Check): boolean {
+  const name = nameOf(check);
+  if (problem.name === name) return true;
+  return !isNameOfAdvice(problem.name) && problem.runs.includes(name);
+}
+
 export interface Judgment {
   readonly checks: readonly JudgedCheck[];
   /** What failed, the most serious first. One problem may be about several checks. */
@@ -88,7 +87,6 @@ export const heldResult = { kind: "held" } as const;
 export const failedResult = { kind: "failed" } as const;
 export const notJudged = (reason: Reason): NotJudged => ({ kind: "not_judged", reason });
 
-/** The check holds, unless there is a doubt of the runs that it rests on. */
 export function heldUnless(doubt: Reason | undefined): Held | NotJudged {
   return doubt === undefined ? heldResult : notJudged(doubt);
 }
@@ -96,12 +94,10 @@ export function heldUnless(doubt: Reason | undefined): Held | NotJudged {
 /** Nothing was tried: no run was asked for, or the plain run shows too little for any other. */
 export const nothingJudged: Judgment = { checks: [], problems: [], notes: [] };
 
-/** Returns the judgment of a single check. */
 export function singleCheck(check: Check, result: ResultOfCheck, ...problems: readonly Finding[]): Judgment {
   return { checks: [{ check, result }], problems, notes: [] };
 }
 
-/** Joins the judgments of several parts, in this order. */
 export function mergeJudgments(parts: readonly Partial<Judgment>[]): Judgment {
   const checks: JudgedCheck[] = [];
   const problems: Finding[] = [];

@@ -12,7 +12,7 @@ export interface CertifyPlan {
   readonly only?: readonly string[] | undefined;
   /** The outcomes whose wrong answer the client survives on purpose, and the faults that it does not survive on purpose. */
   readonly allow: readonly string[];
-  /** The assumptions that the given scenario sets: no run varies them. */
+  /** Those that the given scenario sets: no run varies them. */
   readonly ownAssumptions?: readonly string[];
   /** The key whose requests are rejected to find resends, if the client sends it and it fits. */
   readonly defaultKey: string | undefined;
@@ -32,13 +32,8 @@ export function isWanted({ only }: Pick<CertifyPlan, "only">, check: Check): boo
   return only === undefined || only.some((name) => asksFor(name, check));
 }
 
-/** The seeds of the varied runs, each once. */
 export function variedSeeds({ only, firstSeed }: Pick<CertifyPlan, "only" | "firstSeed">): number[] {
-  const seeds = new Set<number>();
-  if (only === undefined || only.includes("varied")) {
-    for (const seed of seedsInARow(firstSeed)) seeds.add(seed);
-  }
-
+  const seeds = new Set(only === undefined || only.includes("varied") ? seedsInARow(firstSeed) : []);
   for (const name of only ?? []) {
     const seed = seedIn(name);
     if (seed !== undefined) seeds.add(seed);
@@ -52,7 +47,5 @@ export function showEveryVariant(seeds: readonly number[]): boolean {
 }
 
 function seedsInARow(first: number): number[] {
-  const seeds: number[] = [];
-  for (let seed = first; seed < first + seedCount; seed++) seeds.push(seed);
-  return seeds;
+  return Array.from({ length: seedCount }, (_, index) => first + index);
 }

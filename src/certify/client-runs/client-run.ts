@@ -1,37 +1,58 @@
 import type { Report } from "../../report/report-shape.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
+import { minute } from "../../rules/time.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import type { AfterRejection, VariedPoint } from "../../sandbox/run-trace.js";
 import type { RunPurpose } from "../checks/check.js";
-import type { Timeouts } from "./timeouts.js";
 
-// A run is one start of the client's command, against sandboxes of its own. Its types, in the order in which a run gets them:
-//
-//     PlannedRun      what it is made for, and its conditions
-//     RunEnd          how its command ended, with the RequestFacts: what its requests show; or NotMade
-//     EndedRun        PlannedRun and RunEnd, with its number: only a run that was made
-//     ClientRun       what the checks read of a run, also of one that was not made: PlannedRun and RequestFacts, without report and duration
+// A run is one start of the client's command, against sandboxes of its own. A part of certify asks for it (RunRequest), the runner gets it
+// with its defaults and its timeouts (PlannedRun), and returns how the command ended (RunEnd) and what its requests show (RequestFacts).
+// All of these together are a ClientRun.
 
-/** The requests with one key in a run. */
+/** A run that is asked for. A run that has ended can be asked for again. */
+export interface RunRequest {
+  readonly purpose: RunPurpose;
+  /** Default of the profile: `minimal`. */
+  readonly conditions?: RunConditions;
+  readonly seed?: number;
+  /** How long the client may wait before its next request. Default: 0. */
+  readonly clientMayWaitMs?: number;
+  /** Whether no other run may be under way. Default: false. */
+  readonly isAlone?: boolean;
+}
+
+export const plainRunRequest: RunRequest = { purpose: { kind: "plain" } };
+
+export interface PlannedRun extends Required<RunRequest> {
+  readonly timeouts: Timeouts;
+}
+
+/** When a run is ended, in milliseconds: since its start, and since its last request. */
+export interface Timeouts {
+  readonly total: number;
+  readonly silent: number;
+}
+
+/** The requests with one key in a run, in the order in which they came. */
 export interface SentKey {
   /** The ref of the key, or the fingerprint of one that no sandbox has; empty for requests without a key. */
   readonly key: string;
   /** Whether no sandbox has the key, or the requests have none. A run with another seed sends another key in place of an unknown one. */
   readonly isUnknown: boolean;
-  /** In the order in which they came. */
   readonly requests: readonly KeyRequest[];
 }
 
 /** One request of the client, and what the conditions of the run did to it. */
 export interface KeyRequest {
   readonly id: string;
+  /** Its number among all requests with its key in the run, from 1. */
+  readonly nth: number;
   /** Where it ended. If the run put something in place of its response: where it would have ended, without any fault. */
   readonly outcome: OutcomeId;
-  /** When it came, in epoch milliseconds of its sandbox's clock. */
+  /** In epoch milliseconds of its sandbox's clock. */
   readonly at: number;
   /** Whether a fault may hit it: it may be sent again, and its response has a body. */
   readonly canTakeFault: boolean;
-  /** Whether the run put something else in place of its response. */
   readonly isReplaced?: boolean;
   /** Whether the client did not read its response whole: what the client sends then is no resend. */
   readonly isUnread?: boolean;
@@ -39,67 +60,25 @@ export interface KeyRequest {
   readonly afterRejection?: AfterRejection | undefined;
 }
 
-/** The last request of a run. */
-interface LastRequest {
-  readonly id: string;
-  /** What the client got, also in place of another outcome. */
-  readonly outcome: OutcomeId;
-}
-
-/** A response that asks the client to wait, by `Retry-After`. */
-interface AskedWait {
-  readonly outcome: OutcomeId;
-  readonly status: number;
-  readonly seconds: number;
-}
-
-/** A run that is asked for. */
-export interface PlannedRun {
-  /** Several runs may have one purpose, such as all that reject the last request with a 401. */
-  readonly purpose: RunPurpose;
-  readonly seed: number;
-  readonly conditions: RunConditions;
-  /** How long the client may wait before its next request. */
-  readonly clientMayWaitMs: number;
-  readonly timeouts: Timeouts;
-  /** Whether no other run may be under way. */
-  readonly isAlone: boolean;
-}
-
-/** What the requests of a run show, over all its sandboxes. */
 export interface RequestFacts {
   readonly sentKeys: readonly SentKey[];
-  /** The variants that its responses had and that `minimal` does not have, by row and status. */
+  /** The variants that its responses had and that `minimal` does not have. */
   readonly points: readonly VariedPoint[];
-  /** How many requests the conditions of the run hit. */
   readonly replacedCount: number;
-  /** The last request of any key, with what it got; `undefined` if it sent none. */
-  readonly lastRequest: LastRequest | undefined;
-  /** The last response of any key that asks the client to wait; `undefined` if there was none. */
-  readonly lastAskedWait: AskedWait | undefined;
+  /** The last request of any key, with what it got, also in place of another outcome; `undefined` if it sent none. */
+  readonly lastRequest: { readonly id: string; readonly outcome: OutcomeId } | undefined;
+  /** The last response of any key that asks the client to wait, by `Retry-After`; `undefined` if there was none. */
+  readonly lastAskedWait:
+    | { readonly outcome: OutcomeId; readonly status: number; readonly seconds: number }
+    | undefined;
   /** The seed that the client's own code sets in place of the run's. */
   readonly ownSeed: number | undefined;
   /** The assumptions that its sandboxes set, and that the run would vary. */
   readonly ownAssumptions: readonly string[];
-  /** The names of the scenarios of its sandboxes. */
   readonly scenarios: readonly string[];
 }
 
-/** What a run shows that has sent no request. */
-export const noRequestFacts: RequestFacts = {
-  sentKeys: [],
-  points: [],
-  replacedCount: 0,
-  lastRequest: undefined,
-  lastAskedWait: undefined,
-  ownSeed: undefined,
-  ownAssumptions: [],
-  scenarios: [],
-};
-
-/** How the command of a run ended, and what its requests show. */
 export interface RunEnd extends RequestFacts {
-  readonly kind: "ended";
   readonly result: "passed" | "failed" | "timed_out";
   /** The exit code; after a signal, 128 plus the number of the signal; `null` if the command did not end in time, or did not start. */
   readonly code: number | null;
@@ -113,51 +92,65 @@ export interface RunEnd extends RequestFacts {
   readonly failure?: Error & { readonly code?: string | undefined };
 }
 
-/** A run that a signal ended, or that was not begun because of one. */
-export interface NotMade {
-  readonly kind: "not_made";
-}
-
-/** A run that was asked for, as the checks see it. Of one that was not made, there is nothing to see. */
-export interface ClientRun extends PlannedRun, RequestFacts {
-  readonly result: RunEnd["result"] | NotMade["kind"];
-  readonly code: RunEnd["code"];
-  readonly isShared?: boolean;
-  readonly output: readonly string[];
-}
-
-/** A run that has ended. */
-export interface EndedRun extends PlannedRun, RunEnd {
+export interface ClientRun extends PlannedRun, RunEnd {
   /** Its place in the order in which the runs ended, from 1; those of a second pass come after those of the first. */
   readonly number: number;
 }
 
-/** Runs the client's command. */
 export interface ClientRunner {
-  /** Waits until a job is free, and then runs the command. */
-  readonly run: (request: PlannedRun) => Promise<RunEnd | NotMade>;
+  /** Waits until a job is free, and then runs the command. `stopped`: a signal ended the run, or it was not begun because of one. */
+  readonly run: (request: PlannedRun) => Promise<RunEnd | "stopped">;
   /** Makes all later runs one at a time. */
   readonly separateRuns: () => void;
-  /** Shows a line of progress. */
   readonly say: (line: string) => void;
 }
 
-/** How many milliseconds had passed since the rejection of its key when a request came too early; `undefined` for any other request. */
-export function passedMsIfTooEarly({ afterRejection }: KeyRequest): number | undefined {
-  return afterRejection?.kind === "too_early" ? afterRejection.ms : undefined;
+export function requestsWith({ sentKeys }: Pick<ClientRun, "sentKeys">, ref: string): readonly KeyRequest[] {
+  return sentKeys.find(({ key }) => key === ref)?.requests ?? [];
 }
 
-/** Whether certify was stopped before the run ended. */
-export function isNotMade({ result }: ClientRun): boolean {
-  return result === "not_made";
+export function countRequests(
+  { sentKeys }: Pick<ClientRun, "sentKeys">,
+  isSuch: (outcome: OutcomeId) => boolean,
+): number {
+  let count = 0;
+  for (const { requests } of sentKeys) count += requests.filter(({ outcome }) => isSuch(outcome)).length;
+  return count;
 }
 
-/** Whether the command failed, or did not end in time. */
 export function isBroken({ result }: ClientRun): boolean {
-  return result === "failed" || result === "timed_out";
+  return result !== "passed";
 }
 
 /** Whether the command failed because of what the run put in place of a response. */
 export function isNoticed({ result, replacedCount }: ClientRun): boolean {
   return result === "failed" && replacedCount > 0;
+}
+
+/** How long a client may wait for a response, in milliseconds: longer than the usual timeouts. */
+export const longestWait = 30_000;
+
+/**
+ * How long a run may take. `timeout`: what --timeout sets. `plainMs`: how long the plain run took; `undefined` for the plain run itself.
+ * `clientMayWaitMs`: how long the client may wait before its next request.
+ *
+ * As an example, the plain run took 10 s, and the client may wait 61 s for the next minute. The run may take 50 s, and the wait besides:
+ * 111 s. It may be silent for the wait and for as long as the plain run took: 71 s.
+ */
+export function timeoutsFor(
+  timeout: number | undefined,
+  plainMs: number | undefined,
+  clientMayWaitMs = 0,
+): Timeouts {
+  if (timeout !== undefined) return { total: timeout, silent: timeout };
+  if (plainMs === undefined) return { total: minute, silent: minute };
+
+  const withoutWait = Math.max(longestWait, 5 * plainMs);
+  if (clientMayWaitMs === 0) return { total: withoutWait, silent: withoutWait };
+  const waitAndPlainRun = Math.max(longestWait, clientMayWaitMs) + plainMs;
+  return {
+    total: withoutWait + clientMayWaitMs,
+    // Never less than in a run in which the client may not wait.
+    silent: Math.max(withoutWait, waitAndPlainRun),
+  };
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { handMade, runEnd } from "../../../test/certify/hand-made.js";
-import { plainRunRequest, Runs } from "./runs.js";
+import { plainRunRequest } from "./client-run.js";
+import { Runs } from "./runs.js";
 
 const varied = { purpose: { kind: "varied", seed: 1 }, conditions: { profile: "varied" } } as const;
 

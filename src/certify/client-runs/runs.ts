@@ -1,74 +1,89 @@
 import { isSuccess, type OutcomeId } from "../../rules/outcomes.js";
-import type { RunConditions } from "../../runs/conditions.js";
-import type { RunPurpose } from "../checks/check.js";
-import { certifyStopped, type Reason } from "../checks/judgment.js";
-import type { CertifyPlan } from "../checks/plan.js";
+import { hidesOutcomes } from "../../runs/conditions.js";
+import { type Check, nameOf } from "../checks/check.js";
+import {
+  failedResult,
+  fixHiddenDependency,
+  heldUnless,
+  notJudged,
+  type Reason,
+  type ResultOfCheck,
+  runTooLate,
+} from "../checks/judgment.js";
+import { type CertifyPlan, isWanted, variedSeeds } from "../checks/plan.js";
 import {
   type ClientRun,
   type ClientRunner,
-  type EndedRun,
-  noRequestFacts,
+  isBroken,
   type PlannedRun,
+  type RunRequest,
+  timeoutsFor,
 } from "./client-run.js";
-import { type Contradiction, conditionsId, findContradiction, whyUnstable } from "./contradiction.js";
+import { findDoubtOfPass } from "./doubt-of-pass.js";
 import { progressLines } from "./progress.js";
-import { timeoutsFor } from "./timeouts.js";
 
 // A question that was chosen for what some runs show, such as a cause that they suggest, must be decided by other runs. So there are two
 // ways to ask for a run. What a part asks for once is made once for all parts: the same conditions have the same run. Another run, such as
 // the repetition of a failure, is always a new one, which nobody has seen before.
 
-/** What a part asks for. A run that has ended can be asked for again. */
-export interface RunRequest {
-  readonly purpose: RunPurpose;
-  /** Default of the profile: `minimal`. */
-  readonly conditions?: RunConditions;
-  /** Default: the seed of the plan. */
-  readonly seed?: number;
-  /** How long the client may wait before its next request. Default: 0. A run that is made already stays as it is. */
-  readonly clientMayWaitMs?: number;
-  /** Whether no other run may be under way. Default: false. A run that is made already stays as it is. */
-  readonly isAlone?: boolean;
+/** Thrown in place of what runs would show: one of them was not made, since certify was stopped, or no failure counts any more. */
+class Inconclusive extends Error {
+  readonly reason: Reason;
+
+  constructor(reason: Reason) {
+    super(reason.why);
+    this.reason = reason;
+  }
 }
 
-/** Asks for a run in which the sandbox does only what the specification promises. */
-export const plainRunRequest: RunRequest = { purpose: { kind: "plain" } };
+/** What runs show, or the other value if they are inconclusive. */
+export async function shownOr<Shown, Otherwise>(
+  shown: Promise<Shown>,
+  otherwise: (reason: Reason) => Otherwise,
+): Promise<Shown | Otherwise> {
+  try {
+    return await shown;
+  } catch (error) {
+    if (error instanceof Inconclusive) return otherwise(error.reason);
+    throw error;
+  }
+}
 
-/** What is to be seen of a run that was not made. */
-const notMadeRun = {
-  result: "not_made",
-  code: null,
-  output: [],
-  ...noRequestFacts,
-} as const;
+/** A run with varied responses, and what it shows by itself. A failure needs a cause. */
+export interface VariedRun {
+  readonly check: Check;
+  /** `undefined` if it was not made. */
+  readonly run: ClientRun | undefined;
+  readonly result: ResultOfCheck;
+}
 
-/** The runs of a certification. */
+/** The runs of a certification. Each method that makes runs throws `Inconclusive` if one of them is not made. */
 export class Runs {
   readonly plan: CertifyPlan;
   /** The runs so far, in the order in which they ended. */
-  readonly ended: EndedRun[] = [];
-  /** The runs of a first pass, if this is the second one. */
-  readonly #endedInFirstPass: readonly EndedRun[];
+  readonly ended: ClientRun[] = [];
+  readonly #endedInFirstPass: readonly ClientRun[];
   /** Whether a signal stopped certify, and a run was not made. No run is made after it. */
   isStopped = false;
   readonly #runner: ClientRunner;
   /** The runs that are made once, by the id of their conditions. */
   readonly #madeOnce = new Map<string, Promise<ClientRun>[]>();
+  readonly #underWay = new Set<Promise<unknown>>();
 
-  constructor(plan: CertifyPlan, runner: ClientRunner, endedInFirstPass: readonly EndedRun[] = []) {
+  constructor(plan: CertifyPlan, runner: ClientRunner, endedInFirstPass: readonly ClientRun[] = []) {
     this.plan = plan;
     this.#endedInFirstPass = endedInFirstPass;
     this.#runner = runner;
   }
 
   /** All runs, also those of a first pass: what is wrong in any run counts, such as a key in the output. */
-  get endedInBothPasses(): readonly EndedRun[] {
+  get endedInBothPasses(): readonly ClientRun[] {
     return [...this.#endedInFirstPass, ...this.ended];
   }
 
-  /** The first run, in which the sandbox only does what the specification promises: what the client does when nothing is wrong. */
-  get plain(): EndedRun {
-    return this.ended[0] as EndedRun; // certify makes it before anything else is asked for
+  /** The first run: what the client does when nothing is wrong. */
+  get plain(): ClientRun {
+    return this.ended[0] as ClientRun; // certify makes it before anything else is asked for
   }
 
   /** What the plain run covers of the promised outcomes, and of the successes of any endpoint. */
@@ -80,19 +95,6 @@ export class Runs {
     return outcomes;
   }
 
-  /** The first contradiction of the runs so far; `undefined` if there is none. */
-  findContradiction(): Contradiction | undefined {
-    return findContradiction(this.ended);
-  }
-
-  /** Why no failure shows anything any more: two runs contradict each other, or certify was stopped. Once there is a reason, there always is one. */
-  findDoubtOfFailures(): Reason | undefined {
-    const contradiction = this.findContradiction();
-    if (contradiction !== undefined) return whyUnstable(contradiction);
-    return this.isStopped ? certifyStopped : undefined;
-  }
-
-  /** Makes the run under these conditions, or returns the one that was asked for before. */
   async makeOnce(request: RunRequest): Promise<ClientRun> {
     const [run] = await this.makeUpTo(request, 1);
     return run as ClientRun; // one was asked for
@@ -108,9 +110,83 @@ export class Runs {
     return Promise.all(made.slice(0, count));
   }
 
-  /** Makes another run under these conditions: always a new one. */
   makeAnother(request: RunRequest): Promise<ClientRun> {
     return this.#make(this.#planned(request));
+  }
+
+  /** Makes the run of each seed of varied responses, once for all parts. Each run has one variant of each row. */
+  makeVaried(): Promise<VariedRun[]> {
+    return Promise.all(variedSeeds(this.plan).map((seed) => this.#makeSeed(seed)));
+  }
+
+  makeMixed(): Promise<VariedRun> {
+    return this.#makeSeed("mixed");
+  }
+
+  /** The varied runs that show that the client accepts what varied. */
+  async heldVaried(): Promise<ClientRun[]> {
+    const held: ClientRun[] = [];
+    for (const { run, result } of await this.makeVaried()) {
+      if (run !== undefined && result.kind === "held") held.push(run);
+    }
+    return held;
+  }
+
+  #makeSeed(seedOrMixed: number | "mixed"): Promise<VariedRun> {
+    const check = { kind: "varied", seed: seedOrMixed } as const;
+    const seed = seedOrMixed === "mixed" ? this.plan.firstSeed : seedOrMixed;
+    const mixed = seedOrMixed === "mixed" && ({ mixed: true } as const);
+    const conditions = { profile: "varied", ...mixed } as const;
+    const made = this.makeOnce({ purpose: check, conditions, seed }).then((run): VariedRun => {
+      if (isBroken(run)) return { check, run, result: failedResult };
+      return { check, run, result: heldUnless(findDoubtOfPass(this.plain, run, "varied")) };
+    });
+    return shownOr(made, (reason) => ({ check, run: undefined, result: notJudged(reason) }));
+  }
+
+  /** Makes the run, once, in which the first request with this outcome, or each one, gets the wrong answer: a 401 in place of a success, and a 200 in place of a rejection. */
+  makeWrongAnswer(kind: "first" | "each", outcome: OutcomeId): Promise<ClientRun> {
+    const onRequest = { which: { kind, outcome }, gets: { kind: "wrong_answer" } } as const;
+    return this.makeOnce({ purpose: { kind: "answer", outcome }, conditions: { onRequest } });
+  }
+
+  /** Whether judging the answers makes the run of the first wrong answer anyway: another part may then ask for it without adding a run. */
+  isFirstWrongAnswerMade(outcome: OutcomeId): boolean {
+    if (!this.outcomesToJudge.includes(outcome) || this.plan.allow.includes(outcome)) return false;
+    return isWanted(this.plan, { kind: "answer", outcome });
+  }
+
+  /**
+   * The first contradiction of the runs so far, in the order in which they ended: two runs under the same conditions that ended differently.
+   * No failure of any run shows anything then. `undefined` if there is none.
+   */
+  findContradiction(): { readonly failed: ClientRun; readonly passed: ClientRun } | undefined {
+    const firstFailed = new Map<string, ClientRun>();
+    const firstPassed = new Map<string, ClientRun>();
+    for (const run of this.ended) {
+      // A rejection or a wrong answer may leave open what the client does.
+      if (hidesOutcomes(run.conditions)) continue;
+
+      const id = conditionsId(run);
+      const firstAlike = isBroken(run) ? firstFailed : firstPassed;
+      if (!firstAlike.has(id)) firstAlike.set(id, run);
+
+      const failed = firstFailed.get(id);
+      const passed = firstPassed.get(id);
+      if (failed !== undefined && passed !== undefined) return { failed, passed };
+    }
+    return undefined;
+  }
+
+  /** Why no failure shows anything any more; `undefined` if no two runs contradict each other. */
+  whyNoFailureCounts(): Reason | undefined {
+    const contradiction = this.findContradiction();
+    return contradiction && whyUnstable(contradiction.failed, contradiction.passed);
+  }
+
+  throwIfNoFailureCounts(): void {
+    const reason = this.whyNoFailureCounts();
+    if (reason !== undefined) throw new Inconclusive(reason);
   }
 
   #planned({ purpose, conditions = {}, seed, clientMayWaitMs = 0, isAlone = false }: RunRequest): PlannedRun {
@@ -128,10 +204,14 @@ export class Runs {
   }
 
   async #make(planned: PlannedRun): Promise<ClientRun> {
-    const end = await this.#runner.run(planned);
-    if (end.kind === "not_made") {
+    const running = this.#runner.run(planned);
+    this.#underWay.add(running);
+    const end = await running;
+    if (end === "stopped") {
       this.isStopped = true;
-      return { ...planned, ...notMadeRun };
+      // Certify does not end before the commands do that the signal ends.
+      await Promise.all(this.#underWay);
+      throw new Inconclusive({ why: "certify was stopped", whatToDo: "Run certify again." });
     }
 
     const number = this.endedInBothPasses.length + 1;
@@ -140,4 +220,29 @@ export class Runs {
     for (const line of progressLines(run, this.plan, this.plain)) this.#runner.say(line);
     return run;
   }
+}
+
+function conditionsId({ seed, conditions }: PlannedRun): string {
+  return JSON.stringify([seed, conditions]);
+}
+
+function whyUnstable(failed: ClientRun, passed: ClientRun): Reason {
+  if (failed.purpose.kind !== "plain" || failed.number < passed.number) {
+    const name = nameOf(failed.purpose);
+    return {
+      why: `the command passes and fails under the same conditions (${name}, runs ${failed.number} and ${passed.number})`,
+      whatToDo: fixHiddenDependency,
+    };
+  }
+  if (failed.result === "timed_out") {
+    return {
+      why: `the command no longer passes: the plain run passed in run ${passed.number}, and did not end in time in run ${failed.number}`,
+      whatToDo: `${runTooLate.whatToDo} If it never ends, find out what your tests leave behind, such as a lock or a connection.`,
+    };
+  }
+  return {
+    why: `the command no longer passes: the plain run passed in run ${passed.number}, and failed in run ${failed.number}`,
+    whatToDo:
+      "Find out what your tests leave behind, such as a row, a file or a name that must be new, or what they use up. If it fails at random, find out what else it depends on: time, order, other tests.",
+  };
 }

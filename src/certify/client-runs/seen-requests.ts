@@ -1,10 +1,20 @@
 import { headerPairs } from "../../api/http-messages.js";
+import words from "../../api/variation/words.json" with { type: "json" };
 import { isIdempotent } from "../../rules/after-fault.js";
 import type { RequestCounter } from "../../sandbox/journal/counts.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { RunTrace, VariedPoint } from "../../sandbox/run-trace.js";
 import type { KeyRequest, RequestFacts, SentKey } from "./client-run.js";
-import { pointId, variantWords } from "./varied-points.js";
+
+const rows: Readonly<Record<string, { remedy: string; variants: Readonly<Record<string, string>> }>> = words;
+
+/** A variant in words, after "when a 200": "has an `ETag`"; `undefined` for what `minimal` does. */
+export const variantWords = (row: string, variant: string) => rows[row]?.variants[variant];
+
+export const rowRemedy = (row: string) => rows[row]?.remedy ?? "";
+
+/** Equal for the same variant of the same row on the same status. */
+export const pointId = ({ row, status, variant }: VariedPoint) => `${row} ${status} ${variant}`;
 
 /** What the requests of a run show, over all its sandboxes: each sandbox reports its exchanges here, with what the run did to them. */
 export class SeenRequests implements RequestCounter {
@@ -37,18 +47,22 @@ export class SeenRequests implements RequestCounter {
     this.#latestAt = this.#time();
     if (trace === undefined) return;
     this.#addRequest(exchange, trace);
-    this.#addTrace(trace);
+    for (const point of trace.points) {
+      // A variant without words is what `minimal` does.
+      if (variantWords(point.row, point.variant) !== undefined) this.#points.set(pointId(point), point);
+    }
+    this.#ownSeed ??= trace.ownSeed;
+    this.#scenarios.add(trace.scenario);
+    for (const name of trace.ownAssumptions) this.#ownAssumptions.add(name);
   }
 
   countUnread(id: string): void {
     this.#unread.add(id);
   }
 
-  /** What a run has of its requests when it ends. */
   facts(): RequestFacts {
-    const sentKeys = [...this.#sentKeys.values()];
     return {
-      sentKeys: sentKeys.map((sentKey) => this.#withUnread(sentKey)),
+      sentKeys: [...this.#sentKeys.values()].map((sentKey) => this.#withUnread(sentKey)),
       points: [...this.#points.values()],
       replacedCount: this.#replacedCount,
       lastRequest: this.#lastRequest,
@@ -61,10 +75,9 @@ export class SeenRequests implements RequestCounter {
 
   /** Marks the requests that are unread, which a sandbox reports later than the request. */
   #withUnread(sentKey: SentKey): SentKey {
-    const requests: KeyRequest[] = [];
-    for (const request of sentKey.requests) {
-      requests.push(this.#unread.has(request.id) ? { ...request, isUnread: true } : request);
-    }
+    const requests = sentKey.requests.map((request) =>
+      this.#unread.has(request.id) ? { ...request, isUnread: true } : request,
+    );
     return { ...sentKey, requests };
   }
 
@@ -73,12 +86,12 @@ export class SeenRequests implements RequestCounter {
     const key = ref ?? fingerprint ?? "";
     const sentKey = this.#sentKeys.get(key) ?? { key, isUnknown: ref === null, requests: [] };
     this.#sentKeys.set(key, sentKey);
-    // Runs are compared by where a request would have ended; a reason names what the client got last.
-    const outcomeWithoutRun = replaced ?? outcome;
     sentKey.requests.push({
       id,
+      nth: sentKey.requests.length + 1,
       at,
-      outcome: outcomeWithoutRun,
+      // Runs are compared by where a request would have ended; a reason names what the client got last.
+      outcome: replaced ?? outcome,
       canTakeFault: isIdempotent(method) && response.body !== "",
       isReplaced: replaced !== undefined,
       afterRejection,
@@ -88,26 +101,13 @@ export class SeenRequests implements RequestCounter {
     if (seconds !== undefined) this.#lastAskedWait = { outcome, status: response.status, seconds };
     if (replaced !== undefined) this.#replacedCount += 1;
   }
-
-  #addTrace({ points, ownSeed, scenario, ownAssumptions }: RunTrace): void {
-    for (const point of points) {
-      // A variant without words is what `minimal` does.
-      if (variantWords(point.row, point.variant) !== undefined) this.#points.set(pointId(point), point);
-    }
-    this.#ownSeed ??= ownSeed;
-    this.#scenarios.add(scenario);
-    for (const name of ownAssumptions) this.#ownAssumptions.add(name);
-  }
 }
 
 /** The seconds of `Retry-After`, which may be a date; `undefined` without it, or if it is neither a number nor a date. */
 function secondsToWait({ response, at }: Exchange): number | undefined {
-  const header = headerPairs(response.headers).find(([name]) => name.toLowerCase() === "retry-after");
-  if (header === undefined) return undefined;
-
-  const [, value] = header;
+  const [, value = ""] =
+    headerPairs(response.headers).find(([name]) => name.toLowerCase() === "retry-after") ?? [];
   if (/^\d+$/.test(value)) return Number(value);
   const date = Date.parse(value);
-  if (Number.isNaN(date)) return undefined;
-  return Math.max(0, Math.round((date - at) / 1000));
+  return Number.isNaN(date) ? undefined : Math.max(0, Math.round((date - at) / 1000));
 }

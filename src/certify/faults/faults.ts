@@ -1,20 +1,36 @@
-import type { FaultOutcomeId } from "../../rules/fault-effects.js";
-import { faultOutcomeIds } from "../../rules/outcomes.js";
-import type { Check } from "../checks/check.js";
+import { exampleOfFault } from "../../api/example-faults.js";
+import { type FaultOutcomeId, faultKindRow, isFault } from "../../rules/fault-effects.js";
+import { faultOutcomeIds, isSuccess, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import {
+  type Finding,
   failedResult,
+  heldResult,
   type JudgedCheck,
   type Judgment,
+  type NotJudged,
   nothingJudged,
   notJudged,
+  type Reason,
+  type ResultOfCheck,
 } from "../checks/judgment.js";
 import { type CertifyPlan, isWanted } from "../checks/plan.js";
-import { repeatFailures } from "../client-runs/repeat-failures.js";
-import type { Runs } from "../client-runs/runs.js";
-import { problemsOfFaults } from "./fault-problems.js";
-import { findFaultTarget } from "./fault-target.js";
-import { tryFault } from "./fault-trial.js";
-import { noRequest } from "./fault-words.js";
+import {
+  type ClientRun,
+  countRequests,
+  isBroken,
+  isNoticed,
+  type KeyRequest,
+  longestWait,
+} from "../client-runs/client-run.js";
+import { findDoubtOfPass } from "../client-runs/doubt-of-pass.js";
+import { findDoubtOfFailure, repeatFailures } from "../client-runs/failures.js";
+import { againWithOnly, lastLineOf } from "../client-runs/finding-parts.js";
+import { type Runs, shownOr } from "../client-runs/runs.js";
+import { type FaultWords, wordsIfNotSurvived, wordsIfSentAgain, wordsIfTooLate } from "./fault-words.js";
+
+// A fault hits the first of the requests that end on one success, with a key that works. A client that survives it shows something only if
+// a test uses the response: then the command fails when the response is a 401. If no test does, the faults are tried all the same, since
+// a client that does not survive one has a problem.
 
 /** The faults that break most clients; `--faults` tries the others as well. */
 const defaultFaults: readonly FaultOutcomeId[] = [
@@ -26,37 +42,183 @@ const defaultFaults: readonly FaultOutcomeId[] = [
 
 /** Hits one request with each kind of fault, in a run of its own, which the client must survive. */
 export async function judgeFaults(runs: Runs): Promise<Judgment> {
-  const wanted = wantedFaults(runs.plan);
+  const { plan } = runs;
+  const wanted = faultOutcomeIds.filter((outcome) => {
+    if (!isWanted(plan, { kind: "fault", outcome })) return false;
+    return plan.hasAllFaults || plan.only?.includes(outcome) || defaultFaults.includes(outcome);
+  });
   if (wanted.length === 0) return nothingJudged;
-  const target = await findFaultTarget(runs);
-  if (target === undefined) {
-    const result = notJudged(noRequest);
-    return { ...nothingJudged, checks: wanted.map((fault) => ({ check: checkOf(fault), result })) };
+  const target = await shownOr(findTarget(runs), notJudged);
+  if (target.kind === "not_judged") {
+    return { ...nothingJudged, checks: wanted.map((fault) => judged(fault, target)) };
   }
 
-  const triedFaults = await Promise.all(wanted.map((fault) => tryFault(runs, target, fault)));
-  const notSurvived = triedFaults.filter((tried) => tried.kind === "not_survived");
+  const results = await Promise.all(wanted.map((fault) => shownOr(tryFault(runs, target, fault), notJudged)));
+  const notSurvived = results.filter((result) => result.kind === "not_survived");
   const failedRuns = notSurvived.map(({ run }) => run);
-  const doubt = await repeatFailures(runs, failedRuns);
-  const resultOfNotSurvived = doubt === undefined ? failedResult : notJudged(doubt);
-  const problems = doubt === undefined ? problemsOfFaults(notSurvived, target, runs.plan) : [];
-
-  const checks: JudgedCheck[] = [];
-  for (const triedFault of triedFaults) {
-    const result = triedFault.kind === "decided" ? triedFault.result : resultOfNotSurvived;
-    checks.push({ check: checkOf(triedFault.fault), result });
-  }
+  const inDoubt = await shownOr(repeatFailures(runs, failedRuns), notJudged);
+  const checks = wanted.map((fault, index) => {
+    const result = results[index] as (typeof results)[number]; // each fault has one
+    return judged(fault, result.kind === "not_survived" ? (inDoubt ?? failedResult) : result);
+  });
+  const problems = inDoubt === undefined ? problemsOf(notSurvived, target, plan) : [];
   return { checks, problems, notes: [] };
 }
 
-function checkOf(outcome: FaultOutcomeId): Check {
-  return { kind: "fault", outcome };
+function judged(outcome: FaultOutcomeId, result: ResultOfCheck): JudgedCheck {
+  return { check: { kind: "fault", outcome }, result };
 }
 
-/** The faults that the plan asks for. */
-function wantedFaults(plan: Pick<CertifyPlan, "only" | "hasAllFaults">): FaultOutcomeId[] {
-  return faultOutcomeIds.filter((outcome) => {
-    if (!isWanted(plan, checkOf(outcome))) return false;
-    return plan.hasAllFaults || plan.only?.includes(outcome) || defaultFaults.includes(outcome);
+interface FaultTarget {
+  readonly kind: "target";
+  readonly outcome: OutcomeId;
+  /** How many requests end on the outcome without a fault: in the plain run, or in the run with a 401, whichever has more. If more come after a fault, the client has sent the request again. */
+  readonly requestsWithoutFault: number;
+  /** Why no test is known to use the first response: a client that survives a fault shows nothing then. One that does not still has a problem. */
+  readonly whyNotUsed: Reason | undefined;
+}
+
+/** Finds requests whose response a test uses, or else any that a fault may hit. */
+async function findTarget(runs: Runs): Promise<FaultTarget | NotJudged> {
+  const targets: FaultTarget[] = [];
+  for (const outcome of outcomesToHit(runs.plain, await runs.heldVaried())) {
+    const target = await targetOf(runs, outcome);
+    if (target.whyNotUsed === undefined) return target;
+    targets.push(target);
+  }
+  const [first] = targets;
+  if (first !== undefined) return first;
+  return notJudged({
+    why: "the plain run sent no request with a key that works which may be sent again, and whose response has a body",
+    whatToDo: "Send a GET with a key that works.",
   });
+}
+
+/** The successes of requests that a fault may hit: first those that come equally often in each run. */
+function outcomesToHit(plain: ClientRun, variedRuns: readonly ClientRun[]): OutcomeId[] {
+  const steady = new Set<OutcomeId>();
+  const unsteady = new Set<OutcomeId>();
+  for (const { requests } of plain.sentKeys) {
+    for (const { outcome, canTakeFault } of requests) {
+      if (!canTakeFault || !isSuccess(outcome)) continue;
+      const countInPlain = countOf(outcome, plain);
+      const isSteady = variedRuns.every((run) => countOf(outcome, run) === countInPlain);
+      if (isSteady) steady.add(outcome);
+      else unsteady.add(outcome);
+    }
+  }
+  return [...steady, ...unsteady];
+}
+
+function countOf(outcome: OutcomeId, run: ClientRun): number {
+  return countRequests(run, (other) => other === outcome);
+}
+
+/** Gives the first request with this outcome a 401 in place of its success, which a test must notice. */
+async function targetOf(runs: Runs, outcome: OutcomeId): Promise<FaultTarget> {
+  const run = await runs.makeWrongAnswer("first", outcome);
+  const countInPlain = countOf(outcome, runs.plain);
+  const count = countOf(outcome, run);
+  const isSentAgain = run.result === "passed" && count > countInPlain;
+
+  let whyNotUsed: Reason | undefined;
+  if (isNoticed(run)) whyNotUsed = await findDoubtOfFailure(runs, run);
+  else if (isSentAgain) whyNotUsed = sentAgainAfter401;
+  else whyNotUsed = findDoubtOfPass(runs.plain, run, "replaced") ?? responseNotUsed;
+  return { kind: "target", outcome, requestsWithoutFault: Math.max(countInPlain, count), whyNotUsed };
+}
+
+const responseNotUsed: Reason = {
+  why: "the command passes when the first request with a key that works gets a 401",
+  whatToDo: "Use the response of each key that works in a test.",
+};
+
+const sentAgainAfter401: Reason = {
+  why: "the command passes when the first request with a key that works gets a 401, and sends it again",
+  whatToDo:
+    "Your client must stop at the first 401. If your tests ask again, turn that off: polling, or what repeats failing tests, such as `--retry` of vitest, `jest.retryTimes` or `--reruns` of pytest.",
+};
+
+/** A fault that the client did not survive: a problem, if the failure comes again. */
+interface NotSurvived {
+  readonly kind: "not_survived";
+  readonly fault: FaultOutcomeId;
+  readonly run: ClientRun;
+}
+
+async function tryFault(
+  runs: Runs,
+  target: FaultTarget,
+  fault: FaultOutcomeId,
+): Promise<ResultOfCheck | NotSurvived> {
+  const which = { kind: "first", outcome: target.outcome } as const;
+  const gets = { kind: "fault", effect: exampleOfFault(fault, { asPage: true }) } as const;
+  const run = await runs.makeOnce({
+    purpose: { kind: "fault", outcome: fault },
+    conditions: { onRequest: { which, gets } },
+    clientMayWaitMs: longestWait,
+  });
+  if (isBroken(run) && run.replacedCount > 0) {
+    if (runs.plan.allow.includes(fault)) return { kind: "allowed" };
+    if (!isAfterOwnFailure(run)) return { kind: "not_survived", fault, run };
+    return notJudged({
+      why: "the command fails, and the request that was hit follows a failure of your own tests",
+      whatToDo: "Send a key that works in a test without a fault or a limit.",
+    });
+  }
+
+  const doubt = findDoubtOfPass(runs.plain, run, "replaced") ?? target.whyNotUsed;
+  if (doubt !== undefined) return notJudged(doubt);
+  // If no request with its key follows the one that was hit, the client may have given up; a delayed response still comes.
+  const isLast = run.sentKeys.some(({ requests }) => requests.at(-1)?.isReplaced);
+  if (!isLast || faultKindRow(fault).onlyDelays) return heldResult;
+  return notJudged({
+    why: "the command passed, and no request with its key followed the one that was hit",
+    whatToDo: "Make a test fail when the response of a key that works does not come.",
+  });
+}
+
+/** Whether a fault or a limit of the client's own tests came right before the request that was hit: a client may give up then. */
+function isAfterOwnFailure({ sentKeys }: ClientRun): boolean {
+  for (const { requests } of sentKeys) {
+    const index = requests.findIndex(({ isReplaced }) => isReplaced);
+    if (index < 1) continue;
+    const before = requests[index - 1] as KeyRequest; // an index of 1 or more has one before it
+    if (isFault(before.outcome) || outcomeRow(before.outcome).status === 429) return true;
+  }
+  return false;
+}
+
+/** The problems of faults. All runs that failed are one, since one flaw breaks them. Each that did not end is another one: a client without a timeout. */
+function problemsOf(
+  notSurvived: readonly NotSurvived[],
+  { outcome, requestsWithoutFault, whyNotUsed }: FaultTarget,
+  plan: CertifyPlan,
+): Finding[] {
+  const problems: Finding[] = [];
+  const failed = notSurvived.filter(({ run }) => run.result === "failed");
+  const [first] = failed;
+  if (first !== undefined) {
+    const names = failed.map(({ fault }) => fault);
+    // If each run has more requests than without a fault, the client did well, and a test failed that counts requests.
+    const areSentAgain = failed.every(({ run }) => countOf(outcome, run) > requestsWithoutFault);
+    const isCounted = whyNotUsed === undefined && areSentAgain;
+    const words = isCounted ? wordsIfSentAgain(names) : wordsIfNotSurvived(names);
+    problems.push(faultProblem(first, names, words, plan));
+  }
+  for (const late of notSurvived) {
+    if (late.run.result !== "timed_out") continue;
+    problems.push(faultProblem(late, [late.fault], wordsIfTooLate(late.fault), plan));
+  }
+  return problems;
+}
+
+function faultProblem(
+  first: NotSurvived,
+  names: readonly FaultOutcomeId[],
+  words: FaultWords,
+  plan: CertifyPlan,
+): Finding {
+  const again = againWithOnly(plan, names);
+  return { name: first.fault, ...words, again, ...lastLineOf(first.run), runs: names };
 }

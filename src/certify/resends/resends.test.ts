@@ -10,56 +10,12 @@ import {
   steadyKey,
 } from "../../../test/certify/hand-made.js";
 import type { Replacement } from "../../runs/conditions.js";
+import { nameOf } from "../checks/check.js";
 import type { KeyRequest, RunEnd } from "../client-runs/client-run.js";
-import { type ShownByRun, shownByAllRuns } from "./last-rejections.js";
+import { shownOr } from "../client-runs/runs.js";
+import { tryKind } from "./rejection-trial.js";
 import { type ResendKind, resendKinds } from "./resend-kinds.js";
 import { judgeResends } from "./resends.js";
-import { planTurns, type SomeKinds, turnsAfter } from "./turn-plan.js";
-
-const request = {} as Partial<KeyRequest> as KeyRequest;
-const rejections: Readonly<Record<string, ShownByRun>> = {
-  g: { kind: "gave_up" },
-  w: { kind: "in_time", request },
-  r: { kind: "resent", request },
-};
-
-/** What runs show that end like this: the client gave up, waited, or resent. */
-const shown = (runs: string, neededWaits = 2, neededFailures: 1 | 2 = 1) =>
-  shownByAllRuns(
-    [...runs].map((letter) => rejections[letter] as ShownByRun),
-    neededWaits,
-    neededFailures,
-  ).kind;
-
-test.each([
-  ["g", "held"],
-  ["w", "one_more_run"],
-  ["ww", "held"],
-  ["r", "one_more_run"],
-  ["rr", "resent"],
-  ["wrr", "resent"],
-  ["rwr", "resent"],
-  ["rwww", "one_more_run"],
-  ["rwwww", "sometimes"],
-  ["wwwwr", "sometimes"],
-])("what follows in runs %s shows: %s", (runs, expected) => {
-  expect(shown(runs)).toBe(expected);
-});
-
-test.each(["rg", "wg"])("a run that sent more forbids that a later one holds: %s", (runs) => {
-  expect(shown(runs)).toBe("sometimes");
-});
-
-test("a kind with a time that is tried alone takes three waits", () => {
-  expect(shown("ww", 3)).toBe("one_more_run");
-  expect(shown("www", 3)).toBe("held");
-});
-
-test("a failure that must come twice holds after two runs", () => {
-  expect(shown("g", 2, 2)).toBe("one_more_run");
-  expect(shown("gg", 2, 2)).toBe("held");
-  expect(shown("gr", 2, 2)).toBe("sometimes");
-});
 
 type End = Partial<RunEnd> | ((before: number) => Partial<RunEnd>);
 
@@ -99,6 +55,52 @@ const early = (earlyMs: number | undefined): Partial<RunEnd> => ({
   sentKeys: [sentKey("active", {}, { isReplaced: true }, tooEarly(earlyMs))],
 });
 const timed = "resend.429.seconds";
+
+/** What is shown by runs that end like this, one after another: the client gives up, waits, or resends. */
+async function shown(letters: string, neededWaits = 2, only?: readonly string[]): Promise<string> {
+  const ends: Readonly<Record<string, Partial<RunEnd>>> = { g: silent, w: early(undefined), r: early(300) };
+  let count = 0;
+  const { runs } = await handMade(({ conditions: { onRequest } }) => {
+    if (onRequest === undefined) return { sentKeys: [sentTimes("active", 2)], points: [point] };
+    count += 1;
+    return ends[letters.charAt(count - 1)];
+  }, only && { only });
+  const key = steadyKey("active", 2);
+  const resendKind = resendKinds([]).find(({ check }) => nameOf(check) === timed) as ResendKind;
+  const turn = { key, request: key.requests[1] as KeyRequest, resendKind };
+  const result = await shownOr(tryKind(runs, turn, neededWaits), () => ({ kind: "one_more_run" }) as const);
+  return result.kind === "not_judged" ? result.reason.why.replace(/^.*, /, "") : result.kind;
+}
+
+test.each([
+  ["g", "held"],
+  ["w", "one_more_run"],
+  ["ww", "held"],
+  ["r", "one_more_run"],
+  ["rr", "suspect"],
+  ["wrr", "suspect"],
+  ["rwr", "suspect"],
+  ["rwww", "one_more_run"],
+  ["rwwww", "but only in some runs"],
+  ["wwr", "held"],
+])("what follows in runs %s shows: %s", async (runs, expected) => {
+  expect(await shown(runs)).toBe(expected);
+});
+
+test.each(["rg", "wg"])("a run that sent more forbids that a later one holds: %s", async (runs) => {
+  expect(await shown(runs)).toBe("but only in some runs");
+});
+
+test("a kind with a time that is tried alone takes three waits", async () => {
+  expect(await shown("ww", 3)).toBe("one_more_run");
+  expect(await shown("www", 3)).toBe("held");
+});
+
+test("a failure that must come twice holds after two runs", async () => {
+  expect(await shown("g", 2, [timed])).toBe("one_more_run");
+  expect(await shown("gg", 2, [timed])).toBe("held");
+  expect(await shown("gr", 2, [timed])).toBe("but only in some runs");
+});
 
 test("a 401 that comes again after the last request, and after each in turn, is a problem, whose request id is named once", async () => {
   const { result, problems, names } = await resendsOf("resend.401", { last: resent, first: resent });
@@ -225,22 +227,29 @@ test("a request that comes too soon after the first one counts, although the las
   expect(result?.kind).toBe("failed");
 });
 
-const kindsOf4xx = resendKinds(["403.insufficient_scope"]).filter(({ isTimed }) => !isTimed) as [
-  ResendKind,
-  ...ResendKind[],
-];
+/** The turns with a client that resends after each 401 and 403, as texts: the key, the number of its request, and the status. */
+async function turnsOf(count: number, otherCounts: readonly number[]): Promise<string[]> {
+  const counts = new Map([["active", count]]);
+  for (const [at, otherCount] of otherCounts.entries()) counts.set(`other-${at + 1}`, otherCount);
+  const report = reportCovering("403.insufficient_scope");
+  const sentKeys = [...counts].map(([key, sent]) => sentTimes(key, sent));
+  const turns: string[] = [];
+  const { runs } = await handMade(({ name, conditions: { onRequest } }) => {
+    if (onRequest?.which.kind !== "nth") return { sentKeys, points: [point], report };
+    const { key, nth } = onRequest.which;
+    const sent = counts.get(key) as number;
+    const [, status = ""] = name.split(".");
+    if (status !== "401" && status !== "403") return { ...silent, sentKeys: [sentTimes(key, sent, nth)] };
+    turns.push(`${key} ${nth} ${status}`);
+    return { replacedCount: 1, sentKeys: [sentTimes(key, sent + 1, nth)] };
+  });
+  await judgeResends(runs);
+  // At first, both kinds have rejected the last request twice.
+  return turns.slice(4);
+}
 
-/** The turns as texts: the key, the number of its request, and the kind. */
-const planned = (count: number, otherCounts: readonly number[], kinds: SomeKinds = kindsOf4xx) => {
-  const others = otherCounts.map((otherCount, at) => steadyKey(`other-${at + 1}`, otherCount));
-  const { ofKey, ofOtherKeys } = planTurns(steadyKey("active", count), others, kinds);
-  return [...ofKey, ...ofOtherKeys].map(
-    ({ key, nth, resendKind }) => `${key.ref} ${nth} ${resendKind.heldWords.slice(0, 3)}`,
-  );
-};
-
-test("a plan rejects all requests of the key in each round, with another kind than before, and another key twice", () => {
-  expect(planned(3, [2])).toEqual([
+test("the turns reject all requests of the key in each round, with another kind than before, and another key twice", async () => {
+  expect(await turnsOf(3, [2])).toEqual([
     "active 1 401",
     "active 2 403",
     "active 3 401",
@@ -250,28 +259,36 @@ test("a plan rejects all requests of the key in each round, with another kind th
     "other-1 2 401",
     "other-1 2 403",
   ]);
-  expect(planned(2, [4, 5]).filter((turn) => turn.startsWith("other"))).toEqual([
-    "other-1 4 401",
-    "other-2 5 403",
-  ]);
+  const turns = await turnsOf(2, [4, 5]);
+  expect(turns.filter((turn) => turn.startsWith("other"))).toEqual(["other-1 4 401", "other-2 5 403"]);
 });
 
-test("a plan of more requests than turns rejects some from the first to the last", () => {
-  const numbers = (count: number) => planned(count, []).map((turn) => Number(turn.split(" ")[1]));
-  expect(numbers(3)).toEqual([1, 2, 3, 1, 2, 3, 1, 2]);
-  expect(numbers(10)).toEqual([1, 2, 4, 5, 6, 7, 9, 10]);
-  expect(numbers(60)).toEqual([1, 9, 18, 26, 35, 43, 52, 60]);
+test("the turns of more requests than turns reject some from the first to the last", async () => {
+  const numbers = async (count: number) =>
+    (await turnsOf(count, [])).map((turn) => Number(turn.split(" ")[1]));
+  expect(await numbers(3)).toEqual([1, 2, 3, 1, 2, 3, 1, 2]);
+  expect(await numbers(10)).toEqual([1, 2, 4, 5, 6, 7, 9, 10]);
+  expect(await numbers(60)).toEqual([1, 9, 18, 26, 35, 43, 52, 60]);
 });
 
-test("more turns of a request go on with the kind after its last one", () => {
-  const [unauthorized, forbidden] = kindsOf4xx;
-  const key = steadyKey("active", 3);
-  const turns = turnsAfter({ key, nth: 2, resendKind: forbidden as ResendKind }, kindsOf4xx, 3);
-  expect(turns.map(({ nth, resendKind }) => [nth, resendKind])).toEqual([
-    [2, unauthorized],
-    [2, forbidden],
-    [2, unauthorized],
-  ]);
+test("more turns of a request that only comes in time go on with the kind after its last one", async () => {
+  const turns: string[] = [];
+  const { runs } = await handMade(
+    ({ name, conditions: { onRequest } }) => {
+      if (onRequest?.which.kind !== "nth") return { sentKeys: [sentTimes("active", 2)], points: [point] };
+      if (is404(onRequest.gets)) return silent;
+      if (onRequest.gets.kind === "late") return passed;
+      if (onRequest.which.nth === 1) turns.push(name);
+      return early(onRequest.which.nth === 1 ? undefined : 300);
+    },
+    { only: ["resend.429"] },
+  );
+  const kinds = kindsOf((await judgeResends(runs)).checks);
+  expect(kinds[timed]).toBe("not_judged");
+  const [without, seconds, date] = ["resend.429.without", timed, "resend.429.date"];
+  // Of eight turns, four are of the first request.
+  expect(turns.slice(0, 4)).toEqual([without, seconds, date, without]);
+  expect(turns.slice(4)).toEqual([seconds, date, without, seconds, date]);
 });
 
 /** A client that sends the key again after these requests, of three, if they get a 401 or a 403. */

@@ -63,7 +63,9 @@ test("the last request of a key is counted with those before it whose response n
     if (onRequest?.which.kind === "nth") numbers.push(onRequest.which.nth);
     return sending([sent])(run);
   });
-  expect(await findSteadyKey(runs)).toMatchObject({ key: { ref: "active", numbersOfReadRequests: [2, 3] } });
+  expect(await findSteadyKey(runs)).toMatchObject({
+    key: { ref: "active", requests: [{ nth: 2 }, { nth: 3 }] },
+  });
   expect(numbers).toEqual([3]);
 });
 

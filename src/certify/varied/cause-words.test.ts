@@ -7,8 +7,7 @@ const failedRun = (seed: number, result: ClientRun["result"], code: number | nul
   ({ seed, result, code, lastRequest: undefined }) as Partial<ClientRun> as ClientRun;
 
 test("runs without a known cause that end alike share their words, and each other one has its own", () => {
-  const sentenceOf = (...runs: readonly ClientRun[]) =>
-    unknownCause(runs[0] as ClientRun, runs, runs).sentence.split(":")[0];
+  const sentenceOf = (...runs: readonly ClientRun[]) => unknownCause(runs, runs).sentence.split(":")[0];
   const [two, five] = [failedRun(2, "failed", 1), failedRun(5, "failed", 1)];
   expect(sentenceOf(two, five)).toBe("The command fails with exit code 1 with seeds 2 and 5");
   expect(sentenceOf(two, failedRun(5, "timed_out", null))).toBe(

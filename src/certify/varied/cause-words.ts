@@ -2,8 +2,8 @@ import type { VariedPoint } from "../../sandbox/run-trace.js";
 import { listed } from "../../schema/words.js";
 import type { Finding } from "../checks/judgment.js";
 import type { ClientRun } from "../client-runs/client-run.js";
-import { rowRemedy, variantWords } from "../client-runs/varied-points.js";
-import { type RowCause, retryAfterRow } from "./row-causes.js";
+import { rowRemedy, variantWords } from "../client-runs/seen-requests.js";
+import { type RowCause, retryAfterRow } from "./row-search.js";
 
 /** Why varied runs fail, in words: one row of variants, the seed, or nothing that certify can tell. */
 export interface WordedCause extends Pick<Finding, "sentence" | "whatToDo" | "row" | "points"> {
@@ -15,7 +15,6 @@ export interface WordedCause extends Pick<Finding, "sentence" | "whatToDo" | "ro
 
 type CauseWords = Pick<WordedCause, "sentence" | "whatToDo">;
 
-/** The words of a row that breaks the client alone. */
 export function causeByRow({ row, points, shownBy }: RowCause, failed: readonly ClientRun[]): WordedCause {
   return { row, points, ...rowWords(row, points, shownBy), shownBy, failed };
 }
@@ -61,15 +60,13 @@ function longWaitWords({ lastAskedWait, timeouts }: ClientRun): CauseWords {
   };
 }
 
-/** As in "52,000". */
 function inThousands(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
-/** The words of runs that fail with their seed, whatever varies. */
-export function causeBySeed(shownBy: ClientRun, failed: readonly ClientRun[]): WordedCause {
+export function causeBySeed(failed: readonly ClientRun[]): WordedCause {
   return {
-    shownBy,
+    shownBy: failed[0] as ClientRun, // it is about a run
     sentence: `Fails with ${seedWords(failed)} even when nothing is varied`,
     whatToDo:
       "Do not rely on names, ids or keys that depend on the seed: read keys from `SVC_KEY_…`, and set the others in the scenario.",
@@ -78,11 +75,8 @@ export function causeBySeed(shownBy: ClientRun, failed: readonly ClientRun[]): W
 }
 
 /** The words of runs whose cause no search has found. `searched`: those that were searched; only these are sure. */
-export function unknownCause(
-  shownBy: ClientRun,
-  searched: readonly ClientRun[],
-  failed: readonly ClientRun[],
-): WordedCause {
+export function unknownCause(searched: readonly ClientRun[], failed: readonly ClientRun[]): WordedCause {
+  const shownBy = searched[0] as ClientRun; // it is about a run
   const { lastRequest } = shownBy;
   const sentence = `The command ${howRunsEnd(searched)}: no single row of varied responses brings it back`;
 
@@ -109,7 +103,6 @@ function howRunsEnd(runs: readonly ClientRun[]): string {
   return listed(words, "and");
 }
 
-/** As in "seeds 2 and 5". */
 function seedWords(runs: readonly ClientRun[]): string {
   const seeds = runs.map(({ seed }) => String(seed));
   return `${seeds.length === 1 ? "seed" : "seeds"} ${listed(seeds, "and")}`;

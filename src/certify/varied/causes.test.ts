@@ -3,7 +3,7 @@ import { lengtheningRows } from "../../api/variation/table.js";
 import type { Report } from "../../report/report-shape.js";
 import type { VariedPoint } from "../../sandbox/run-trace.js";
 import type { CertifyPlan } from "../checks/plan.js";
-import type { EndedRun } from "../client-runs/client-run.js";
+import type { ClientRun } from "../client-runs/client-run.js";
 import { Runs } from "../client-runs/runs.js";
 import { findCauses } from "./causes.js";
 
@@ -13,7 +13,6 @@ const plan = { timeout: 1000, allow: [] as const } as Partial<CertifyPlan> as Ce
 const report = { requests: 1 } as Partial<Report> as Report;
 const failedRun = (seed: number, ...points: readonly VariedPoint[]) =>
   ({
-    kind: "ended",
     seed,
     result: "failed",
     code: 1,
@@ -21,14 +20,14 @@ const failedRun = (seed: number, ...points: readonly VariedPoint[]) =>
     sentKeys: [],
     lastRequest: undefined,
     report,
-  }) as Partial<EndedRun> as EndedRun;
+  }) as Partial<ClientRun> as ClientRun;
 
 /** Searches for the causes of a client that breaks as `breaks` decides, by how often the same conditions were there. */
 async function causesOf(
-  failing: readonly EndedRun[],
+  failing: readonly ClientRun[],
   breaks: (points: readonly VariedPoint[], seed: number, time: number) => boolean,
   shows: (varied: readonly VariedPoint[], isAlone: boolean) => readonly VariedPoint[] = (varied) => varied,
-  last?: EndedRun["lastAskedWait"],
+  last?: ClientRun["lastAskedWait"],
 ) {
   const calls: string[] = [];
   let callsAfterContradiction = 0;
@@ -54,10 +53,10 @@ async function causesOf(
     say() {},
     separateRuns() {},
   });
-  const varied = ({ seed }: EndedRun) =>
+  const varied = ({ seed }: ClientRun) =>
     runs.makeOnce({ purpose: { kind: "varied", seed }, conditions: { profile: "varied" }, seed });
   const first = await Promise.all(failing.map(varied));
-  const { causes } = await findCauses(runs, first as EndedRun[]);
+  const { causes } = await findCauses(runs, first);
   const named = causes.map(({ row, points = [], failed }) => ({
     row,
     variants: points.map(({ variant }) => variant),

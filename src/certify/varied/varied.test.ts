@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { handMade, kindsOf, resultsOf, sentTimes } from "../../../test/certify/hand-made.js";
 import type { RunEnd } from "../client-runs/client-run.js";
 import { judgeVaried } from "./varied.js";
-import { awaitHeldVariedRuns, makeVariedRunsOnce } from "./varied-runs.js";
 
 const point = { row: "etag", variant: "weak", status: 200 };
 const sent = [sentTimes("active", 2)];
@@ -19,11 +18,9 @@ test("a varied run without its requests or a variation shows nothing, and is non
     "varied.2": { sentKeys: [], points: [] },
     "varied.5": { sentKeys: sent, points: [] },
   });
-  const holding = await awaitHeldVariedRuns(runs);
+  const holding = await runs.heldVaried();
   expect(holding.map(({ seed }) => seed)).toEqual([1, 3, 4, 6, 7, 8]);
-  const open = Object.entries(kindsOf(await makeVariedRunsOnce(runs))).filter(
-    ([, kind]) => kind === "not_judged",
-  );
+  const open = Object.entries(kindsOf(await runs.makeVaried())).filter(([, kind]) => kind === "not_judged");
   expect(open.map(([name]) => name)).toEqual(["varied.2", "varied.5"]);
 });
 

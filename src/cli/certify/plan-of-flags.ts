@@ -1,6 +1,6 @@
 import { assumptionsKeptFromVarying } from "../../api/variation/own-assumptions.js";
 import type { CertifyPlan } from "../../certify/checks/plan.js";
-import { checkOnlyNames } from "../../certify/only-names.js";
+import { findUnknownOnly } from "../../certify/only.js";
 import { outcomesToCover } from "../../report/possible-outcomes.js";
 import type { SandboxError } from "../../rules/errors.js";
 import { faultOutcomeIds } from "../../rules/outcomes.js";
@@ -28,10 +28,10 @@ interface PlanFlags {
 export function planOf({ scenario }: LoadedScenario, flags: PlanFlags): CertifyPlan {
   const { only, allow = [], timeout } = flags;
   const outcomes = outcomesToCover(scenario);
-  const onlyNames = checkOnlyNames(only ?? [], outcomes);
-  if (onlyNames.kind === "unknown") {
+  const found = findUnknownOnly(only ?? [], outcomes);
+  if (found !== undefined) {
     const examples = "varied.3, answer.401.revoked, resend.403 or fault.hang";
-    throw unknownChoice("--only", onlyNames.name, onlyNames.names, examples);
+    throw unknownChoice("--only", found.unknown, found.names, examples);
   }
   for (const outcome of allow) {
     const knownOutcomes = [...outcomes, ...faultOutcomeIds];

@@ -1,7 +1,6 @@
 import { availableParallelism, constants } from "node:os";
 import { apiVersion } from "../../api/openapi.js";
-import type { CertifyResult } from "../../certify/certificate/certificate.js";
-import { certifyResultOf } from "../../certify/certificate/certify-result.js";
+import { type CertifyResult, certifyResultOf } from "../../certify/certificate/certificate.js";
 import { certify } from "../../certify/certify.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";

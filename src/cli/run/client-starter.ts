@@ -1,4 +1,4 @@
-import type { NotMade, PlannedRun, RunEnd } from "../../certify/client-runs/client-run.js";
+import type { PlannedRun, RunEnd } from "../../certify/client-runs/client-run.js";
 import { SeenRequests } from "../../certify/client-runs/seen-requests.js";
 import { nodePlatform } from "../../node/platform.js";
 import { minute } from "../../rules/time.js";
@@ -17,7 +17,7 @@ import { TakenSignals } from "./taken-signals.js";
 //
 //   the command             certify gets
 //   not_run                 a run that has failed, with why it could not start
-//   stopped, by a signal    not_made, as each run during or after a signal
+//   stopped, by a signal    stopped, as each run during or after a signal
 //   ended, in its time      a run that has passed or failed, by the exit code
 //   ended, too late         a run that has timed out
 
@@ -52,10 +52,10 @@ export class ClientStarter {
   }
 
   /** Runs the client in its own sandbox once a job is free. */
-  async runInTurn(request: PlannedRun): Promise<RunEnd | NotMade> {
+  async runInTurn(request: PlannedRun): Promise<RunEnd | "stopped"> {
     const runOnce = () => this.#runUnlessStopped(request);
     const { result, isShared } = await this.#queue.run(runOnce, request.isAlone);
-    return result.kind === "not_made" ? result : { ...result, isShared };
+    return result === "stopped" ? result : { ...result, isShared };
   }
 
   /** Runs the client once at a time from now on. */
@@ -63,11 +63,11 @@ export class ClientStarter {
     this.#queue.runOneAtATime();
   }
 
-  async #runUnlessStopped(request: PlannedRun): Promise<RunEnd | NotMade> {
-    if (this.stopped !== undefined) return { kind: "not_made" };
+  async #runUnlessStopped(request: PlannedRun): Promise<RunEnd | "stopped"> {
+    if (this.stopped !== undefined) return "stopped";
     const runEnd = await runInOwnSandbox(this.#common, request, this.#signals);
     // A run that the signal ended shows nothing.
-    return this.stopped === undefined ? runEnd : { kind: "not_made" };
+    return this.stopped === undefined ? runEnd : "stopped";
   }
 }
 
@@ -75,7 +75,7 @@ async function runInOwnSandbox(
   { call, loaded, startOptions }: CommonStart,
   request: PlannedRun,
   signals: TakenSignals,
-): Promise<RunEnd | NotMade> {
+): Promise<RunEnd | "stopped"> {
   // Milliseconds: of the whole run, and since the latest request.
   const { total, silent } = request.timeouts;
   const { stopwatch, time } = nodePlatform;
@@ -105,19 +105,16 @@ async function runInOwnSandbox(
 }
 
 /** What certify gets of a command: the table at the head of this file. */
-function runEndOf(
-  end: CommandEnd,
-  facts: Omit<RunEnd, "kind" | "result" | "code" | "failure">,
-): RunEnd | NotMade {
+function runEndOf(end: CommandEnd, facts: Omit<RunEnd, "result" | "code" | "failure">): RunEnd | "stopped" {
   switch (end.kind) {
     case "not_run":
-      return { kind: "ended", result: "failed", code: null, failure: end.failure, ...facts };
+      return { result: "failed", code: null, failure: end.failure, ...facts };
     case "stopped":
-      return { kind: "not_made" };
+      return "stopped";
     case "ended": {
-      if (end.isTimedOut) return { kind: "ended", result: "timed_out", code: null, ...facts };
+      if (end.isTimedOut) return { result: "timed_out", code: null, ...facts };
       const result = end.code === 0 ? "passed" : "failed";
-      return { kind: "ended", result, code: end.code, ...facts };
+      return { result, code: end.code, ...facts };
     }
     default:
       return end satisfies never;

@@ -1,11 +1,9 @@
-import type { CertifyResult } from "../../../src/certify/certificate/certificate.js";
-import { certifyResultOf } from "../../../src/certify/certificate/certify-result.js";
+import { type CertifyResult, certifyResultOf } from "../../../src/certify/certificate/certificate.js";
 import { certify } from "../../../src/certify/certify.js";
 import type { Finding } from "../../../src/certify/checks/judgment.js";
 import type { CertifyPlan } from "../../../src/certify/checks/plan.js";
-import type { ClientRunner, NotMade, RunEnd } from "../../../src/certify/client-runs/client-run.js";
+import type { ClientRunner, RunEnd, Timeouts } from "../../../src/certify/client-runs/client-run.js";
 import { SeenRequests } from "../../../src/certify/client-runs/seen-requests.js";
-import type { Timeouts } from "../../../src/certify/client-runs/timeouts.js";
 import { nodePlatform } from "../../../src/node/platform.js";
 import { clientReport } from "../../../src/report/report.js";
 import { type RandomStream, randomStream } from "../../../src/rules/seed.js";
@@ -49,8 +47,8 @@ export async function certifySuite(
   let count = 0;
   let last: Promise<unknown> = Promise.resolve();
   const run: ClientRunner["run"] = ({ seed, conditions, timeouts }) => {
-    const next = last.then(async (): Promise<RunEnd | NotMade> => {
-      if (count >= stopAfter) return { kind: "not_made" };
+    const next = last.then(async (): Promise<RunEnd | "stopped"> => {
+      if (count >= stopAfter) return "stopped";
       count += 1;
       const random = randomStream(count, "run", label);
       return runOnce(suite, conditions, { seed, random, number: count, timeouts });
@@ -152,5 +150,5 @@ async function runOnce(
   const result = code === undefined ? "timed_out" : code === 0 ? "passed" : "failed";
   const report = clientReport(server(), { underExec: true }, counters);
   const durationMs = Math.round(stopwatch());
-  return { kind: "ended", result, code: code ?? null, durationMs, report, output: [], ...collected.facts() };
+  return { result, code: code ?? null, durationMs, report, output: [], ...collected.facts() };
 }

@@ -1,4 +1,44 @@
+import { nameOf } from "../checks/check.js";
+import type { CertifyPlan } from "../checks/plan.js";
 import type { ClientRun } from "./client-run.js";
+
+/** The words of a command of svc-sandbox that shows a problem again, with the flags that its run needs. */
+export function againCommand(
+  { flags, certifyFlags }: Pick<CertifyPlan, "flags" | "certifyFlags">,
+  by: "exec" | "certify",
+  ...words: readonly string[]
+): string[] {
+  const again = [by, ...words, ...flags];
+  if (by === "certify") again.push(...certifyFlags);
+  return again;
+}
+
+export function againWithOnly(plan: CertifyPlan, names: readonly string[]): string[] {
+  const only: string[] = [];
+  for (const name of names) only.push("--only", name);
+  return againCommand(plan, "certify", ...only);
+}
+
+/** The words of the command that shows this run again: `exec`, if it can. It cannot end a run by time, answer wrongly or reject. */
+export function againCommandOfRun(
+  { purpose, result, conditions }: Pick<ClientRun, "purpose" | "result" | "conditions">,
+  plan: CertifyPlan,
+): string[] {
+  const isMixed = purpose.kind === "varied" && purpose.seed === "mixed";
+  const isByExec = result !== "timed_out" && !isMixed;
+  if (isByExec && purpose.kind === "varied") {
+    return againCommand(plan, "exec", "--profile", "varied", "--seed", String(purpose.seed));
+  }
+  if (isByExec && purpose.kind === "plain") {
+    // A plain run that failed is also tried with `typical`.
+    const profile = conditions.profile === "typical" ? ["--profile", "typical"] : [];
+    return againCommand(plan, "exec", ...profile);
+  }
+  const words = ["--only", nameOf(purpose)];
+  // The name of the mixed run does not have its seed.
+  if (isMixed) words.push("--seed", String(plan.firstSeed));
+  return againCommand(plan, "certify", ...words);
+}
 
 /** Lines that say what failed, as programs and runners of tests write them. */
 const errorLines: readonly RegExp[] = [
@@ -17,7 +57,6 @@ const errorLines: readonly RegExp[] = [
   /^\s+\S+\.go:\d+: \S/,
 ];
 
-/** A line that only says that something failed. */
 const failureLine = /\bFAIL(?:ED)?\b.*\S/;
 
 /** A line that a package manager adds after the command: it explains nothing. */

@@ -1,5 +1,31 @@
 import { expect, test } from "vitest";
-import { lastLineOf } from "./last-line.js";
+import type { CertifyPlan } from "../checks/plan.js";
+import { againCommandOfRun, lastLineOf } from "./finding-parts.js";
+
+const plan: CertifyPlan = {
+  seed: 1,
+  firstSeed: 9,
+  allow: [],
+  defaultKey: "active",
+  flags: ["--now", "0"],
+  certifyFlags: [],
+};
+
+test("the command of a mixed run has its seed, which its name lacks", () => {
+  const mixed = { kind: "varied", seed: "mixed" } as const;
+  for (const result of ["failed", "passed", "timed_out"] as const) {
+    const again = againCommandOfRun({ purpose: mixed, result, conditions: { profile: "varied" } }, plan);
+    expect(again.join(" ")).toBe("certify --only varied.mixed --seed 9 --now 0");
+  }
+});
+
+test("the command of a plain run that differs only in its profile has the profile", () => {
+  const purpose = { kind: "plain" } as const;
+  const commandWith = (profile: "minimal" | "typical") =>
+    againCommandOfRun({ purpose, result: "failed", conditions: { profile } }, plan).join(" ");
+  expect(commandWith("typical")).toBe("exec --profile typical --now 0");
+  expect(commandWith("minimal")).toBe("exec --now 0");
+});
 
 const ofNode = [
   "not ok 1 - a key",

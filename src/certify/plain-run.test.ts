@@ -1,11 +1,16 @@
 import { expect, test } from "vitest";
+import { handMade } from "../../test/certify/hand-made.js";
 import { startFrozen } from "../../test/support/doors.js";
 import { clientReport } from "../report/report.js";
 import type { Report } from "../report/report-shape.js";
-import { findDoubtOfCoverage } from "./coverage.js";
+import { findDoubtOfPlainRun } from "./plain-run.js";
 
 const report = clientReport(startFrozen("key-states"));
 const { coverage, announced } = report;
+
+/** Why a plain run that passed with this report shows too little. */
+const doubtOf = async (given: Report) =>
+  findDoubtOfPlainRun((await handMade(() => ({ report: given }))).runs);
 
 /** A report that covers so many promised outcomes and announced endpoints. */
 const covering = (promised: number, endpoints: number, more: Partial<Report> = {}): Report => ({
@@ -38,30 +43,30 @@ test.each<[string, Report, string | undefined]>([
     `the client covers 0 of ${coverage.promised} promised outcomes and 2 announced endpoints, and certify needs 5`,
   ],
   ["no request", covering(0, 0, { requests: 0 }), "the command sent no request"],
-])("a plain run with %s", (_, given, why) => {
-  expect(findDoubtOfCoverage(given)?.why).toBe(why);
+])("a plain run with %s", async (_, given, why) => {
+  expect((await doubtOf(given))?.why).toBe(why);
 });
 
-test("a plain run that covers four outcomes is told which keys to send", () => {
-  expect(findDoubtOfCoverage(covering(4, 0))?.whatToDo).toMatch(
+test("a plain run that covers four outcomes is told which keys to send", async () => {
+  expect((await doubtOf(covering(4, 0)))?.whatToDo).toMatch(
     /^Send 1 or more of these keys, and check each response: SVC_KEY_LIVE \(200\.live\), /,
   );
 });
 
-test("a plain run is told to send other requests as well if too few keys cover an outcome", () => {
+test("a plain run is told to send other requests as well if too few keys cover an outcome", async () => {
   const outcomes = report.outcomes.map((row) =>
     row.outcome === "200.live"
       ? { ...row, covered: false }
       : { ...row, covered: row.outcome === "200.test", howToCover: null },
   );
-  expect(findDoubtOfCoverage(covering(1, 0, { outcomes }))?.whatToDo).toBe(
+  expect((await doubtOf(covering(1, 0, { outcomes })))?.whatToDo).toBe(
     "Send these keys, and other requests, so that they end on 4 or more other outcomes, and check each response: SVC_KEY_LIVE (200.live)",
   );
 });
 
-test("a plain run is told to cover more outcomes if no key of a scenario covers them alone", () => {
+test("a plain run is told to cover more outcomes if no key of a scenario covers them alone", async () => {
   const outcomes = report.outcomes.map((row) => ({ ...row, howToCover: null }));
-  expect(findDoubtOfCoverage(covering(3, 0, { outcomes }))?.whatToDo).toBe(
+  expect((await doubtOf(covering(3, 0, { outcomes })))?.whatToDo).toBe(
     "Send requests that end on 2 or more other outcomes, and check each response.",
   );
 });

@@ -1,16 +1,49 @@
 import { expect, test } from "vitest";
 import { handMade } from "../../../test/certify/hand-made.js";
 import type { RunEnd } from "./client-run.js";
-import { repeatFailures } from "./repeat-failures.js";
+import { findDoubtOfFailure, repeatFailures } from "./failures.js";
+import { shownOr } from "./runs.js";
 
 const varied = { purpose: { kind: "varied", seed: 1 }, conditions: { profile: "varied" } } as const;
 const failed: Partial<RunEnd> = { result: "failed" };
 
 /** Runs whose varied ones end like this, by how many there were; the plain ones pass. */
-const runsThat = (endOf: (before: number) => Partial<RunEnd> | undefined) =>
-  handMade(({ name }, before) => (name === "varied.1" ? endOf(before) : {}));
+const runsThat = (endOf: (before: number) => Partial<RunEnd> | undefined, only?: readonly string[]) =>
+  handMade(({ name }, before) => (name === "varied.1" ? endOf(before) : {}), only && { only });
 
 const firstOf = async ({ runs }: Awaited<ReturnType<typeof handMade>>) => await runs.makeOnce(varied);
+
+test("with all varied runs, a failure counts without another run", async () => {
+  const made = await runsThat(() => failed);
+  expect(await findDoubtOfFailure(made.runs, await firstOf(made))).toBeUndefined();
+  expect(made.names).toHaveLength(2);
+});
+
+test("with fewer varied runs, a failure counts if it comes again, and two more plain runs are made", async () => {
+  const only = ["varied.1"];
+  const sure = await runsThat(() => failed, only);
+  expect(await findDoubtOfFailure(sure.runs, await firstOf(sure))).toBeUndefined();
+  expect(sure.names.filter((name) => name === "plain")).toHaveLength(3);
+  const once = await runsThat((before) => (before === 0 ? failed : {}), only);
+  expect((await findDoubtOfFailure(once.runs, await firstOf(once)))?.why).toBe(
+    "the command fails, but only in some runs",
+  );
+});
+
+test("a failure does not count if the last plain run is not made", async () => {
+  const made = await handMade(
+    ({ name }, before) => (name === "varied.1" ? failed : before === 2 ? undefined : {}),
+    {
+      only: ["varied.1"],
+    },
+  );
+  await expect(findDoubtOfFailure(made.runs, await firstOf(made))).rejects.toMatchObject({
+    reason: { why: "certify was stopped" },
+  });
+});
+
+const whyFailuresDoNotCount = (...args: Parameters<typeof repeatFailures>) =>
+  shownOr(repeatFailures(...args), (reason) => reason);
 
 test.each<[string, Partial<RunEnd>, number]>([
   ["one failure is repeated five times: chance passes one of them", failed, 5],
@@ -18,17 +51,19 @@ test.each<[string, Partial<RunEnd>, number]>([
 ])("%s", async (_, end, count) => {
   const made = await runsThat(() => end);
   const run = await firstOf(made);
-  expect(await repeatFailures(made.runs, [run])).toBeUndefined();
+  expect(await whyFailuresDoNotCount(made.runs, [run])).toBeUndefined();
   expect(made.names.filter((name) => name === "varied.1")).toHaveLength(1 + count);
 });
 
 test("a repetition that passes contradicts the failure, and one that was not made shows nothing", async () => {
   const passing = await runsThat((before) => (before < 3 ? failed : {}));
-  const doubt = await repeatFailures(passing.runs, [await firstOf(passing)]);
+  const doubt = await whyFailuresDoNotCount(passing.runs, [await firstOf(passing)]);
   expect(doubt?.why).toBe("the command passes and fails under the same conditions (varied.1, runs 2 and 5)");
   expect(passing.runs.findContradiction()).toMatchObject({ failed: { number: 2 }, passed: { number: 5 } });
   const stopped = await runsThat((before) => (before < 3 ? failed : undefined));
-  expect((await repeatFailures(stopped.runs, [await firstOf(stopped)]))?.why).toBe("certify was stopped");
+  expect((await whyFailuresDoNotCount(stopped.runs, [await firstOf(stopped)]))?.why).toBe(
+    "certify was stopped",
+  );
   expect(stopped.runs.isStopped).toBe(true);
 });
 

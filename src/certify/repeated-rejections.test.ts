@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { handMade, reportCovering, sentKey } from "../../../test/certify/hand-made.js";
-import type { RunEnd, SentKey } from "../client-runs/client-run.js";
+import { handMade, reportCovering, sentKey } from "../../test/certify/hand-made.js";
+import type { RunEnd, SentKey } from "./client-runs/client-run.js";
 import { noteRepeatedRejections } from "./repeated-rejections.js";
 
 const rejected = { outcome: "401.revoked" } as const;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { timeoutsFor } from "./timeouts.js";
+import { timeoutsFor } from "./client-run.js";
 
 test.each<[string, Parameters<typeof timeoutsFor>, { readonly total: number; readonly silent: number }]>([
   ["what --timeout sets", [5_000, 1_000, 61_000], { total: 5_000, silent: 5_000 }],

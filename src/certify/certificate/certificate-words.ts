@@ -1,7 +1,10 @@
 import { pluralize } from "../../report/plain-text.js";
-import { type Check, isNameOfAdvice, nameOf } from "../checks/check.js";
-import type { Finding, JudgedCheck } from "../checks/judgment.js";
+import { rerunCommand } from "../../report/shell-words.js";
+import { nameOf } from "../checks/check.js";
+import { type Finding, isProblemOf, type JudgedCheck } from "../checks/judgment.js";
 import type { CertifyResult } from "./certificate.js";
+
+// The words that all formats of a certificate have.
 
 /** The first line of a certificate, without its full stop: the verdict, and how much was judged. */
 export function conclusionLine(certified: CertifyResult): string {
@@ -24,7 +27,6 @@ export function conclusionLine(certified: CertifyResult): string {
   }
 }
 
-/** The names of checks that failed, and that no problem is about. */
 export function failedWithoutProblem(checks: readonly JudgedCheck[], problems: readonly Finding[]): string[] {
   const names: string[] = [];
   for (const { check, result } of checks) {
@@ -34,17 +36,25 @@ export function failedWithoutProblem(checks: readonly JudgedCheck[], problems: r
   return names;
 }
 
-/** Whether a problem is about this check. One of advice lists the runs that have the advice, and is about none of their checks. */
-export function isProblemOf(problem: Finding, check: Check): boolean {
-  const name = nameOf(check);
-  if (problem.name === name) return true;
-  return !isNameOfAdvice(problem.name) && problem.runs.includes(name);
-}
-
 /** As in " (only resend.401; allowed fault.status)"; empty if every run was made, and nothing is allowed. */
 function limitWords({ only, allow }: Pick<CertifyResult, "only" | "allow">): string {
   const limits: string[] = [];
   if (only !== undefined) limits.push(`only ${only.join(", ")}`);
   if (allow.length > 0) limits.push(`allowed ${allow.join(", ")}`);
   return limits.length === 0 ? "" : ` (${limits.join("; ")})`;
+}
+
+/** How the user starts svc-sandbox, with the scenario if it was given. */
+export interface Program {
+  readonly program?: string;
+  readonly scenario?: string | undefined;
+}
+
+export function againLine(
+  { again: [by = "exec", ...flags] }: Pick<Finding, "again">,
+  command: readonly string[],
+  { program, scenario }: Program,
+): string {
+  const words = scenario === undefined ? flags : [scenario, ...flags];
+  return rerunCommand(by, words, command, program);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { startFrozen } from "../../test/support/doors.js";
 import { clientReport } from "../report/report.js";
-import { findDoubtOfOnly } from "./doubt-of-only.js";
+import { findDoubtOfOnly } from "./only.js";
 
 const report = clientReport(startFrozen("key-states"));
 
