@@ -2,7 +2,7 @@ import { listed } from "../schema/words.js";
 import { isKey, keysInVariables, type Variables, variablesNamedLikeKeys } from "./contract/key-variables.js";
 import { outcomesOfVariable, outcomesReachedWith, unusedVariables } from "./contract/keys-of-outcomes.js";
 import { undocumentedNames } from "./differences/undocumented-names.js";
-import type { Attempt } from "./sending/attempt.js";
+import { type Attempt, hasData } from "./sending/attempt.js";
 
 /** Notes on the names in responses that the contract does not have. */
 export function notesOnNames(attempts: readonly Attempt[]): string[] {
@@ -15,8 +15,8 @@ export function notesOnNames(attempts: readonly Attempt[]): string[] {
 }
 
 /** Whether the service itself has responded: an outage, a lock or a gateway is no part of the contract. */
-function isOfTheService({ evidence }: Attempt): boolean {
-  return evidence.kind === "judged" || evidence.kind === "key_in_doubt";
+function isOfTheService({ response, unjudged }: Attempt): boolean {
+  return unjudged === undefined || (response !== undefined && hasData(response));
 }
 
 /** Notes on variables that are missing, were not tried, or should have had another key. */

@@ -21,13 +21,13 @@ interface LearnedAssumption {
   /** `each 401` if several outcomes with this status show it, otherwise the outcome. */
   readonly from: readonly string[];
   /** The statuses and limits that no response had, and whose responses could show another value. */
-  readonly missingResponses: readonly (number | PromisedOutcomeId)[];
+  readonly notSeen?: readonly (number | PromisedOutcomeId)[];
 }
 
 export interface Learned {
   readonly assumptions: Readonly<Record<string, LearnedAssumption>>;
   /** What would show the assumptions that no response has shown. */
-  readonly unseenAssumptions: Readonly<Record<string, string>>;
+  readonly unseen: Readonly<Record<string, string>>;
   readonly notes: readonly string[];
 }
 
@@ -49,7 +49,7 @@ interface Reading {
 export function learnAssumptions(attempts: readonly CompletedAttempt[]): Learned {
   const contexts = readContexts(attempts);
   const assumptions: Record<string, LearnedAssumption> = {};
-  const unseenAssumptions: Record<string, string> = {};
+  const unseen: Record<string, string> = {};
   const notes: string[] = [];
   for (const [name, row] of Object.entries(assumptionRows)) {
     const result = learnAssumption(row, contexts);
@@ -58,14 +58,14 @@ export function learnAssumptions(attempts: readonly CompletedAttempt[]): Learned
         assumptions[name] = result.assumption;
         break;
       case "needs_more":
-        unseenAssumptions[name] = result.needs;
+        unseen[name] = result.needs;
         break;
       case "only_noted":
         notes.push(`${name} is not learned, because ${result.note}.`);
         break;
     }
   }
-  return { assumptions, unseenAssumptions, notes: [...notes, ...notesOnScope(attempts)] };
+  return { assumptions, unseen, notes: [...notes, ...notesOnScope(attempts)] };
 }
 
 function readContexts(attempts: readonly CompletedAttempt[]): ReadContext[] {
@@ -99,8 +99,8 @@ function learnAssumption(row: AssumptionRow, contexts: readonly ReadContext[]): 
   }
 
   const missingStatuses = row.statuses.filter((status) => !seen.has(status));
-  const missingResponses = [...missingStatuses, ...listMissingLimits(attempts)];
-  return { kind: "learned", assumption: { value, from, missingResponses } };
+  const notSeen = [...missingStatuses, ...listMissingLimits(attempts)];
+  return { kind: "learned", assumption: { value, from, ...(notSeen.length > 0 && { notSeen }) } };
 }
 
 /** Describes the responses that a reader has to get: `a 401 and a 429 (--probe-limits)`. */
@@ -165,8 +165,8 @@ function notesOnScope(attempts: readonly CompletedAttempt[]): string[] {
 }
 
 /** Where an assumption is from: `each 401, 429.per_minute; not seen: 403`. */
-export function whereSeen({ from, missingResponses }: LearnedAssumption): string {
+export function whereSeen({ from, notSeen }: LearnedAssumption): string {
   const sources = from.join(", ");
-  if (missingResponses.length === 0) return sources;
-  return `${sources}; not seen: ${missingResponses.join(", ")}`;
+  if (notSeen === undefined) return sources;
+  return `${sources}; not seen: ${notSeen.join(", ")}`;
 }

@@ -63,13 +63,14 @@ export function ruleOf(outcome: PromisedOutcomeId): ContractRule {
   return neededKeys[outcome].rule;
 }
 
-/** The variable with the key of an outcome, or why there is none; `why` contains no part of a key. */
+/** The variable with the key of an outcome, none if it needs no key of yours, or why there is none, without a part of a key. */
 type KeyOfOutcome =
-  | { readonly kind: "key"; readonly variable: string }
+  | { readonly kind: "key"; readonly variable?: string }
   | { readonly kind: "no_key"; readonly why: string };
 
 /** Finds the variable with the key of an outcome. */
 export function findKey({ variables, kind }: ContractOutcome, env: Variables): KeyOfOutcome {
+  if (variables.length === 0) return { kind: "key" };
   let whyUnsuitable: string | undefined;
   for (const variable of variables) {
     const apiKey = textOfVariable(variable, env);

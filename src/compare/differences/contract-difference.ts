@@ -17,7 +17,7 @@ export interface ResponseDifference {
 export interface ContractDifference extends ResponseDifference {
   readonly outcome: PromisedOutcomeId;
   /** The number of its request among those for the outcome, if it is not the first one. */
-  readonly laterRequest?: number;
+  readonly request?: number;
   readonly requestId?: string;
 }
 
@@ -28,7 +28,7 @@ export function withRequest(attempt: Attempt, difference: ResponseDifference): C
   return {
     outcome,
     ...difference,
-    ...(nth > 1 && { laterRequest: nth }),
+    ...(nth > 1 && { request: nth }),
     ...(requestId && { requestId: shownText(requestId) }),
   };
 }

@@ -1,6 +1,6 @@
 import { outcomeRow } from "../../rules/outcomes.js";
 import { minute } from "../../rules/time.js";
-import type { PromisedOutcomeId, WhyByOutcome } from "../contract/promised-outcome.js";
+import type { Unjudged } from "../comparison.js";
 import { readDate } from "../response/headers.js";
 import { memberIn, todayPath } from "../response/members.js";
 import { type Attempt, type CompletedAttempt, describeAttempt, got200 } from "../sending/attempt.js";
@@ -84,31 +84,26 @@ function minutesOf(
   return minuteBefore === minuteOfNext ? "same_minute" : "two_minutes";
 }
 
-/** Returns why the counts of outcomes stay open: no pair of 200s shows whether the requests of their key are counted. */
-export function findOpenCounts(attempts: readonly Attempt[]): WhyByOutcome {
-  const whyByOutcome = new Map<PromisedOutcomeId, string>();
+/** Returns the counts that stay open: no pair of 200s shows whether the requests of their key are counted. */
+export function findOpenCounts(attempts: readonly Attempt[]): Unjudged[] {
+  const openCounts: Unjudged[] = [];
   for (const apiKey of new Set(attempts.map((attempt) => attempt.apiKey))) {
     const attemptsOfKey = attempts.filter((attempt) => attempt.apiKey === apiKey);
-    for (const { outcome, why } of findOpenCountsOfKey(attemptsOfKey)) whyByOutcome.set(outcome, why);
+    openCounts.push(...findOpenCountsOfKey(attemptsOfKey));
   }
-  return whyByOutcome;
-}
-
-/** An outcome whose counts stay open, with the reason. */
-interface OpenCount {
-  readonly outcome: PromisedOutcomeId;
-  readonly why: string;
+  return openCounts;
 }
 
 /** The counts of a key are open only if each pair of its 200s is. */
-function findOpenCountsOfKey(attemptsOfKey: readonly Attempt[]): OpenCount[] {
-  const openCounts: OpenCount[] = [];
+function findOpenCountsOfKey(attemptsOfKey: readonly Attempt[]): Unjudged[] {
+  const openCounts: Unjudged[] = [];
   for (const pair of pairSuccesses(attemptsOfKey)) {
     const comparison = compareCounts(pair);
     if (comparison.kind !== "open") return [];
     const { outcome } = pair.next;
     // The 200 of a key that should be rejected has a reason of its own.
-    if (outcomeRow(outcome).status === 200) openCounts.push({ outcome, why: comparison.why });
+    if (outcomeRow(outcome).status !== 200) continue;
+    openCounts.push({ outcomes: [outcome], rule: "R24", at: "$.data.usage.today", why: comparison.why });
   }
   return openCounts;
 }

@@ -1,4 +1,4 @@
-import type { WhyByOutcome } from "../contract/promised-outcome.js";
+import { type Findings, noFindings } from "../comparison.js";
 import { headerOf } from "../response/headers.js";
 import { memberIn, organizationIdPath } from "../response/members.js";
 import { type Attempt, type CompletedAttempt, got200, rightful200s } from "../sending/attempt.js";
@@ -6,14 +6,8 @@ import { type ContractDifference, type ResponseDifference, withRequest } from ".
 import { compareCounts, findOpenCounts, pairSuccesses, type SuccessPair } from "./counts.js";
 import { compareReplacement, compareScopes } from "./keys-compared.js";
 
-interface ComparedSuccesses {
-  readonly differences: readonly ContractDifference[];
-  /** Why nobody can tell whether the requests of a key are counted, by the outcome of the key. */
-  readonly openCounts: WhyByOutcome;
-}
-
 /** Compares the responses with status 200 with each other. */
-export function compareSuccesses(attempts: readonly Attempt[]): ComparedSuccesses {
+export function compareSuccesses(attempts: readonly Attempt[]): Findings {
   const all200s = attempts.filter(got200);
   const differences = compareRequestIds(all200s);
 
@@ -28,7 +22,7 @@ export function compareSuccesses(attempts: readonly Attempt[]): ComparedSuccesse
   const withoutScope = all200s.find(({ outcome }) => outcome === "403.insufficient_scope");
   if (withoutScope !== undefined) differences.push(...compareScopes(withoutScope, rightful));
 
-  return { differences, openCounts: findOpenCounts(attempts) };
+  return { ...noFindings, differences, unjudged: findOpenCounts(attempts) };
 }
 
 /** No two responses may have the same request id (R7). */

@@ -19,6 +19,8 @@ export interface CompareOptions {
   readonly time?: number;
   /** Makes a well-formed but unknown key, another one each time; `index` counts the unknown keys from 0. */
   readonly unknownKey: (index: number) => string;
+  /** Chooses the random order of the 401s. Default: 1. */
+  readonly seed?: number;
   /** Ends the comparison with what it has, also during a request; its reason is the name of a signal. */
   readonly stop?: AbortSignal;
 }
