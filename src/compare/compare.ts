@@ -3,7 +3,7 @@ import { learnAssumptions } from "./assumptions/assumptions.js";
 import { valuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
 import { type Comparison, type Findings, joinFindings } from "./comparison.js";
 import { contractOutcomes } from "./contract/keys-of-outcomes.js";
-import type { ContractDifference } from "./differences/contract-difference.js";
+import type { ContractDifference } from "./differences/judge.js";
 import { judgeAttempt } from "./differences/judge.js";
 import { compareSuccesses } from "./differences/successes.js";
 import { tryLimits } from "./limits.js";
@@ -11,7 +11,7 @@ import { notesOnNames, notesOnVariables } from "./notes.js";
 import { judgeOutcomes } from "./outcomes.js";
 import { compareRejections } from "./rejections/compare-rejections.js";
 import { reachedItsOutcome } from "./sending/attempt.js";
-import type { CompareOptions, Send } from "./sending/compare-options.js";
+import type { CompareOptions, Send } from "./sending/session.js";
 import { Session } from "./sending/session.js";
 import { tryOutcomes } from "./sending/try-outcomes.js";
 

@@ -7,9 +7,9 @@ import { listed } from "../schema/words.js";
 import { whereSeen } from "./assumptions/assumptions.js";
 import type { ValuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
 import { type ComparedOutcome, type Comparison, comparisonJson, uncomparedCauses } from "./comparison.js";
+import type { PromisedOutcomeId } from "./contract/contract-rules.js";
 import { type ContractRule, contractRules } from "./contract/contract-rules.js";
-import type { PromisedOutcomeId } from "./contract/promised-outcome.js";
-import type { ContractDifference } from "./differences/contract-difference.js";
+import type { ContractDifference } from "./differences/judge.js";
 import { listPlaces } from "./outcomes.js";
 import { shownText } from "./response/describe.js";
 

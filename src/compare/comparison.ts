@@ -1,8 +1,8 @@
 import { membersToSnakeCase } from "../schema/spelling.js";
 import type { Learned } from "./assumptions/assumptions.js";
 import type { ValuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
-import type { PromisedOutcomeId } from "./contract/promised-outcome.js";
-import type { ContractDifference } from "./differences/contract-difference.js";
+import type { PromisedOutcomeId } from "./contract/contract-rules.js";
+import type { ContractDifference } from "./differences/judge.js";
 
 // The members of a comparison have the names of `--json`, in camelCase.
 

@@ -1,9 +1,14 @@
 import { pluralize } from "../report/plain-text.js";
 import { minute } from "../rules/time.js";
 import { type Findings, joinFindings, noFindings } from "./comparison.js";
-import { textOfVariable } from "./contract/key-variables.js";
-import { type ContractOutcome, contractOutcomes, findKey, isLimit } from "./contract/keys-of-outcomes.js";
-import { describeMember } from "./response/describe-response.js";
+import {
+  type ContractOutcome,
+  contractOutcomes,
+  findKey,
+  isLimit,
+  textOfVariable,
+} from "./contract/keys-of-outcomes.js";
+import { describeMember } from "./response/describe.js";
 import { perMinutePath, wholeNumberIn } from "./response/members.js";
 import {
   type Attempt,

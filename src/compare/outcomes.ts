@@ -2,8 +2,8 @@ import { pluralize } from "../report/plain-text.js";
 import { listed } from "../schema/words.js";
 import type { ComparedOutcome, Unjudged } from "./comparison.js";
 import { contractOutcomes } from "./contract/keys-of-outcomes.js";
-import type { ContractDifference } from "./differences/contract-difference.js";
-import { describeResponse } from "./response/describe-response.js";
+import type { ContractDifference } from "./differences/judge.js";
+import { describeResponse } from "./response/describe.js";
 import type { Attempt } from "./sending/attempt.js";
 
 /** So many places are named at most: a server's response can have thousands. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
-import { type Ending, endings } from "../../src/compare/sending/endings.js";
+import { type Ending, endings } from "../../src/compare/sending/session.js";
 import { unknownSecret } from "../../src/scenario/keys/secrets.js";
 import { allProbeKeys, type Misbehave, probed, type Reply } from "../support/probed-server.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
-import type { CompareOptions } from "../../src/compare/sending/compare-options.js";
+import type { CompareOptions } from "../../src/compare/sending/session.js";
 import { unknownSecret } from "../../src/scenario/keys/secrets.js";
 import { type Misbehave, probed, probeKeys, type Reply } from "../support/probed-server.js";
 

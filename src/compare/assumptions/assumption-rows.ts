@@ -4,19 +4,17 @@ import { day, minute } from "../../rules/time.js";
 import { assumptionsSchema } from "../../scenario/format/assumption-shapes.js";
 import { findMismatches } from "../../schema/mismatches.js";
 import { isMapping } from "../../schema/type-tag.js";
-import { readChallenge } from "../response/challenge.js";
 import { describeInvalidWait, describeValue, quoted, shownText } from "../response/describe.js";
-import { headerOf, readDate, retryAfterForm } from "../response/headers.js";
+import { headerOf, readChallenge, readDate, retryAfterForm } from "../response/headers.js";
 import { memberIn } from "../response/members.js";
 import type { CompletedAttempt } from "../sending/attempt.js";
 import type { LimitHeaders } from "./limit-headers.js";
 
-export type LearnedValue = string | boolean;
-
-/** What a response shows of an assumption, also in words. `another_form` is what the assumption cannot have. */
-export type ShownAssumption =
-  | { readonly kind: "value"; readonly value: LearnedValue; readonly words: string }
-  | { readonly kind: "another_form"; readonly words: string };
+/** What a response shows of an assumption. Without a value, it is something that the assumption cannot have. */
+export interface ShownAssumption {
+  readonly value?: string | boolean;
+  readonly words: string;
+}
 
 /** An attempt to read, and what the responses together tell of its own. */
 export interface ReadContext {
@@ -33,7 +31,7 @@ export interface AssumptionRow {
   /** Returns `undefined` if the response does not show it. */
   readonly read: (context: ReadContext) => ShownAssumption | undefined;
   /** The statuses that must all have shown this value before it is learned. Default: none, so any response is enough. */
-  readonly learnedOnlyWith?: (value: LearnedValue) => readonly number[];
+  readonly learnedOnlyWith?: (value: ShownAssumption["value"]) => readonly number[];
 }
 
 /** The assumptions that show in single responses. */
@@ -65,12 +63,12 @@ const membersByCode: ReadonlyMap<unknown, readonly string[]> = new Map([
 /** The members of `error.details` that the sandbox sends with a 429. */
 const limitMembers = ["limit", "retry_after_seconds"];
 
-function valueShown(value: LearnedValue): ShownAssumption {
-  return { kind: "value", value, words: shownText(String(value)) };
+function valueShown(value: string | boolean): ShownAssumption {
+  return { value, words: shownText(String(value)) };
 }
 
 function anotherForm(words: string): ShownAssumption {
-  return { kind: "another_form", words };
+  return { words };
 }
 
 function readRequestId({ attempt }: ReadContext): ShownAssumption {

@@ -1,6 +1,8 @@
 import { headerOf } from "../response/headers.js";
-import { findVaryingPositions, joinWithout, type Words } from "../response/words.js";
 import type { CompletedAttempt } from "../sending/attempt.js";
+
+/** After and before each space, comma and quotation mark, and after `=`: `nonce="a1"` has `nonce=`, `"`, `a1` and `"`. */
+const betweenWords = /(?<=[\s=,"])|(?=[\s,"])/;
 
 /**
  * Returns the challenge of each response, empty without one. Words that two responses to one cause do not share, such as a
@@ -12,24 +14,27 @@ export function stableChallenges(
   // A word that varies for one cause is `…` for all: if a nonce is only drawn anew for unknown keys, the challenges of all
   // causes can still be equal.
   const varying = new Set<string>();
-  for (const outcome of new Set(attempts.map((attempt) => attempt.outcome))) {
-    const attemptsOfOutcome = attempts.filter((attempt) => attempt.outcome === outcome);
-    const [first, ...later] = attemptsOfOutcome.map(wordsOfChallenge);
-    if (first === undefined) continue;
+  const firstByOutcome = new Map<string, readonly string[]>();
+  for (const attempt of attempts) {
+    const words = wordsOfChallenge(attempt);
+    const first = firstByOutcome.get(attempt.outcome) ?? words;
+    firstByOutcome.set(attempt.outcome, first);
     // A text of another length than the first one is another challenge.
-    const comparable = later.filter((words) => words.length === first.length);
-    for (const position of findVaryingPositions([first, ...comparable])) varying.add(position);
+    if (words.length !== first.length) continue;
+    for (const [index, word] of words.entries()) {
+      if (word !== first[index]) varying.add(`${index} of ${words.length}`);
+    }
   }
 
   const challenges = new Map<CompletedAttempt, string>();
-  for (const attempt of attempts) challenges.set(attempt, joinWithout(varying, wordsOfChallenge(attempt)));
+  for (const attempt of attempts) {
+    const words = wordsOfChallenge(attempt);
+    const stable = words.map((word, index) => (varying.has(`${index} of ${words.length}`) ? "…" : word));
+    challenges.set(attempt, stable.join(""));
+  }
   return challenges;
 }
 
-/** After and before each space, comma and quotation mark, and after `=`. */
-const betweenWords = /(?<=[\s=,"])|(?=[\s,"])/;
-
-/** The values of parameters are words: `Digest nonce="a1"` has the words `Digest`, ` `, `nonce=`, `"`, `a1` and `"`. */
-function wordsOfChallenge({ response }: CompletedAttempt): Words {
+function wordsOfChallenge({ response }: CompletedAttempt): readonly string[] {
   return (headerOf(response, "www-authenticate") ?? "").split(betweenWords);
 }

@@ -1,8 +1,6 @@
-import { findPrefix } from "../../rules/key-text.js";
+import { findPrefix, keyVariable } from "../../rules/key-text.js";
 import { outcomeRow } from "../../rules/outcomes.js";
-import type { ContractRule } from "./contract-rules.js";
-import { isKey, textOfVariable, type Variables, variablesNamedLikeKeys } from "./key-variables.js";
-import type { PromisedOutcomeId } from "./promised-outcome.js";
+import type { ContractRule, PromisedOutcomeId } from "./contract-rules.js";
 
 /** The key with which a comparison reaches an outcome. */
 interface NeededKey {
@@ -115,4 +113,39 @@ export function unusedVariables(env: Variables): string[] {
   const used = new Set(contractOutcomes.flatMap(({ variables }) => variables));
   const names = variablesNamedLikeKeys(env).map(([name]) => name);
   return names.filter((name) => !used.has(name)).sort();
+}
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Variables of `keys --format env` that a comparison does not read: it makes its own unknown and malformed keys. */
+const variablesOfOwnKeys: readonly string[] = [keyVariable("unknown"), keyVariable("malformed")];
+
+/** Returns the text of a variable without spaces around it; empty if it is not set. */
+export function textOfVariable(variable: string, env: Variables): string {
+  return env[variable]?.trim() ?? "";
+}
+
+/** Whether a text can be a key: a prefix, and more characters that a header can contain. */
+export function isKey(text: string): boolean {
+  const prefix = findPrefix(text)?.prefix;
+  if (prefix === undefined || text === prefix) return false;
+  // Not with a regular expression: V8 keeps its last input (R46).
+  return [...text].every((character) => character > " " && character <= "~");
+}
+
+/** Returns every key with its variable, used or not. What is in other variables is never sent, and no secret. */
+export function keysInVariables(env: Variables): [variable: string, apiKey: string][] {
+  return variablesNamedLikeKeys(env).filter(([, text]) => isKey(text));
+}
+
+/** Returns the variables with the name of a key that have a text, also one that is no key. */
+export function variablesNamedLikeKeys(env: Variables): [variable: string, text: string][] {
+  const variables: [string, string][] = [];
+  for (const variable of Object.keys(env)) {
+    if (variable !== "SVC_API_KEY" && !variable.startsWith("SVC_KEY_")) continue;
+    if (variablesOfOwnKeys.includes(variable)) continue;
+    const text = textOfVariable(variable, env);
+    if (text !== "") variables.push([variable, text]);
+  }
+  return variables;
 }

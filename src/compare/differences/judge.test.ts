@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
-import { createRedactKeys } from "../response/redact-keys.js";
-import { type RedactedResponse, readResponse } from "../response/redacted-response.js";
+import type { PromisedOutcomeId } from "../contract/contract-rules.js";
+import { createRedactKeys, type RedactedResponse, readResponse } from "../response/response.js";
 import { judgeAttempt } from "./judge.js";
 
 const responseOf = (status: number, json: unknown = {}, headers: Readonly<Record<string, string>> = {}) =>

@@ -1,8 +1,8 @@
 import { shownText } from "../response/describe.js";
 import { memberIn, numberText } from "../response/members.js";
-import type { RedactedResponse } from "../response/redacted-response.js";
+import type { RedactedResponse } from "../response/response.js";
 import type { CompletedAttempt } from "../sending/attempt.js";
-import { type ContractDifference, type ResponseDifference, withRequest } from "./contract-difference.js";
+import { type ContractDifference, type ResponseDifference, withRequest } from "./judge.js";
 
 // What the 200s of different keys show together.
 

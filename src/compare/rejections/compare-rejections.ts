@@ -1,8 +1,8 @@
 import { outcomeRow } from "../../rules/outcomes.js";
 import { defaultSeed, type RandomStream, randomStream } from "../../rules/seed.js";
 import type { Findings, Unjudged } from "../comparison.js";
-import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
-import type { ContractDifference } from "../differences/contract-difference.js";
+import type { PromisedOutcomeId } from "../contract/contract-rules.js";
+import type { ContractDifference } from "../differences/judge.js";
 import { quoted, shownText } from "../response/describe.js";
 import { type Attempt, describeAttempt } from "../sending/attempt.js";
 import { controlSurprise, send } from "../sending/send.js";

@@ -1,6 +1,6 @@
 import { isMapping } from "../../schema/type-tag.js";
-import { readChallenge } from "../response/challenge.js";
-import type { RedactedResponse } from "../response/redacted-response.js";
+import { readChallenge } from "../response/headers.js";
+import type { RedactedResponse } from "../response/response.js";
 
 // A 401 in parts: each place of a response is compared by itself, so that a difference shows where it is. The places are the
 // HTTP version, the reason phrase, each header, the parameters of one challenge, the names of all headers in their order, the

@@ -1,14 +1,13 @@
 import { isNoResponse, type NoResponse } from "../../node/clients/send-once.js";
+import { isLoopbackHost } from "../../node/host-names.js";
 import { pluralize } from "../../report/plain-text.js";
 import { isMapping } from "../../schema/type-tag.js";
-import type { Variables } from "../contract/key-variables.js";
-import { describeTarget, quoted } from "../response/describe.js";
-import { describeUnexpected } from "../response/describe-response.js";
+import type { Variables } from "../contract/keys-of-outcomes.js";
+import { describeTarget, describeUnexpected, quoted } from "../response/describe.js";
 import { headerOf, isHtml } from "../response/headers.js";
 import { memberIn } from "../response/members.js";
-import type { RedactedResponse } from "../response/redacted-response.js";
+import type { RedactedResponse } from "../response/response.js";
 import type { Attempt } from "./attempt.js";
-import { findProxyVariable } from "./proxy-variable.js";
 
 // A redirect, a captive portal or a misspelled address must not get a key. So the first requests have none, and keys
 // follow only if their responses can be the API's.
@@ -120,4 +119,34 @@ export function recognizeApiInAll(attempts: readonly Attempt[], url: string): Re
 function isOfTheApi({ response }: Attempt): boolean {
   if (response === undefined) return false;
   return response.status === 401 || typeof memberIn(response, ["error", "code"]) === "string";
+}
+
+const defaultPorts: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
+
+/** `*.api.example:8443`, or `.api.example:8443`: the domain is `api.example`, and the only port is `8443`. */
+const noProxyEntry = /^\*?\.?(?<domain>.*?)(?::(?<onlyPort>\d+))?$/;
+
+/** Finds the variable with the proxy that other clients would use for a URL. */
+export function findProxyVariable(url: string, env: Variables): string | undefined {
+  const { protocol, hostname } = new URL(url);
+  if (isLoopbackHost(hostname) || isWithoutProxy(url, env.NO_PROXY ?? env.no_proxy ?? "")) return undefined;
+  const scheme = protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
+  const names = [scheme, scheme.toLowerCase(), "ALL_PROXY", "all_proxy"];
+  return names.find((name) => env[name]);
+}
+
+/** Whether `NO_PROXY` has the host of a URL, or a domain that it is in: `api.example`, `.example`, `api.example:443` or `*`. */
+function isWithoutProxy(url: string, noProxy: string): boolean {
+  const { protocol, hostname, port } = new URL(url);
+  const usedPort = port === "" ? defaultPorts[protocol] : port;
+  for (const entry of noProxy.toLowerCase().split(/[\s,]+/)) {
+    if (entry === "*") return true;
+    // An IPv6 address has brackets in a URL, and may have none here: `2001:db8::1`.
+    if (hostname === `[${entry}]`) return true;
+    const { domain = "", onlyPort } = noProxyEntry.exec(entry)?.groups ?? {};
+    if (domain === "") continue;
+    if (onlyPort !== undefined && onlyPort !== usedPort) continue;
+    if (hostname === domain || hostname.endsWith(`.${domain}`)) return true;
+  }
+  return false;
 }

@@ -1,9 +1,9 @@
 import { outcomeRow } from "../../rules/outcomes.js";
 import { isMapping } from "../../schema/type-tag.js";
-import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
-import { describeResponse } from "../response/describe-response.js";
+import type { PromisedOutcomeId } from "../contract/contract-rules.js";
+import { describeResponse } from "../response/describe.js";
 import { memberIn } from "../response/members.js";
-import type { RedactedResponse } from "../response/redacted-response.js";
+import type { RedactedResponse } from "../response/response.js";
 
 /**
  * A request to send, with the key of its variable. Without one, the session makes the key: a new one for `401.unknown` and for

@@ -1,7 +1,7 @@
 import { outcomeRow } from "../../rules/outcomes.js";
-import { describeMember } from "../response/describe-response.js";
+import { describeMember } from "../response/describe.js";
 import { memberIn, numberText, perDayPath, readDayUse } from "../response/members.js";
-import type { RedactedResponse } from "../response/redacted-response.js";
+import type { RedactedResponse } from "../response/response.js";
 import {
   type Attempt,
   describeAttempt,

@@ -1,13 +1,55 @@
-import { isNoResponse, type NoResponse } from "../../node/clients/send-once.js";
+import { isNoResponse, type NoResponse, type RawResponse } from "../../node/clients/send-once.js";
 import { nodePlatform } from "../../node/platform.js";
-import { keysInVariables } from "../contract/key-variables.js";
-import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
-import { createRedactKeys } from "../response/redact-keys.js";
-import { type RedactedResponse, readResponse } from "../response/redacted-response.js";
+import type { PromisedOutcomeId } from "../contract/contract-rules.js";
+import { keysInVariables, type Variables } from "../contract/keys-of-outcomes.js";
+import { createRedactKeys, type RedactedResponse, readResponse } from "../response/response.js";
 import { type Recognition, recognizeApi } from "./api-recognition.js";
 import { type Attempt, describeAttempt, type PlannedRequest, type SendResult } from "./attempt.js";
-import type { CompareOptions, Send } from "./compare-options.js";
-import { type Ending, endings } from "./endings.js";
+
+export interface CompareOptions {
+  readonly url: string;
+  readonly env: Variables;
+  /** Default: 60, and with `probeLimits` the requests of two minutes of a key more, up to 400. */
+  readonly maxRequests?: number | undefined;
+  readonly probeLimits: boolean;
+  /** Milliseconds between two requests, for which `wait` is needed. Default: 0. */
+  readonly pace?: number | undefined;
+  /** Gets a sentence before a key's minute is used up, and before a wait for a limit. */
+  readonly announce?: (sentence: string) => void;
+  /** Waits for these milliseconds, or until `stop`. Default: nothing is waited for, and a limit ends the comparison. */
+  readonly wait?: (milliseconds: number) => Promise<void>;
+  /** A clock that never goes back, in milliseconds. */
+  readonly now?: () => number;
+  /** The time of the comparison, in milliseconds since 1970. Default: now. */
+  readonly time?: number;
+  /** Makes a well-formed but unknown key, another one each time; `index` counts the unknown keys from 0. */
+  readonly unknownKey: (index: number) => string;
+  /** Chooses the random order of the 401s. Default: 1. */
+  readonly seed?: number;
+  /** Ends the comparison with what it has, also during a request; its reason is the name of a signal. */
+  readonly stop?: AbortSignal;
+}
+
+/** Sends a GET request to `/me` with a key, or without one for `undefined`; never throws. */
+export type Send = (apiKey: string | undefined) => Promise<RawResponse | NoResponse>;
+
+/** The responses that end a comparison, with what may have sent them. `docs/compare.md` has this table. */
+export const endings = {
+  outage: {
+    when: "a wrong response, if a request without a key, or one with a key that has worked, then no longer gets what it got before",
+    suspicion: "an outage, a lock or a limit",
+  },
+  limit: {
+    when: "a 429 that was not asked for: the second one, or one that cannot be waited for",
+    suspicion: "a lock, or another limiter",
+  },
+  shared_limit: {
+    when: "a 429 to another key, after a key has reached its limit: a difference (R25)",
+    suspicion: "a limit of the organization",
+  },
+} as const;
+
+export type Ending = keyof typeof endings;
 
 /** Enough for all causes of 401, each with a response of its own. */
 const defaultMaximum = 60;
