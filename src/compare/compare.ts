@@ -1,9 +1,9 @@
 import { isoTime } from "../rules/time.js";
 import { learnAssumptions } from "./assumptions/assumptions.js";
 import { valuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
-import { type Comparison, type Findings, joinFindings } from "./comparison.js";
+import type { Comparison } from "./comparison.js";
+import { type ContractDifference, type Findings, joinFindings } from "./contract/findings.js";
 import { contractOutcomes } from "./contract/keys-of-outcomes.js";
-import type { ContractDifference } from "./differences/judge.js";
 import { judgeAttempt } from "./differences/judge.js";
 import { compareSuccesses } from "./differences/successes.js";
 import { tryLimits } from "./limits.js";

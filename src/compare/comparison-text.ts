@@ -6,12 +6,12 @@ import { outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../schema/words.js";
 import { whereSeen } from "./assumptions/assumptions.js";
 import type { ValuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
-import { type ComparedOutcome, type Comparison, comparisonJson, uncomparedCauses } from "./comparison.js";
+import { type ComparedOutcome, type Comparison, comparisonJson } from "./comparison.js";
 import type { PromisedOutcomeId } from "./contract/contract-rules.js";
 import { type ContractRule, contractRules } from "./contract/contract-rules.js";
-import type { ContractDifference } from "./differences/judge.js";
+import { type ContractDifference, uncomparedCauses } from "./contract/findings.js";
 import { listPlaces } from "./outcomes.js";
-import { shownText } from "./response/describe.js";
+import { shownText } from "./response/response.js";
 
 const outcomeTones: Readonly<Record<ComparedOutcome["result"], Tone>> = {
   agrees: "good",

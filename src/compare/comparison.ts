@@ -2,7 +2,7 @@ import { membersToSnakeCase } from "../schema/spelling.js";
 import type { Learned } from "./assumptions/assumptions.js";
 import type { ValuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
 import type { PromisedOutcomeId } from "./contract/contract-rules.js";
-import type { ContractDifference } from "./differences/judge.js";
+import { type ContractDifference, type Unjudged, uncomparedCauses } from "./contract/findings.js";
 
 // The members of a comparison have the names of `--json`, in camelCase.
 
@@ -42,42 +42,6 @@ export interface ComparedOutcome {
   readonly result: "agrees" | "agrees_in_part" | "differs" | "not_tried";
   /** Why it was not tried, or agrees only in part. */
   readonly reason: string | undefined;
-}
-
-/** Something that was not judged. */
-export interface Unjudged {
-  readonly outcomes: readonly PromisedOutcomeId[];
-  /** The rule that stays open for the outcomes: the causes of 401 (R14), or counts (R24). None: they were not tried. */
-  readonly rule?: "R14" | "R24";
-  /** The place where the rule stays open. None: each place. */
-  readonly at?: string;
-  readonly why: string;
-}
-
-/** What a step of a comparison has found, apart from its attempts. */
-export interface Findings {
-  readonly differences: readonly ContractDifference[];
-  readonly unjudged: readonly Unjudged[];
-  readonly notes: readonly string[];
-}
-
-export const noFindings: Findings = { differences: [], unjudged: [], notes: [] };
-
-export function joinFindings(steps: readonly Findings[]): Findings {
-  return {
-    differences: steps.flatMap(({ differences }) => differences),
-    unjudged: steps.flatMap(({ unjudged }) => unjudged),
-    notes: steps.flatMap(({ notes }) => notes),
-  };
-}
-
-/** Returns the causes of 401 that were tried, and not compared with the others (R14). */
-export function uncomparedCauses(unjudged: readonly Unjudged[]): PromisedOutcomeId[] {
-  const causes: PromisedOutcomeId[] = [];
-  for (const { rule, at, outcomes } of unjudged) {
-    if (rule === "R14" && at === undefined) causes.push(...outcomes);
-  }
-  return causes;
 }
 
 /** Returns a comparison with the names and the order of `--json`. */

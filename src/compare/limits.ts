@@ -1,6 +1,6 @@
 import { pluralize } from "../report/plain-text.js";
 import { minute } from "../rules/time.js";
-import { type Findings, joinFindings, noFindings } from "./comparison.js";
+import { type Findings, joinFindings, noFindings } from "./contract/findings.js";
 import {
   type ContractOutcome,
   contractOutcomes,

@@ -13,8 +13,7 @@ import {
   type Variables,
   variablesNamedLikeKeys,
 } from "./contract/keys-of-outcomes.js";
-import { shownText } from "./response/describe.js";
-import type { RedactedResponse } from "./response/response.js";
+import { type RedactedResponse, shownText } from "./response/response.js";
 import { type Attempt, hasData } from "./sending/attempt.js";
 
 /** Notes on the names in responses that the contract does not have. */

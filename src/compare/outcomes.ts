@@ -1,8 +1,8 @@
 import { pluralize } from "../report/plain-text.js";
 import { listed } from "../schema/words.js";
-import type { ComparedOutcome, Unjudged } from "./comparison.js";
+import type { ComparedOutcome } from "./comparison.js";
+import type { ContractDifference, Unjudged } from "./contract/findings.js";
 import { contractOutcomes } from "./contract/keys-of-outcomes.js";
-import type { ContractDifference } from "./differences/judge.js";
 import { describeResponse } from "./response/describe.js";
 import type { Attempt } from "./sending/attempt.js";
 

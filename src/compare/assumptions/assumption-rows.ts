@@ -4,9 +4,10 @@ import { day, minute } from "../../rules/time.js";
 import { assumptionsSchema } from "../../scenario/format/assumption-shapes.js";
 import { findMismatches } from "../../schema/mismatches.js";
 import { isMapping } from "../../schema/type-tag.js";
-import { describeInvalidWait, describeValue, quoted, shownText } from "../response/describe.js";
+import { describeInvalidWait, describeValue, quoted } from "../response/describe.js";
 import { headerOf, readChallenge, readDate, retryAfterForm } from "../response/headers.js";
 import { memberIn } from "../response/members.js";
+import { shownText } from "../response/response.js";
 import type { CompletedAttempt } from "../sending/attempt.js";
 import type { LimitHeaders } from "./limit-headers.js";
 

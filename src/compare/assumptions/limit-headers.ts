@@ -1,8 +1,7 @@
 import { day, minute } from "../../rules/time.js";
-import { shownText } from "../response/describe.js";
 import { headerOf } from "../response/headers.js";
 import { perDayPath, perMinutePath, wholeNumberIn } from "../response/members.js";
-import type { RedactedResponse } from "../response/response.js";
+import { type RedactedResponse, shownText } from "../response/response.js";
 import type { CompletedAttempt } from "../sending/attempt.js";
 
 // Limit headers have one of the two forms that the sandbox has, too: `legacy` is `X-RateLimit-Limit`, `-Remaining` and

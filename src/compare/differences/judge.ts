@@ -6,7 +6,8 @@ import { redact } from "../../rules/redact.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { findMismatches } from "../../schema/mismatches.js";
 import type { Shape } from "../../schema/shape.js";
-import type { ContractRule, PromisedOutcomeId } from "../contract/contract-rules.js";
+import type { ContractRule } from "../contract/contract-rules.js";
+import type { ContractDifference, ResponseDifference } from "../contract/findings.js";
 import { ruleOf } from "../contract/keys-of-outcomes.js";
 import {
   describeBody,
@@ -15,29 +16,11 @@ import {
   describeUnexpected,
   describeValue,
   quoted,
-  shownText,
 } from "../response/describe.js";
 import { headerOf, retryAfterForm } from "../response/headers.js";
 import { memberIn, numberText, perDayPath, todayPath, wholeNumberIn } from "../response/members.js";
-import type { RedactedResponse } from "../response/response.js";
+import { type RedactedResponse, shownText } from "../response/response.js";
 import { type Attempt, hasData } from "../sending/attempt.js";
-
-/** A difference in a response, whichever request has got it. */
-export interface ResponseDifference {
-  readonly rules: readonly ContractRule[];
-  /** A header's name, a member's JSON path (`$.data.limits.per_day`), or another place in words, such as `status`. */
-  readonly at: string;
-  readonly expected: string;
-  readonly found: string;
-}
-
-/** A place where a response differs from the contract. */
-export interface ContractDifference extends ResponseDifference {
-  readonly outcome: PromisedOutcomeId;
-  /** The number of its request among those for the outcome, if it is not the first one. */
-  readonly request?: number;
-  readonly requestId?: string;
-}
 
 /** Adds the outcome to a difference and, so that it can be looked up, its request. */
 export function withRequest(attempt: Attempt, difference: ResponseDifference): ContractDifference {

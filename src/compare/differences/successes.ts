@@ -1,6 +1,6 @@
 import { outcomeRow } from "../../rules/outcomes.js";
 import { minute } from "../../rules/time.js";
-import type { Findings, Unjudged } from "../comparison.js";
+import type { ContractDifference, Findings, Unjudged } from "../contract/findings.js";
 import { headerOf, readDate } from "../response/headers.js";
 import { memberIn, organizationIdPath, todayPath } from "../response/members.js";
 import {
@@ -10,7 +10,7 @@ import {
   got200,
   rightful200s,
 } from "../sending/attempt.js";
-import { type ContractDifference, withRequest } from "./judge.js";
+import { withRequest } from "./judge.js";
 import { compareReplacement, compareScopes } from "./keys-compared.js";
 
 /** Compares the responses with status 200 with each other. */

@@ -1,9 +1,9 @@
 import { outcomeRow } from "../../rules/outcomes.js";
 import { defaultSeed, type RandomStream, randomStream } from "../../rules/seed.js";
-import type { Findings, Unjudged } from "../comparison.js";
 import type { PromisedOutcomeId } from "../contract/contract-rules.js";
-import type { ContractDifference } from "../differences/judge.js";
-import { quoted, shownText } from "../response/describe.js";
+import type { ContractDifference, Findings, Unjudged } from "../contract/findings.js";
+import { quoted } from "../response/describe.js";
+import { shownText } from "../response/response.js";
 import { type Attempt, describeAttempt } from "../sending/attempt.js";
 import { controlSurprise, send } from "../sending/send.js";
 import type { Session } from "../sending/session.js";
@@ -28,7 +28,7 @@ import {
 // How often: a node with its own text must not look like a cause. Whatever the order of the nodes is, the 6 requests of a
 // suspect among 12 of its baseline would have to be exactly those that meet this node: 1 of C(18, 6) = 18,564. For nodes by
 // chance, it is at most (1/3)^6 * (2/3)^12, or 1 of 94,000. With five suspects, the sum stays below 1 of 10,000; and before,
-// both must have looked different in the first two requests of each. The unit test counts it.
+// both must have looked different in the first two requests of each. `noise.test.ts` counts it.
 
 /** How often each cause is sent again. */
 const repetitions = 1;

@@ -22,7 +22,7 @@ export type TextComparison =
     };
 
 /** The causes to compare with, the best one first: unknown keys are other ones each time, so they meet all nodes. */
-export const baselineCauses: readonly PromisedOutcomeId[] = ["401.unknown", "401.malformed", "401.missing"];
+const baselineCauses: readonly PromisedOutcomeId[] = ["401.unknown", "401.malformed", "401.missing"];
 
 /** A run of spaces, or what is between spaces and signs of JSON, with the sign after it. */
 const wordPattern = /\s+|[^\s,:{[]*[,:{[]|[^\s,:{[]+/g;
@@ -43,7 +43,7 @@ export function compareTexts(texts: readonly TextOfCause[]): TextComparison {
   const constants = new Set(textsByCause.values());
   if (constants.size === 1) return { kind: "agrees" };
   // Where there is nothing but new words, a server may choose the text by the key, and not by the cause.
-  for (const constant of constants) if (/^[…\s]+$/.test(constant ?? "")) return { kind: "open" };
+  for (const constant of constants) if (/^\s*…[…\s]*$/.test(constant ?? "")) return { kind: "open" };
   return { kind: "differs", baseline: chooseBaseline(textsByCause), textsByCause };
 }
 

@@ -1,15 +1,11 @@
-import { oneSafeLine } from "../../rules/terminal-text.js";
 import { pathText } from "../../schema/field-path.js";
 import { isMapping } from "../../schema/type-tag.js";
 import { headerOf, isHtml } from "./headers.js";
 import { memberIn } from "./members.js";
-import type { RedactedResponse } from "./response.js";
+import { type RedactedResponse, shownText } from "./response.js";
 
 // The words of a report for what a server has sent. Two comparisons of a service must be equal, so what a service may draw
 // anew for each response is described without its content.
-
-/** So many characters of a server's text are shown. */
-const mostShown = 80;
 
 /**
  * Describes a value in a body without the content of mappings: `the string "60"`, `a mapping`, `nothing`. `digits` are those
@@ -29,14 +25,6 @@ export function describeKind(value: unknown): string {
   if (typeof value === "string") return "a string";
   if (typeof value === "number") return "a number";
   return describeValue(value);
-}
-
-/** Prepares a server's text for display: one line, safe for terminals, shortened. */
-export function shownText(text: string): string {
-  if (text.length <= mostShown) return oneSafeLine(text);
-  // A character such as an emoji is left out if only its first half would be shown.
-  const shown = text.slice(0, mostShown).replace(/[\uD800-\uDBFF]$/, "");
-  return oneSafeLine(`${shown}…`);
 }
 
 /** Describes a `Retry-After` in a form that clients need not be able to read; its value may be another one each time. */

@@ -2,10 +2,10 @@ import type { RawResponse } from "../../node/clients/send-once.js";
 import { findPrefix } from "../../rules/key-text.js";
 import { mapTexts } from "../../rules/map-texts.js";
 import { redact } from "../../rules/redact.js";
+import { oneSafeLine } from "../../rules/terminal-text.js";
 import { type FieldPath, pathText } from "../../schema/field-path.js";
 import { isTooDeep, tryParseJson } from "../../schema/json-text.js";
 import { isMapping } from "../../schema/type-tag.js";
-import { shownText } from "./describe.js";
 
 /** A response to judge and show, with every key removed. */
 export interface RedactedResponse extends Pick<RawResponse, "status" | "version" | "reason" | "headers"> {
@@ -22,7 +22,7 @@ export interface RedactedResponse extends Pick<RawResponse, "status" | "version"
 }
 
 /** Removes the keys of a comparison from texts. */
-export interface RedactKeys {
+interface RedactKeys {
   readonly text: (given: string) => string;
   /** Whether a text contains one of the keys. */
   readonly containsKey: (given: string) => boolean;
@@ -101,11 +101,22 @@ function decodeText(body: Uint8Array): string | undefined {
   }
 }
 
+/** So many characters of a server's text are shown. */
+const mostShown = 80;
+
+/** Prepares a server's text for display: one line, safe for terminals, shortened. */
+export function shownText(text: string): string {
+  if (text.length <= mostShown) return oneSafeLine(text);
+  // A character such as an emoji is left out if only its first half would be shown.
+  const shown = text.slice(0, mostShown).replace(/[\uD800-\uDBFF]$/, "");
+  return oneSafeLine(`${shown}…`);
+}
+
 /**
  * Returns the digits of the numbers that JavaScript writes in another way than a JSON text, by their places: for
  * `{"a": 1.50}`, `a` and `1.50`. `value` is the value of the text.
  */
-export function numbersAsWritten(json: string, value: unknown): ReadonlyMap<string, string> {
+function numbersAsWritten(json: string, value: unknown): ReadonlyMap<string, string> {
   // The same value with a string for each number, which keeps its digits. A text that is not JSON has none.
   const valueWithDigits = tryParseJson(quoteNumbers(json));
   return new Map(numbersInOtherForm(value, valueWithDigits, []));

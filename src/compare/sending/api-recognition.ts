@@ -127,7 +127,7 @@ const defaultPorts: Readonly<Record<string, string>> = { "http:": "80", "https:"
 const noProxyEntry = /^\*?\.?(?<domain>.*?)(?::(?<onlyPort>\d+))?$/;
 
 /** Finds the variable with the proxy that other clients would use for a URL. */
-export function findProxyVariable(url: string, env: Variables): string | undefined {
+function findProxyVariable(url: string, env: Variables): string | undefined {
   const { protocol, hostname } = new URL(url);
   if (isLoopbackHost(hostname) || isWithoutProxy(url, env.NO_PROXY ?? env.no_proxy ?? "")) return undefined;
   const scheme = protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";

@@ -3,14 +3,14 @@ import { perMinutePath, readDayUse, wholeNumberIn } from "../response/members.js
 import { type Attempt, type CompletedAttempt, got200, hasData, rightful200s } from "./attempt.js";
 
 /** Whether the limits of a key are used up, and by how many 200s. */
-export interface KeyUse {
+interface KeyUse {
   readonly successes: number;
   readonly isMinuteUsedUp: boolean;
   readonly isDayUsedUp: boolean;
 }
 
 /** Reads the use of a key by its latest 200. Its minute has the 200s since a time; by default all, since it can begin anywhere. */
-export function readKeyUse(
+function readKeyUse(
   { apiKey, response }: CompletedAttempt,
   attempts: readonly Attempt[],
   since = Number.NEGATIVE_INFINITY,

@@ -57,7 +57,7 @@ const defaultMaximum = 60;
 const highestDefault = 400;
 
 /** Why no more is sent, even if requests are left. */
-export interface SessionEnd {
+interface SessionEnd {
   /** `not_the_api`: the host does not respond, or not like the API. `response`: an outage, a lock or a limit may have sent it. */
   readonly kind: "not_the_api" | "response" | "signal";
   /** For the outcomes that were not tried any more: `nothing was sent after 200.test got 500`. */

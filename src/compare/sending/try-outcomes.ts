@@ -1,4 +1,4 @@
-import { type Findings, noFindings, type Unjudged } from "../comparison.js";
+import { type Findings, noFindings, type Unjudged } from "../contract/findings.js";
 import { contractOutcomes, findKey, isLimit } from "../contract/keys-of-outcomes.js";
 import { recognizeApiInAll } from "./api-recognition.js";
 import { type PlannedRequest, rightful200s } from "./attempt.js";
