@@ -1,18 +1,23 @@
 import { isoTime } from "../rules/time.js";
 import { learnAssumptions } from "./assumptions/assumptions.js";
 import { valuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
-import type { Comparison } from "./comparison.js";
-import { type ContractDifference, type Findings, joinFindings } from "./contract/findings.js";
+import type { ComparedOutcome, Comparison } from "./comparison.js";
+import {
+  type ContractDifference,
+  type Findings,
+  joinFindings,
+  listPlaces,
+  type Unjudged,
+} from "./contract/findings.js";
 import { contractOutcomes } from "./contract/keys-of-outcomes.js";
 import { judgeAttempt } from "./differences/judge.js";
 import { compareSuccesses } from "./differences/successes.js";
 import { tryLimits } from "./limits.js";
 import { notesOnNames, notesOnVariables } from "./notes.js";
-import { judgeOutcomes } from "./outcomes.js";
 import { compareRejections } from "./rejections/compare-rejections.js";
-import { reachedItsOutcome } from "./sending/attempt.js";
-import type { CompareOptions, Send } from "./sending/session.js";
-import { Session } from "./sending/session.js";
+import { describeResponse } from "./response/describe.js";
+import { type Attempt, reachedItsOutcome } from "./sending/attempt.js";
+import { type CompareOptions, type Send, Session } from "./sending/session.js";
 import { tryOutcomes } from "./sending/try-outcomes.js";
 
 /** Sends the requests of a comparison, and judges what came of them. */
@@ -99,4 +104,52 @@ function chooseVerdict({ end }: Session, outcomes: Comparison["outcomes"]): Comp
   if (results.includes("differs")) return "differs";
   if (end !== undefined) return "stopped";
   return results.includes("agrees_in_part") ? "agrees_in_part" : "agrees";
+}
+
+/** An outcome agrees only if all its responses do, and everything that was to be compared was. */
+function judgeOutcomes(
+  attempts: readonly Attempt[],
+  differences: readonly ContractDifference[],
+  unjudged: readonly Unjudged[],
+): ComparedOutcome[] {
+  return contractOutcomes.map(({ outcome }) => {
+    const ofOutcome = attempts.filter((attempt) => attempt.outcome === outcome);
+    const common = { outcome, variable: ofOutcome[0]?.variable, got: describeResponses(ofOutcome) };
+    if (differences.some((difference) => difference.outcome === outcome)) {
+      return { ...common, result: "differs", reason: undefined };
+    }
+
+    const openHere = unjudged.filter(({ outcomes }) => outcomes.includes(outcome));
+    // The latest response tells: a limit may have been waited for.
+    const whyOfLatest = ofOutcome.at(-1)?.unjudged;
+    if (ofOutcome.every((attempt) => attempt.unjudged !== undefined)) {
+      const reason = openHere.find(({ rule }) => rule === undefined)?.why ?? whyOfLatest;
+      return { ...common, result: "not_tried", reason };
+    }
+
+    const reason = describeOpen(openHere) ?? whyOfLatest;
+    return { ...common, result: reason === undefined ? "agrees" : "agrees_in_part", reason };
+  });
+}
+
+/** The different responses in their order; `undefined` if nothing was sent. */
+function describeResponses(attempts: readonly Attempt[]): string | undefined {
+  if (attempts.length === 0) return undefined;
+  const got = new Set<string>();
+  for (const { response } of attempts) {
+    got.add(response === undefined ? "no response" : describeResponse(response));
+  }
+  return [...got].join(", then ");
+}
+
+/** Describes what stays open for an outcome, R14 first; `undefined` if nothing does. */
+function describeOpen(openHere: readonly Unjudged[]): string | undefined {
+  const ofR14 = openHere.filter(({ rule }) => rule === "R14");
+  const everywhere = ofR14.find(({ at }) => at === undefined);
+  if (everywhere !== undefined) return `R14 was not compared: ${everywhere.why}`;
+  const [first] = ofR14;
+  if (first !== undefined) return `R14 was not judged at ${listPlaces(ofR14)}, because ${first.why}`;
+
+  const ofCounts = openHere.find(({ rule }) => rule === "R24");
+  return ofCounts && `usage.today was not compared: ${ofCounts.why}`;
 }

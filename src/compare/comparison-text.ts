@@ -9,8 +9,7 @@ import type { ValuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
 import { type ComparedOutcome, type Comparison, comparisonJson } from "./comparison.js";
 import type { PromisedOutcomeId } from "./contract/contract-rules.js";
 import { type ContractRule, contractRules } from "./contract/contract-rules.js";
-import { type ContractDifference, uncomparedCauses } from "./contract/findings.js";
-import { listPlaces } from "./outcomes.js";
+import { type ContractDifference, listPlaces, uncomparedCauses } from "./contract/findings.js";
 import { shownText } from "./response/response.js";
 
 const outcomeTones: Readonly<Record<ComparedOutcome["result"], Tone>> = {

@@ -18,7 +18,7 @@ import {
   hasData,
   rightful200s,
 } from "./sending/attempt.js";
-import { findWorkingKey } from "./sending/key-use.js";
+import { findWorkingKey } from "./sending/limited.js";
 import { controlWithoutKey, send } from "./sending/send.js";
 import type { Session } from "./sending/session.js";
 

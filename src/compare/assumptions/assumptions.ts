@@ -10,8 +10,8 @@ import {
   assumptionRows,
   type ReadContext,
   type ShownAssumption,
+  stableChallenges,
 } from "./assumption-rows.js";
-import { stableChallenges } from "./challenges.js";
 import { readLimitHeaders } from "./limit-headers.js";
 
 interface LearnedAssumption {

@@ -9,8 +9,8 @@ import { headerOf } from "../response/headers.js";
 import { memberIn, numberText, perDayPath, perMinutePath } from "../response/members.js";
 import { type RedactedResponse, shownText } from "../response/response.js";
 import type { CompletedAttempt } from "../sending/attempt.js";
+import { stableChallenges } from "./assumption-rows.js";
 import { listOutcomes } from "./assumptions.js";
-import { stableChallenges } from "./challenges.js";
 
 /**
  * What a service does in another way than the scenario `key-states`, although no assumption sets it: the values by their

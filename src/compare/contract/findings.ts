@@ -1,3 +1,5 @@
+import { pluralize } from "../../report/plain-text.js";
+import { listed } from "../../schema/words.js";
 import type { ContractRule, PromisedOutcomeId } from "./contract-rules.js";
 
 /** A difference in a response, whichever request has got it. */
@@ -51,4 +53,17 @@ export function uncomparedCauses(unjudged: readonly Unjudged[]): PromisedOutcome
     if (rule === "R14" && at === undefined) causes.push(...outcomes);
   }
   return causes;
+}
+
+/** So many places are named at most: a server's response can have thousands. */
+const mostNamed = 3;
+
+/** Lists the first places, and how many more there are: `X-Via, X-Node, $.error.message and 2 places more`. */
+export function listPlaces(unjudged: readonly Unjudged[]): string {
+  const places = new Set<string>();
+  for (const { at } of unjudged) if (at !== undefined) places.add(at);
+  const words = [...places].slice(0, mostNamed);
+  const more = places.size - words.length;
+  if (more > 0) words.push(`${pluralize(more, "place")} more`);
+  return listed(words, "and");
 }

@@ -3,8 +3,15 @@ import { outcomeRow } from "../../rules/outcomes.js";
 import { minute } from "../../rules/time.js";
 import { headerOf, readDate, readHttpDate, retryAfterForm } from "../response/headers.js";
 import { numberText, perDayPath, perMinutePath, readDayUse, wholeNumberIn } from "../response/members.js";
-import { type Attempt, describeAttempt, requestWithoutKey } from "./attempt.js";
-import { findKeyUse, findLatest200 } from "./key-use.js";
+import {
+  type Attempt,
+  type CompletedAttempt,
+  describeAttempt,
+  got200,
+  hasData,
+  requestWithoutKey,
+  rightful200s,
+} from "./attempt.js";
 import type { Session } from "./session.js";
 
 // What follows a 429. The earlier requests tell whether it is the limit of its key:
@@ -29,34 +36,40 @@ const leastPace = 1000;
 
 /** Weighs a 429, and waits for its limit or ends the comparison if nobody asked for it. Returns whether it was waited for. */
 export async function followLimit(session: Session, limited: Attempt): Promise<boolean> {
-  const use = findKeyUse(limited, session.attempts);
-  const { outcome } = limited;
-  if (use === undefined && outcomeRow(outcome).status === 429) return false;
-  if (outcome === "429.per_day" && use?.isDayUsedUp) return false;
-  if (outcome === "429.per_minute" && use?.isMinuteUsedUp) return false;
+  const { outcome, apiKey, sentAt } = limited;
+  const use = readKeyUse(apiKey, session.attempts, sentAt - minute);
+  const isForLimit = outcomeRow(outcome).status === 429;
+  if (use === undefined) {
+    if (isForLimit) return false;
+    limited.unjudged = `after ${pluralize(session.attempts.length - 1, "request")}`;
+    return waitForLimit(session, limited, outcomeRow(outcome).status === 200);
+  }
 
-  limited.unjudged = describeBefore(limited, session.attempts);
-  if (use?.isDayUsedUp || use?.isMinuteUsedUp) return false;
-  return waitForLimit(session, limited);
+  if (outcome === "429.per_day" && use.isDayUsedUp) return false;
+  if (outcome === "429.per_minute" && use.isMinuteUsedUp) return false;
+  limited.unjudged = describeUse(use);
+  if (use.isDayUsedUp || use.isMinuteUsedUp) return false;
+  return waitForLimit(session, limited, false);
 }
 
 /** Describes what came before a 429: `after 5 requests of the key; its per_minute is 60`. */
-function describeBefore(limited: Attempt, attempts: readonly Attempt[]): string {
-  const latest = findLatest200(limited.apiKey, attempts)?.response;
-  const use = findKeyUse(limited, attempts);
-  if (latest === undefined || use === undefined) return `after ${pluralize(attempts.length - 1, "request")}`;
-
-  const perMinute = wholeNumberIn(latest, perMinutePath);
-  const limit = perMinute === undefined ? "no number" : numberText(latest, perMinutePath, perMinute);
-  const start = `after ${pluralize(use.successes, "request")} of the key; its per_minute is ${limit}`;
-  const day = readDayUse(latest);
-  if (!use.isDayUsedUp || day === undefined) return start;
-  return `${start}, and its day is used up: per_day is ${numberText(latest, perDayPath, day.perDay)}`;
+function describeUse({ latest, successes, isDayUsedUp }: KeyUse): string {
+  const { response } = latest;
+  const perMinute = wholeNumberIn(response, perMinutePath);
+  const limit = perMinute === undefined ? "no number" : numberText(response, perMinutePath, perMinute);
+  const start = `after ${pluralize(successes, "request")} of the key; its per_minute is ${limit}`;
+  const day = readDayUse(response);
+  if (!isDayUsedUp || day === undefined) return start;
+  return `${start}, and its day is used up: per_day is ${numberText(response, perDayPath, day.perDay)}`;
 }
 
-/** Waits for a limit, or ends the comparison. Returns whether it has waited. */
-async function waitForLimit(session: Session, limited: Attempt): Promise<boolean> {
-  const wait = readWait(limited) ?? waitForMinuteOfKey(limited, session.attempts);
+/**
+ * Waits for a limit, or ends the comparison. Returns whether it has waited. The minute of a key that has not worked yet, and
+ * should, ends in a minute at most, even if its 429 does not say so.
+ */
+async function waitForLimit(session: Session, limited: Attempt, isFirstOfKey: boolean): Promise<boolean> {
+  const namesTime = limited.response !== undefined && headerOf(limited.response, "retry-after") !== undefined;
+  const wait = isFirstOfKey && !namesTime ? minute : readWait(limited);
   const canWait = !session.hasWaited && session.options.wait !== undefined;
   // A request without a key, and then the limited one again.
   if (!canWait || wait === undefined || session.whyNotSend(2) !== undefined) return giveUp(session, limited);
@@ -116,16 +129,6 @@ function allowedPace({ attempts }: Session, limited: Attempt, wait: number): num
   return Math.ceil(timeUntilEnd / Math.max(letThrough.length, 1));
 }
 
-/** A key that has not worked yet, and should: its minute ends in a minute at most, even if its 429 does not say so. */
-function waitForMinuteOfKey(
-  { outcome, apiKey, response }: Attempt,
-  attempts: readonly Attempt[],
-): number | undefined {
-  if (response === undefined || headerOf(response, "retry-after") !== undefined) return undefined;
-  if (outcomeRow(outcome).status !== 200 || findLatest200(apiKey, attempts) !== undefined) return undefined;
-  return minute;
-}
-
 /** Reads the wait that a 429 names, in milliseconds; `undefined` if it names none, or one of more than a minute. */
 function readWait({ response }: Attempt): number | undefined {
   const retryAfter = response && headerOf(response, "retry-after");
@@ -135,4 +138,46 @@ function readWait({ response }: Attempt): number | undefined {
   // A date is compared with that of the response: the clocks of the two machines may differ.
   const wait = form === "seconds" ? 1000 * Number(retryAfter) : readHttpDate(retryAfter) - readDate(response);
   return wait <= minute ? Math.max(wait, 0) : undefined;
+}
+
+/** What the 200s of a key show of its limits. */
+interface KeyUse {
+  readonly latest: CompletedAttempt;
+  readonly successes: number;
+  readonly isMinuteUsedUp: boolean;
+  readonly isDayUsedUp: boolean;
+}
+
+/** Reads the use of a key, whose minute has the 200s since a time; `undefined` for a key that has had no 200. */
+function readKeyUse(
+  apiKey: string | undefined,
+  attempts: readonly Attempt[],
+  since: number,
+): KeyUse | undefined {
+  const successes = attempts.filter(got200).filter((success) => success.apiKey === apiKey);
+  const latest = successes.at(-1);
+  if (latest === undefined) return undefined;
+  const inMinute = successes.filter(({ receivedAt }) => receivedAt >= since);
+  const perMinute = wholeNumberIn(latest.response, perMinutePath);
+  const day = readDayUse(latest.response);
+  return {
+    latest,
+    successes: successes.length,
+    isMinuteUsedUp: perMinute !== undefined && inMinute.length >= perMinute,
+    isDayUsedUp: day !== undefined && day.today >= day.perDay,
+  };
+}
+
+/** Finds the latest 200 of a key that should work, has no limit used up, and is not `exceptKey`. */
+export function findWorkingKey(
+  attempts: readonly Attempt[],
+  exceptKey?: string,
+): CompletedAttempt | undefined {
+  const successes = rightful200s(attempts).filter(({ response }) => hasData(response));
+  return successes.findLast(({ apiKey }) => {
+    if (exceptKey !== undefined && apiKey === exceptKey) return false;
+    // All its requests count: a minute of the service can begin at any time.
+    const use = readKeyUse(apiKey, attempts, Number.NEGATIVE_INFINITY);
+    return use !== undefined && !use.isMinuteUsedUp && !use.isDayUsedUp;
+  });
 }

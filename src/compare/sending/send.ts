@@ -10,8 +10,7 @@ import {
   requestWithoutKey,
   type SendResult,
 } from "./attempt.js";
-import { findWorkingKey } from "./key-use.js";
-import { followLimit } from "./limited.js";
+import { findWorkingKey, followLimit } from "./limited.js";
 import type { Session } from "./session.js";
 
 // One rule for surprises. A response that is not what its outcome promises, in status or form, can be a broken rule, or come

@@ -3,7 +3,7 @@ import { nodePlatform } from "../../node/platform.js";
 import type { PromisedOutcomeId } from "../contract/contract-rules.js";
 import { keysInVariables, type Variables } from "../contract/keys-of-outcomes.js";
 import { createRedactKeys, type RedactedResponse, readResponse } from "../response/response.js";
-import { type Recognition, recognizeApi } from "./api-recognition.js";
+import { whyNotTheApi } from "./api-recognition.js";
 import { type Attempt, describeAttempt, type PlannedRequest, type SendResult } from "./attempt.js";
 
 export interface CompareOptions {
@@ -140,7 +140,7 @@ export class Session {
     // The first response decides whether the host may get keys.
     if (this.sent === 1) {
       const { url, env } = this.options;
-      this.endIfNotTheApi(recognizeApi(reply, url, env), "nothing was sent after the first request");
+      this.endIfNotTheApi(whyNotTheApi(reply, url, env), "nothing was sent after the first request");
     }
 
     const sent = { outcome, variable, apiKey, nth, sentAt, receivedAt };
@@ -178,10 +178,9 @@ export class Session {
     return readResponse(reply, createRedactKeys([...this.#keysByVariable.values(), ...this.#unknownKeys]));
   }
 
-  /** Ends the comparison before it sends a key, if the responses cannot be the API's. */
-  endIfNotTheApi(recognition: Recognition, why: string): void {
-    if (recognition.kind === "may_be_the_api") return;
-    this.#end ??= { kind: "not_the_api", why, message: recognition.message };
+  /** Ends the comparison before it sends a key, if a message tells why the responses cannot be the API's. */
+  endIfNotTheApi(message: string | undefined, why: string): void {
+    if (message !== undefined) this.#end ??= { kind: "not_the_api", why, message };
   }
 
   /** Ends the comparison at a response. `got` describes it with what tells more: `502; a request without a key then got 502`. */

@@ -1,6 +1,6 @@
 import { type Findings, noFindings, type Unjudged } from "../contract/findings.js";
 import { contractOutcomes, findKey, isLimit } from "../contract/keys-of-outcomes.js";
-import { recognizeApiInAll } from "./api-recognition.js";
+import { whyNoneIsOfTheApi } from "./api-recognition.js";
 import { type PlannedRequest, rightful200s } from "./attempt.js";
 import { send } from "./send.js";
 import type { Session } from "./session.js";
@@ -28,8 +28,8 @@ export async function tryOutcomes(session: Session): Promise<Findings> {
   };
   // A host gets a key only if its responses to the requests without one could be the API's.
   await sendAll(withoutKey);
-  const recognition = recognizeApiInAll(attempts, options.url);
-  session.endIfNotTheApi(recognition, "nothing was sent after the requests without a working key");
+  const message = whyNoneIsOfTheApi(attempts, options.url);
+  session.endIfNotTheApi(message, "nothing was sent after the requests without a working key");
   await sendAll(withKey);
 
   // The second response to the same key shows whether requests are counted, and whether the rejected keys led to a lock.
