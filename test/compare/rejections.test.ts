@@ -326,6 +326,16 @@ test("R14 without the requests for a suspect, its baseline and the controls, not
   expect((await compare(change, 34)).found).toEqual(["401.expired X-Leak"]);
 });
 
+test("R14 a suspect whose baseline gets something else among its requests is not compared", async () => {
+  const { found, notes } = await compare((reply, { ref, count }) => {
+    if (reply.status !== 401) return;
+    setIn(reply, "headers.X-Leak", String(ref === "expired"));
+    if (ref === "unknown" && count === 5) Object.assign(reply, { status: 500, body: "no" });
+  });
+  expect(found).toEqual(["401.unknown status"]);
+  expect(notes).toContain("401.expired, because a request of the cause to compare with got no 401.");
+});
+
 test.each([15, 32, 34])(
   "R14 a signal at request %i, before the end of the controls, proves nothing",
   async (last) => {

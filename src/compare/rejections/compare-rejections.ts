@@ -55,7 +55,7 @@ interface ComparedPlace {
 export async function compareRejections(session: Session): Promise<Findings> {
   const sample = new RejectionSample(session);
   for (const attempt of firstRequests(session.attempts)) sample.add(attempt, "the first request");
-  const whyNotAll = await sample.send(new Map(sample.causes.map((cause) => [cause, repetitions])));
+  const whyNotAll = await sample.sendAgain(new Map(sample.causes.map((cause) => [cause, repetitions])));
   if (whyNotAll !== undefined) sample.leaveOut(sample.causes, whyNotAll);
   const { causes } = sample;
   if (causes.length === 1) sample.leaveOut(causes, "no other cause has two 401s");
@@ -124,7 +124,7 @@ class RejectionSample {
    * Sends causes so many times in a random order, until `isDone`, if so many requests and the controls after them are left.
    * Returns why not all was sent.
    */
-  async send(
+  async sendAgain(
     times: ReadonlyMap<PromisedOutcomeId, number>,
     controls = 0,
     isDone = () => false,
@@ -205,10 +205,16 @@ async function sendSuspects(session: Session, sample: RejectionSample): Promise<
   for (const { cause } of suspects) times.set(cause, repetitionsOfSuspect);
   for (const { baseline } of suspects) times.set(baseline, repetitionsOfBaseline);
 
-  let whyNot = await sample.send(times, 2, () => findSuspects(sample.compare()).length === 0);
+  let whyNot = await sample.sendAgain(times, 2, () => findSuspects(sample.compare()).length === 0);
+  // Without all its requests, or those of its baseline, a suspect may only have met one node.
+  for (const { cause, baseline } of findSuspects(sample.compare())) {
+    const isSentWhole = times.has(cause) && times.get(baseline) === repetitionsOfBaseline;
+    if (!isSentWhole) sample.leaveOut([cause], "a request of the cause to compare with got no 401");
+  }
+
   const remaining = new Set(findSuspects(sample.compare()).map(({ cause }) => cause));
   const latest = session.attempts.findLast(({ outcome }) => remaining.has(outcome));
-  if (whyNot === undefined && remaining.size > 0 && latest !== undefined) {
+  if (whyNot === undefined && latest !== undefined) {
     await controlSurprise(session, latest);
     whyNot = session.end?.why;
   }
