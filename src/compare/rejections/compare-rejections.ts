@@ -25,15 +25,16 @@ import {
 //    again in a random order, until they agree.
 // 3. What still differs is a surprise, too: the controls show that no lock has sent it. Then it is a difference.
 //
-// How often: a node with its own text must not look like a cause. Whatever the order of the nodes is, the 6 requests of a
-// suspect among 12 of its baseline would have to be exactly those that meet this node: 1 of C(18, 6) = 18,564. For nodes by
-// chance, it is at most (1/3)^6 * (2/3)^12, or 1 of 94,000. With five suspects, the sum stays below 1 of 10,000; and before,
-// both must have looked different in the first two requests of each. `noise.test.ts` counts it.
+// How often: a node with its own text must not look like a cause. Whatever the order of the nodes is, a random order of the
+// second requests of three causes gives each the node of its first one with a chance of 1/3 at most. Then the 5 requests of a
+// suspect among 12 of its baseline must be exactly those that meet this node: 1 of C(17, 5) = 6,188. Together, that is 1 of
+// 18,564. More suspects, and nodes by chance, stay below 1 of 10,000, too: `noise.test.ts` counts it. All causes with a leak
+// of their own take 37 requests, which 60 have room for.
 
 /** How often each cause is sent again. */
 const repetitions = 1;
 /** How often a suspect and its baseline are sent again, at most. */
-const repetitionsOfSuspect = 6;
+const repetitionsOfSuspect = 5;
 const repetitionsOfBaseline = 12;
 
 const whyOpen = "it varies in another way than ids and times";
