@@ -14,7 +14,7 @@ import {
   variablesNamedLikeKeys,
 } from "./contract/keys-of-outcomes.js";
 import { type RedactedResponse, shownText } from "./response/response.js";
-import { type Attempt, hasData } from "./sending/attempt.js";
+import { type Attempt, isOfTheService } from "./sending/attempt.js";
 
 /** Notes on the names in responses that the contract does not have. */
 export function notesOnNames(attempts: readonly Attempt[]): string[] {
@@ -24,11 +24,6 @@ export function notesOnNames(attempts: readonly Attempt[]): string[] {
     for (const name of undocumentedNames(attempt.response)) names.add(name);
   }
   return [...names].map((name) => `${name} is not in the contract.`);
-}
-
-/** Whether the service itself has responded: an outage, a lock or a gateway is no part of the contract. */
-function isOfTheService({ response, unjudged }: Attempt): boolean {
-  return unjudged === undefined || (response !== undefined && hasData(response));
 }
 
 /** So many undocumented names of a response are noted at most. */

@@ -39,7 +39,7 @@ const outages: Readonly<Record<string, Partial<Reply>>> = {
 };
 
 test.each(Object.keys(outages))("%s to everything ends a comparison, and breaks no rule", async (what) => {
-  for (const from of [2, 5, 8, 12, 15]) {
+  for (let from = 2; from <= 16; from++) {
     const { verdict, differences, endedBy, sent, notes } = await compare((reply, { number }) => {
       if (number >= from) Object.assign(reply, outages[what]);
     });

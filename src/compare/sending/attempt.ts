@@ -42,9 +42,14 @@ export type SendResult =
   | { readonly kind: "sent"; readonly attempt: Attempt }
   | { readonly kind: "not_sent"; readonly why: string };
 
-/** Whether an attempt got 200, also with a key that should be rejected. */
+/** Whether the service itself has responded: an outage, a lock or a gateway is no part of the contract. */
+export function isOfTheService({ response, unjudged }: Attempt): boolean {
+  return unjudged === undefined || (response !== undefined && hasData(response));
+}
+
+/** Whether an attempt got a 200 of the service, also with a key that should be rejected. */
 export function got200(attempt: Attempt): attempt is CompletedAttempt {
-  return attempt.response?.status === 200;
+  return attempt.response?.status === 200 && isOfTheService(attempt);
 }
 
 /** Returns the 200s to keys that should get 200. */
