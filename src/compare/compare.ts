@@ -132,7 +132,6 @@ function judgeOutcomes(
   });
 }
 
-/** The different responses in their order; `undefined` if nothing was sent. */
 function describeResponses(attempts: readonly Attempt[]): string | undefined {
   if (attempts.length === 0) return undefined;
   const got = new Set<string>();

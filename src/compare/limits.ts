@@ -33,7 +33,6 @@ import type { Session } from "./sending/session.js";
 // | that prove that there is no limit | 121 | any 60 s are in two minutes of the key: of 121, one had 61 |
 // | at most | 121 | with fewer left, what the controls leave: 98 of 100 |
 
-/** Reaches the limits, if that is wanted. */
 export async function tryLimits(session: Session): Promise<Findings> {
   const steps: Findings[] = [];
   for (const row of contractOutcomes) if (isLimit(row.outcome)) steps.push(await tryLimit(session, row));
@@ -68,7 +67,6 @@ async function tryLimit(session: Session, row: ContractOutcome): Promise<Finding
   return useUpMinute(session, row, working);
 }
 
-/** If the comparison has ended, its end is the better reason. */
 function notTried({ outcome }: ContractOutcome, why: string): Findings {
   return { ...noFindings, unjudged: [{ outcomes: [outcome], why }] };
 }

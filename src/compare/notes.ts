@@ -16,7 +16,6 @@ import {
 import { type RedactedResponse, shownText } from "./response/response.js";
 import { type Attempt, isOfTheService } from "./sending/attempt.js";
 
-/** Notes on the names in responses that the contract does not have. */
 export function notesOnNames(attempts: readonly Attempt[]): string[] {
   const names = new Set<string>();
   for (const attempt of attempts) {

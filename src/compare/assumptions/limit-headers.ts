@@ -10,7 +10,6 @@ import type { CompletedAttempt } from "../sending/attempt.js";
 // and the number of requests that were sent looks like the number that remains. So the responses to a key are compared in
 // their order, by the comparison's own clock.
 
-/** What the limit headers of a response show. */
 export type LimitHeaders =
   | { readonly kind: "none" }
   | {
@@ -21,7 +20,6 @@ export type LimitHeaders =
   /** In words. */
   | { readonly kind: "another_form"; readonly words: string };
 
-/** What is left of a limit. */
 interface LimitCount {
   /** Tells the limits of a key apart: `60 in 60 s`, or the name of an item. */
   readonly limitName: string;
@@ -32,7 +30,6 @@ interface LimitCount {
 
 /** A limit of a key, as its 200s show it. */
 interface KeyLimit {
-  /** The number of requests. */
   readonly quota: number;
   /** In seconds. */
   readonly window: number;
@@ -80,7 +77,6 @@ function collectLimits(attempts: readonly CompletedAttempt[]): KeyLimit[] {
   return limits;
 }
 
-/** A count in one of the responses to a key. */
 interface TimedCount extends LimitCount {
   readonly attempt: CompletedAttempt;
 }

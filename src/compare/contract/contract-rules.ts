@@ -33,7 +33,6 @@ export const contractRules = {
   "RFC 9110": "HTTP itself: a client must be able to read the header",
 } as const;
 
-/** A rule of the specification, or of HTTP itself. */
 export type ContractRule = keyof typeof contractRules;
 
 /** The id of an outcome that the specification promises: a contract can be compared with these only. */

@@ -2,9 +2,7 @@ import { findPrefix, keyVariable } from "../../rules/key-text.js";
 import { outcomeRow } from "../../rules/outcomes.js";
 import type { ContractRule, PromisedOutcomeId } from "./contract-rules.js";
 
-/** The key with which a comparison reaches an outcome. */
 interface NeededKey {
-  /** The rule that the outcome tests. */
   readonly rule: ContractRule;
   /** The variables that may contain the key; the first one with a suitable key wins. None: the comparison has its own. */
   readonly variables: readonly string[];
@@ -66,7 +64,6 @@ type KeyOfOutcome =
   | { readonly kind: "key"; readonly variable?: string }
   | { readonly kind: "no_key"; readonly why: string };
 
-/** Finds the variable with the key of an outcome. */
 export function findKey({ variables, kind }: ContractOutcome, env: Variables): KeyOfOutcome {
   if (variables.length === 0) return { kind: "key" };
   let whyUnsuitable: string | undefined;
@@ -88,7 +85,6 @@ export function findKey({ variables, kind }: ContractOutcome, env: Variables): K
   return { kind: "no_key", why: `needs ${needed}${variables.join(" or ")}` };
 }
 
-/** Returns the outcomes that a variable can have the key of. */
 export function outcomesOfVariable(variable: string): PromisedOutcomeId[] {
   const rows = contractOutcomes.filter(({ variables }) => variables.includes(variable));
   return rows.map(({ outcome }) => outcome);

@@ -31,7 +31,6 @@ import {
 // 18,564. More suspects, and nodes by chance, stay below 1 of 10,000, too: `noise.test.ts` counts it. All causes with a leak
 // of their own take 37 requests, which 60 have room for.
 
-/** How often each cause is sent again. */
 const repetitions = 1;
 /** How often a suspect and its baseline are sent again, at most. */
 const repetitionsOfSuspect = 5;
@@ -39,7 +38,6 @@ const repetitionsOfBaseline = 12;
 
 const whyOpen = "it varies in another way than ids and times";
 
-/** A 401 with its texts by the ids of their places. */
 interface Rejection {
   readonly cause: PromisedOutcomeId;
   readonly textsById: ReadonlyMap<string, PlacedText>;
@@ -99,7 +97,6 @@ class RejectionSample {
     this.#draw = randomStream(session.options.seed ?? defaultSeed, "order of 401s");
   }
 
-  /** The causes that can be compared. */
   get causes(): PromisedOutcomeId[] {
     return [...this.#variables.keys()].filter((cause) => !this.whyUncompared.has(cause));
   }

@@ -6,7 +6,6 @@ import type { RedactedResponse } from "../response/response.js";
 // HTTP version, the reason phrase, each header, the parameters of one challenge, the names of all headers in their order, the
 // members of the body, and its text, which has what no member shows, such as spaces.
 
-/** A part of a 401 that is compared by itself. */
 export interface ResponsePlace {
   readonly kind: "start_line" | "header" | "parameter" | "header_names" | "member" | "body";
   /** As a difference shows it: `Server`, `WWW-Authenticate realm`, `$.error.code`. Two places of one kind have two names. */
@@ -15,7 +14,6 @@ export interface ResponsePlace {
   readonly parent?: string;
 }
 
-/** A place of a response with its text there. */
 export interface PlacedText {
   readonly place: ResponsePlace;
   readonly text: string;

@@ -51,7 +51,6 @@ export function describeResponse(response: RedactedResponse): string {
   return `${response.status} ${shownText(code)}`;
 }
 
-/** Describes a response whose status is not the expected one. */
 export function describeUnexpected(response: RedactedResponse): string {
   const { status, json } = response;
   const location = headerOf(response, "location");
@@ -62,7 +61,6 @@ export function describeUnexpected(response: RedactedResponse): string {
   return describeResponse(response);
 }
 
-/** Describes a body that is not JSON. */
 export function describeBody(response: RedactedResponse): string {
   const { text } = response;
   if (text === undefined) {

@@ -56,7 +56,6 @@ type Challenge =
   | { readonly kind: "none" | "another_text" }
   | {
       readonly kind: "one";
-      /** As the response writes it: `WWW-Authenticate`. */
       readonly headerName: string;
       readonly scheme: string;
       /** The values are as the response writes them, for example with quotation marks. */
@@ -69,7 +68,6 @@ const parameterList = `${nameAndValue.source}(?: *, *${nameAndValue.source})*`;
 /** `ApiKey`, or `ApiKey realm="api", error="invalid"`, but not two challenges, such as `Basic realm="a", ApiKey realm="b"`. */
 const oneChallenge = new RegExp(`^([\\w-]+)(?: +${parameterList})?$`);
 
-/** Takes the challenge of a response apart. */
 export function readChallenge(response: RedactedResponse): Challenge {
   const header = response.headers.find(([name]) => name.toLowerCase() === "www-authenticate");
   if (header === undefined) return { kind: "none" };

@@ -7,7 +7,6 @@ export const perDayPath = ["data", "limits", "per_day"] as const;
 export const organizationIdPath = ["data", "organization", "id"] as const;
 export const todayPath = ["data", "usage", "today"] as const;
 
-/** Returns a member of the body; `undefined` if it is missing. */
 export function memberIn(response: RedactedResponse, path: readonly string[]): unknown {
   let member = response.json;
   for (const step of path) {

@@ -21,10 +21,8 @@ export interface RedactedResponse extends Pick<RawResponse, "status" | "version"
   readonly hasKeyAt: readonly string[];
 }
 
-/** Removes the keys of a comparison from texts. */
 interface RedactKeys {
   readonly text: (given: string) => string;
-  /** Whether a text contains one of the keys. */
   readonly containsKey: (given: string) => boolean;
 }
 
@@ -53,7 +51,6 @@ export function createRedactKeys(keys: readonly string[]): RedactKeys {
   };
 }
 
-/** Reads a response, and removes every key from it. */
 export function readResponse(raw: RawResponse, redactKeys: RedactKeys): RedactedResponse {
   const { status, version, reason, headers } = raw;
   const text = decodeText(raw.body);

@@ -120,7 +120,6 @@ const defaultPorts: Readonly<Record<string, string>> = { "http:": "80", "https:"
 /** `*.api.example:8443`, or `.api.example:8443`: the domain is `api.example`, and the only port is `8443`. */
 const noProxyEntry = /^\*?\.?(?<domain>.*?)(?::(?<onlyPort>\d+))?$/;
 
-/** Finds the variable with the proxy that other clients would use for a URL. */
 function findProxyVariable(url: string, env: Variables): string | undefined {
   const { protocol, hostname } = new URL(url);
   if (isLoopbackHost(hostname) || isWithoutProxy(url, env.NO_PROXY ?? env.no_proxy ?? "")) return undefined;

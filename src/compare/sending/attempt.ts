@@ -25,7 +25,6 @@ export interface Attempt extends PlannedRequest {
   readonly nth: number;
   /** On the comparison's own clock, in milliseconds: the server's clocks may differ. */
   readonly sentAt: number;
-  /** On the same clock as `sentAt`. */
   readonly receivedAt: number;
   readonly response?: RedactedResponse;
   /** Why there is no response: an attempt has either this or a response. */
@@ -34,7 +33,6 @@ export interface Attempt extends PlannedRequest {
   unjudged?: string | undefined;
 }
 
-/** An attempt with a response. */
 export type CompletedAttempt = Attempt & { readonly response: RedactedResponse };
 
 /** What came of a request: an attempt, or why it was not sent. */
@@ -52,7 +50,6 @@ export function got200(attempt: Attempt): attempt is CompletedAttempt {
   return attempt.response?.status === 200 && isOfTheService(attempt);
 }
 
-/** Returns the 200s to keys that should get 200. */
 export function rightful200s(attempts: readonly Attempt[]): CompletedAttempt[] {
   return attempts.filter(got200).filter(({ outcome }) => outcomeRow(outcome).status === 200);
 }

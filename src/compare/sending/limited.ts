@@ -93,7 +93,6 @@ async function waitForLimit(session: Session, limited: Attempt, isFirstOfKey: bo
   return waitOnce(session, wait, `${found}: an earlier comparison may have used up the minute of its key`);
 }
 
-/** Uses up the one wait of a comparison. */
 async function waitOnce(session: Session, milliseconds: number, found: string): Promise<boolean> {
   const { options, pace } = session;
   const seconds = Math.ceil(milliseconds / 1000);
@@ -110,7 +109,6 @@ async function waitOnce(session: Session, milliseconds: number, found: string): 
   return true;
 }
 
-/** Ends the comparison at a 429 that cannot be waited for. */
 function giveUp(session: Session, limited: Attempt): boolean {
   const slower = Math.max(2 * session.pace, leastPace) / 1000;
   const got = `${describeAttempt(limited)} ${limited.unjudged}`;
@@ -140,7 +138,6 @@ function readWait({ response }: Attempt): number | undefined {
   return wait <= minute ? Math.max(wait, 0) : undefined;
 }
 
-/** What the 200s of a key show of its limits. */
 interface KeyUse {
   readonly latest: CompletedAttempt;
   readonly successes: number;

@@ -79,7 +79,6 @@ function isLikeEarlierRejection(response: RedactedResponse, attempts: readonly A
   return [first, ...rejections].some((earlier) => isLike(response, earlier?.response));
 }
 
-/** Whether two responses have the same status and form. */
 function isLike(response: RedactedResponse, earlier: RedactedResponse | undefined): boolean {
   if (response.status !== earlier?.status) return false;
   const isJson = response.json !== undefined;

@@ -64,7 +64,6 @@ interface SessionEnd {
   readonly why: string;
   /** One or two sentences for the reader; empty for a signal. */
   readonly message: string;
-  /** The outcome whose response ended the comparison. */
   readonly outcome?: PromisedOutcomeId;
 }
 
@@ -72,14 +71,12 @@ interface SessionEnd {
 export class Session {
   readonly options: CompareOptions;
   readonly startedAt: number;
-  /** Every request that was sent, in order. */
   readonly attempts: Attempt[] = [];
   /** What a reader must know of the way that the comparison took. */
   readonly notes: string[] = [];
   /** The number of requests that were sent, also of one that a signal has cut off. */
   sent = 0;
   maxRequests: number;
-  /** Milliseconds between two requests. */
   pace: number;
   /** A comparison waits for a limit once. */
   hasWaited = false;
@@ -151,7 +148,6 @@ export class Session {
     return { kind: "sent", attempt };
   }
 
-  /** Waits until the next request may be sent. Returns why no more may be. */
   async #waitForPermission(): Promise<string | undefined> {
     if (this.end === undefined && this.requestsLeft <= 0) {
       return `the ${this.maxRequests} requests of --max-requests are used up`;
