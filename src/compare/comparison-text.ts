@@ -6,13 +6,11 @@ import { outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../schema/words.js";
 import { whereSeen } from "./assumptions/assumptions.js";
 import type { ValuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
-import type { ComparedOutcome, Comparison } from "./comparison.js";
-import { comparisonJson } from "./comparison-json.js";
+import { type ComparedOutcome, type Comparison, comparisonJson } from "./comparison.js";
+import type { PromisedOutcomeId } from "./contract/contract-rules.js";
 import { type ContractRule, contractRules } from "./contract/contract-rules.js";
-import type { PromisedOutcomeId } from "./contract/promised-outcome.js";
-import type { ContractDifference } from "./differences/contract-difference.js";
-import { firstPlaces } from "./first-places.js";
-import { shownText } from "./response/describe.js";
+import { type ContractDifference, listPlaces, uncomparedCauses } from "./contract/findings.js";
+import { shownText } from "./response/response.js";
 
 const outcomeTones: Readonly<Record<ComparedOutcome["result"], Tone>> = {
   agrees: "good",
@@ -63,7 +61,7 @@ function comparisonSections(comparison: Comparison): Section[] {
     {
       title: "What else it does in another way than key-states",
       columns: ["what", "value", "seen in"],
-      rows: unlikeKeyStatesRows(comparison.unlikeKeyStates),
+      rows: seenRows(comparison.seen),
     },
     {
       title: "Differences",
@@ -94,20 +92,20 @@ function outcomeRows(outcomes: readonly ComparedOutcome[]): TableRow[] {
   return rows;
 }
 
-function assumptionTableRows({ assumptions, unseenAssumptions }: Comparison): TableRow[] {
+function assumptionTableRows({ assumptions, unseen }: Comparison): TableRow[] {
   const rows: TableRow[] = [];
   for (const [name, learned] of Object.entries(assumptions)) {
     rows.push({ cells: [name, shownText(String(learned.value)), whereSeen(learned)] });
   }
-  for (const [name, needs] of Object.entries(unseenAssumptions)) {
+  for (const [name, needs] of Object.entries(unseen)) {
     rows.push({ cells: [name, { text: "not seen", tone: "quiet" }, needs] });
   }
   return rows;
 }
 
-function unlikeKeyStatesRows(unlikeKeyStates: ValuesUnlikeKeyStates): TableRow[] {
+function seenRows(seen: ValuesUnlikeKeyStates): TableRow[] {
   const rows: TableRow[] = [];
-  for (const [name, values] of Object.entries(unlikeKeyStates)) {
+  for (const [name, values] of Object.entries(seen)) {
     for (const { value, from } of values) rows.push({ cells: [name, value, from.join(", ")] });
   }
   return rows;
@@ -151,9 +149,9 @@ function differenceRow({ first, outcomes, rules }: MergedDifference): TableRow {
 }
 
 /** Explains each rule that the text names. */
-function ruleRows({ differences, openCauses, openPlaces }: Comparison): TableRow[] {
+function ruleRows({ differences, unjudged }: Comparison): TableRow[] {
   const named = new Set(differences.flatMap(({ rules }) => rules));
-  if (openCauses.length > 0 || openPlaces.length > 0) named.add("R14");
+  if (unjudged.some(({ rule }) => rule === "R14")) named.add("R14");
   const rows: TableRow[] = [];
   for (const [rule, text] of Object.entries(contractRules)) {
     // The names of an object's members.
@@ -163,9 +161,9 @@ function ruleRows({ differences, openCauses, openPlaces }: Comparison): TableRow
 }
 
 /** Names the request of a difference: only by its id if it is the first one for its outcome. */
-function describeRequest({ laterRequest, requestId }: ContractDifference): string {
-  if (laterRequest === undefined) return requestId === undefined ? "" : `request ${requestId}`;
-  const nth = laterRequest === 2 ? "second request" : `request no. ${laterRequest}`;
+function describeRequest({ request, requestId }: ContractDifference): string {
+  if (request === undefined) return requestId === undefined ? "" : `request ${requestId}`;
+  const nth = request === 2 ? "second request" : `request no. ${request}`;
   return requestId === undefined ? nth : `${nth}, ${requestId}`;
 }
 
@@ -189,21 +187,18 @@ function describeConclusion(comparison: Comparison): string {
 }
 
 /** The sentence on what was not judged of R14, after a space; empty if everything was, or no 401 was tried. */
-function sentenceOnR14({ outcomes, openCauses, openPlaces }: Comparison): string {
-  if (openCauses.length === 0 && openPlaces.length === 0) return "";
+function sentenceOnR14({ outcomes, unjudged }: Comparison): string {
+  const ofR14 = unjudged.filter(({ rule }) => rule === "R14");
+  if (ofR14.length === 0) return "";
+  const uncompared = uncomparedCauses(unjudged);
   const tried401s = outcomes.filter(
     ({ outcome, got }) => outcomeRow(outcome).status === 401 && got !== undefined,
   );
-  if (tried401s.every(({ outcome }) => openCauses.includes(outcome))) return " R14 was not judged.";
+  if (tried401s.every(({ outcome }) => uncompared.includes(outcome))) return " R14 was not judged.";
 
   const parts: string[] = [];
-  if (openCauses.length > 0) parts.push(`for ${listed(openCauses, "and")}`);
-  if (openPlaces.length > 0) {
-    const names = new Set(openPlaces.map(({ place }) => shownText(place.name)));
-    const { named, more } = firstPlaces([...names]);
-    const words = [...named];
-    if (more > 0) words.push(`${pluralize(more, "place")} more`);
-    parts.push(`at ${listed(words, "and")}`);
-  }
+  if (uncompared.length > 0) parts.push(`for ${listed(uncompared, "and")}`);
+  const places = listPlaces(ofR14);
+  if (places !== "") parts.push(`at ${places}`);
   return ` R14 was not judged ${parts.join(", and ")}.`;
 }

@@ -1,8 +1,10 @@
+import { membersToSnakeCase } from "../schema/spelling.js";
 import type { Learned } from "./assumptions/assumptions.js";
 import type { ValuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
-import type { PromisedOutcomeId } from "./contract/promised-outcome.js";
-import type { ContractDifference } from "./differences/contract-difference.js";
-import type { OpenPlace } from "./rejections/judge-places.js";
+import type { PromisedOutcomeId } from "./contract/contract-rules.js";
+import { type ContractDifference, type Unjudged, uncomparedCauses } from "./contract/findings.js";
+
+// The members of a comparison have the names of `--json`, in camelCase.
 
 /** The findings of a comparison; contains no key. */
 export interface Comparison {
@@ -22,16 +24,13 @@ export interface Comparison {
    */
   readonly verdict: "agrees" | "agrees_in_part" | "differs" | "stopped" | "not_compared";
   readonly outcomes: readonly ComparedOutcome[];
-  /** The causes of 401 that were tried, and not compared with the others (R14). */
-  readonly openCauses: readonly PromisedOutcomeId[];
-  /** The places of a 401 where R14 stays open, with the outcomes that agree only elsewhere. */
-  readonly openPlaces: readonly OpenPlace[];
-  readonly differences: readonly ContractDifference[];
+  readonly unjudged: readonly Unjudged[];
   readonly assumptions: Learned["assumptions"];
   /** What would show the assumptions that no response has shown. */
-  readonly unseenAssumptions: Learned["unseenAssumptions"];
+  readonly unseen: Learned["unseen"];
   /** What no assumption sets, and the service does in another way than `key-states`. */
-  readonly unlikeKeyStates: ValuesUnlikeKeyStates;
+  readonly seen: ValuesUnlikeKeyStates;
+  readonly differences: readonly ContractDifference[];
 }
 
 export interface ComparedOutcome {
@@ -43,4 +42,15 @@ export interface ComparedOutcome {
   readonly result: "agrees" | "agrees_in_part" | "differs" | "not_tried";
   /** Why it was not tried, or agrees only in part. */
   readonly reason: string | undefined;
+}
+
+/** Returns a comparison with the names and the order of `--json`. */
+export function comparisonJson(comparison: Comparison): object {
+  const { unjudged, assumptions, unseen, seen, differences, ...start } = comparison;
+  const places: object[] = [];
+  for (const { at, why, outcomes } of unjudged) if (at !== undefined) places.push({ at, why, outcomes });
+  const uncompared = uncomparedCauses(unjudged);
+  const json = { ...start, uncompared, unjudged: places, assumptions, unseen, seen, differences };
+  // An object stays an object.
+  return membersToSnakeCase(json) as object;
 }

@@ -5,10 +5,10 @@ import type { Comparison } from "./comparison.js";
 /** The first line of the file; only a file with it is replaced. */
 export const learnedHeading = "# Written by compare, which replaces this file: extend it.";
 
-type LearnedFile = Pick<Comparison, "assumptions" | "unlikeKeyStates" | "url" | "comparedAt">;
+type LearnedFile = Pick<Comparison, "assumptions" | "seen" | "url" | "comparedAt">;
 
 /** Returns a scenario with the learned assumptions, of which there is one at least; of the URL, it contains only the host. */
-export function learnedScenario({ assumptions, unlikeKeyStates, url, comparedAt }: LearnedFile): string {
+export function learnedScenario({ assumptions, seen, url, comparedAt }: LearnedFile): string {
   const lines: string[] = [];
   for (const [name, learned] of Object.entries(assumptions)) {
     lines.push(`  ${name}: ${JSON.stringify(learned.value)} # ${whereSeen(learned)}`);
@@ -16,7 +16,7 @@ export function learnedScenario({ assumptions, unlikeKeyStates, url, comparedAt 
 
   // What no assumption sets is a comment.
   let comments = "";
-  for (const [name, values] of Object.entries(unlikeKeyStates)) {
+  for (const [name, values] of Object.entries(seen)) {
     for (const { value, from } of values) {
       comments += `#   ${name}: ${oneSafeLine(value)} (${from.join(", ")})\n`;
     }

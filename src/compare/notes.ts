@@ -1,10 +1,20 @@
+import { me } from "../api/endpoints/me.js";
+import { errorShape } from "../api/openapi.js";
+import { type Shape, shapeOfField } from "../schema/shape.js";
+import { isMapping } from "../schema/type-tag.js";
 import { listed } from "../schema/words.js";
-import { isKey, keysInVariables, type Variables, variablesNamedLikeKeys } from "./contract/key-variables.js";
-import { outcomesOfVariable, outcomesReachedWith, unusedVariables } from "./contract/keys-of-outcomes.js";
-import { undocumentedNames } from "./differences/undocumented-names.js";
-import type { Attempt } from "./sending/attempt.js";
+import {
+  isKey,
+  keysInVariables,
+  outcomesOfVariable,
+  outcomesReachedWith,
+  unusedVariables,
+  type Variables,
+  variablesNamedLikeKeys,
+} from "./contract/keys-of-outcomes.js";
+import { type RedactedResponse, shownText } from "./response/response.js";
+import { type Attempt, isOfTheService } from "./sending/attempt.js";
 
-/** Notes on the names in responses that the contract does not have. */
 export function notesOnNames(attempts: readonly Attempt[]): string[] {
   const names = new Set<string>();
   for (const attempt of attempts) {
@@ -14,9 +24,32 @@ export function notesOnNames(attempts: readonly Attempt[]): string[] {
   return [...names].map((name) => `${name} is not in the contract.`);
 }
 
-/** Whether the service itself has responded: an outage, a lock or a gateway is no part of the contract. */
-function isOfTheService({ evidence }: Attempt): boolean {
-  return evidence.kind === "judged" || evidence.kind === "key_in_doubt";
+/** So many undocumented names of a response are noted at most. */
+const mostNames = 100;
+
+/** Returns the names that the contract does not have: members, and headers that announce an endpoint's end. */
+function undocumentedNames(response: RedactedResponse): string[] {
+  const shape = response.status < 400 ? me.responseShape : errorShape;
+  const names = unknownMembers(shape, response.json).slice(0, mostNames);
+  for (const [name] of response.headers) {
+    const nameInText = shownText(name);
+    if (/^(?:deprecation|sunset)$/i.test(nameInText)) names.push(nameInText);
+  }
+  return names;
+}
+
+/** Returns the members of a value that its shape does not have, by their JSON paths: `$.data.plan`. */
+function unknownMembers(shape: Shape, value: unknown, parent = "$"): string[] {
+  if (shape.kind !== "mapping" || !isMapping(value)) return [];
+  const unknownNames: string[] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const at = `${parent}.${name}`;
+    const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
+    // Of an unknown member, only its own name: the names in it may be data.
+    if (field === undefined) unknownNames.push(shownText(at));
+    else unknownNames.push(...unknownMembers(shapeOfField(field), member, at));
+  }
+  return unknownNames;
 }
 
 /** Notes on variables that are missing, were not tried, or should have had another key. */

@@ -64,7 +64,7 @@ test("a comparison learns the assumptions of a sandbox, and a sandbox with its s
       const start = () => createSandbox({ scenario: scenarioWith(assumptions), now, frozen: true });
       const comparison = await compareSandbox(start());
       expect(valuesOf(comparison)).toEqual(assumptions);
-      expect([comparison.unseenAssumptions, comparison.differences]).toEqual([{}, []]);
+      expect([comparison.unseen, comparison.differences]).toEqual([{}, []]);
       const text = learnedScenario({ ...comparison, url });
       expect(text.startsWith(`${learnedHeading}\n`)).toBe(true);
       const learned = createSandbox({ scenario: parseScenario(text), now, frozen: true });
@@ -85,13 +85,13 @@ test("with one test key, a comparison learns only what its 401s and 200s show", 
       const { www_authenticate, rate_limit_headers } = assumptions;
       const hasHeaders = rate_limit_headers !== "none";
       expect(comparison.assumptions).toEqual({
-        www_authenticate: { value: www_authenticate, from: ["each 401"], missingResponses: [] },
+        www_authenticate: { value: www_authenticate, from: ["each 401"] },
         ...(hasHeaders && {
-          rate_limit_headers: { value: rate_limit_headers, from: ["200.test"], missingResponses: [429] },
+          rate_limit_headers: { value: rate_limit_headers, from: ["200.test"], notSeen: [429] },
         }),
       });
       const unlearned = ["request_id_on_errors", "error_details", "rate_limit_code", "retry_after"];
-      expect(Object.keys(comparison.unseenAssumptions)).toEqual(
+      expect(Object.keys(comparison.unseen)).toEqual(
         hasHeaders ? unlearned : [...unlearned, "rate_limit_headers"],
       );
     }),
@@ -115,13 +115,13 @@ test("with one test key and --probe-limits, a comparison uses its minute up, and
     request_id_on_errors: {
       value: true,
       from: ["each 401", "429.per_minute"],
-      missingResponses: [403, perDay],
+      notSeen: [403, perDay],
     },
-    www_authenticate: { value: true, from: ["each 401"], missingResponses: [] },
-    error_details: { value: true, from: ["429.per_minute"], missingResponses: [403, perDay] },
-    rate_limit_code: { value: "rate_limited", from: ["429.per_minute"], missingResponses: [perDay] },
-    retry_after: { value: "seconds", from: ["429.per_minute"], missingResponses: [perDay] },
-    rate_limit_headers: { value: "draft", from: ["200.test", "429.per_minute"], missingResponses: [perDay] },
+    www_authenticate: { value: true, from: ["each 401"] },
+    error_details: { value: true, from: ["429.per_minute"], notSeen: [403, perDay] },
+    rate_limit_code: { value: "rate_limited", from: ["429.per_minute"], notSeen: [perDay] },
+    retry_after: { value: "seconds", from: ["429.per_minute"], notSeen: [perDay] },
+    rate_limit_headers: { value: "draft", from: ["200.test", "429.per_minute"], notSeen: [perDay] },
   });
 });
 
@@ -130,7 +130,7 @@ test("what a key at its daily limit shows is not learned for the minute", async 
     ...{ url, probeLimits: true, unknownKey: unknownSecret },
     env: { SVC_KEY_RATE_LIMITED: allProbeKeys.SVC_KEY_RATE_LIMITED },
   });
-  expect(assumptions.rate_limit_code?.missingResponses).toEqual(["429.per_minute"]);
+  expect(assumptions.rate_limit_code?.notSeen).toEqual(["429.per_minute"]);
 });
 
 test("of a varied sandbox, a comparison learns nothing wrong", async () => {
@@ -169,7 +169,7 @@ async function expectFixedPoint(comparison: Comparison): Promise<void> {
   if (Object.keys(learned).length === 0) return;
   const scenario = parseScenario(learnedScenario(comparison));
   const again = await compareSandbox(createSandbox({ scenario, now, frozen: true }));
-  expect(again).toMatchObject({ differences: [], unlikeKeyStates: {}, verdict: "agrees" });
+  expect(again).toMatchObject({ differences: [], seen: {}, verdict: "agrees" });
   expect(valuesOf(again)).toMatchObject(learned);
 }
 
@@ -494,14 +494,14 @@ test.each(["constructor", "toString", "__proto__", "hasOwnProperty"])(
 );
 
 test("a gateway's own 429, as HTML, shows its headers, and no code", async () => {
-  const { values, unseenAssumptions, notes } = await learn((reply) => {
+  const { values, unseen, notes } = await learn((reply) => {
     if (reply.status !== 429) return;
     Object.assign(reply, {
       bytes: "<html>Slow down</html>",
       headers: { "Content-Type": "text/html", "Retry-After": "5" },
     });
   });
-  expect([values.retry_after, values.request_id_on_errors, unseenAssumptions]).toEqual([
+  expect([values.retry_after, values.request_id_on_errors, unseen]).toEqual([
     "seconds",
     false,
     { error_details: "a 429 (--probe-limits); 403.insufficient_scope shows false" },
@@ -521,38 +521,38 @@ test.each([
 ])(
   "a code of 429 with %s is in the scenario only if the assumption can have it",
   async (_code, code, isLearned) => {
-    const { assumptions, unlikeKeyStates, values, notes } = await learn(
+    const { assumptions, seen, values, notes } = await learn(
       on([429], (reply) => setIn(reply, "body.error.code", code)),
     );
     expect(values.rate_limit_code).toBe(isLearned ? code : undefined);
     if (!isLearned) expect(notes).toEqual([expect.stringMatching(/^rate_limit_code is not learned/)]);
-    const text = learnedScenario({ assumptions, unlikeKeyStates, url, comparedAt: now });
+    const text = learnedScenario({ assumptions, seen, url, comparedAt: now });
     for (const hostile of ["Secret0123", "\u001b"]) expect(text).not.toContain(hostile);
     expect(parseScenario(text).assumptions).toEqual(values);
   },
 );
 
 test("only the host of a URL is in the scenario, with any letters", async () => {
-  const { assumptions, unlikeKeyStates } = await learn(() => {});
+  const { assumptions, seen } = await learn(() => {});
   for (const [base, host] of [
     ["https://api.example:8443/me?key=SVC_test_0123456789", "api.example:8443"],
     ["https://äpi.example/", "xn--pi-uia.example"],
     ["https://a'b\"{c}&!.example/", "a'b\"{c}&!.example"],
     ["http://[::1]:4747/", "[::1]:4747"],
   ] as const) {
-    const text = learnedScenario({ assumptions, unlikeKeyStates, url: base, comparedAt: now });
+    const text = learnedScenario({ assumptions, seen, url: base, comparedAt: now });
     expect(text.split("\n")[1]).toBe(`# What ${host} does, compared at 2026-03-02T09:00:30Z.`);
     expect(parseScenario(text).assumptions).toEqual(plain);
   }
 });
 
 test("without a 401, a request id on errors needs one", async () => {
-  const { unseenAssumptions } = await compareWithContract(
+  const { unseen } = await compareWithContract(
     probed((reply) => {
       if (reply.status === 401) reply.status = 403;
       if (reply.status !== 200) reply.headers["X-Request-Id"] = "req-1";
     }).send,
     { url, env: allProbeKeys, probeLimits: true, unknownKey: unknownSecret },
   );
-  expect(unseenAssumptions.request_id_on_errors).toMatch(/^a 401; .* shows true$/);
+  expect(unseen.request_id_on_errors).toMatch(/^a 401; .* shows true$/);
 });

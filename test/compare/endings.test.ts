@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
-import { type Ending, endings } from "../../src/compare/sending/endings.js";
+import { type Ending, endings } from "../../src/compare/sending/session.js";
 import { unknownSecret } from "../../src/scenario/keys.js";
 import { allProbeKeys, type Misbehave, probed, type Reply } from "../support/probed-server.js";
 
@@ -29,17 +29,23 @@ function limitAll(): Misbehave {
 const services: Readonly<Record<Ending, () => Misbehave>> = {
   limit: () => fromTenth(limited),
   shared_limit: limitAll,
-  locked: () => fromTenth(rejected),
-  unavailable: () => fromTenth({ status: 503 }),
-  pages: () => fromTenth(page),
-  silence: () => fromTenth({ status: 0 }),
   outage: () => fromTenth({ status: 500 }),
 };
 
-test.each(Object.keys(services) as Ending[])(
+const outages: Readonly<Record<string, Partial<Reply>>> = {
+  "a lock that sends 401": rejected,
+  "a 503": { status: 503 },
+  "a page": page,
+  "no response": { status: 0 },
+};
+
+test.each<[what: string, ending: Ending, misbehave: () => Misbehave]>([
+  ...(Object.keys(services) as Ending[]).map((ending) => [ending, ending, services[ending]] as const),
+  ...Object.entries(outages).map(([what, reply]) => [what, "outage", () => fromTenth(reply)] as const),
+] as [string, Ending, () => Misbehave][])(
   "%s ends a comparison, and its note shows what it may be",
-  async (ending) => {
-    const { send } = probed(services[ending]());
+  async (_what, ending, misbehave) => {
+    const { send } = probed(misbehave());
     let afterEnd = 0;
     const { verdict, differences, notes, endedBy } = await compareWithContract(
       async (apiKey) => {

@@ -92,3 +92,69 @@ test("R14 no service whose 401s differ by node, time or chance is accused of a c
     runs(300),
   );
 });
+
+const service = fc.record({
+  seed: fc.nat(),
+  nodes: fc.integer({ min: 2, max: 8 }),
+  isInTurn: fc.boolean(),
+  /** Whether each node has its own text, or only one of them. */
+  hasOwnTexts: fc.boolean(),
+  places: fc.uniqueArray(fc.constantFrom(...places), { minLength: 1, maxLength: 3 }),
+});
+
+test("R14 no service with two to eight nodes, in turn or by chance, is accused, whatever the order of the requests is", async () => {
+  await fc.assert(
+    fc.asyncProperty(service, async ({ seed, nodes, isInTurn, hasOwnTexts, places }) => {
+      const draw = randomStream(seed, "nodes");
+      const { send } = probed((reply, { number }) => {
+        if (reply.status !== 401) return;
+        for (const place of places) {
+          const node = (isInTurn ? number : draw()) % nodes;
+          setIn(reply, place, hasOwnTexts ? `node ${node}` : `node ${node === 0}`);
+        }
+      });
+      const { differences } = await compareWithContract(send, {
+        ...{ url: "https://api.example/v1/relying-party/me", env: probeKeys, seed },
+        ...{ probeLimits: false, unknownKey: unknownSecret },
+      });
+      expect(differences).toEqual([]);
+    }),
+    runs(300),
+  );
+});
+
+/** The number of ways to choose some of all. */
+const ways = (all: number, some: number): number => {
+  if (some < 0 || some > all) return 0;
+  let product = 1;
+  for (let index = 0; index < some; index++) product *= (all - index) / (some - index);
+  return product;
+};
+
+test("R14 the chance that a node's own text looks like a cause is below 1 of 10,000", async () => {
+  const { send, refs } = probed((reply, { ref }) => {
+    if (reply.status === 401) setIn(reply, "headers.X-Leak", String(ref === "expired"));
+  });
+  await compareWithContract(send, {
+    ...{ url: "https://api.example/v1/relying-party/me", env: probeKeys },
+    ...{ probeLimits: false, unknownKey: unknownSecret },
+  });
+  // Two requests of each have shown the suspect.
+  const times = (wanted: string) => refs.filter((ref) => ref === wanted).length - 2;
+  const [ofSuspect, ofBaseline] = [times("expired"), times("unknown")];
+  for (let suspects = 1; suspects <= 5; suspects++) {
+    const all = suspects * ofSuspect + ofBaseline;
+    let worst = 0;
+    // Before, each cause had one text in two requests, the second ones in a random order: this many causes and the baseline.
+    const before = 1 / (suspects + 1);
+    // Nodes in any fixed order: so many of all requests meet the node. All of one suspect must, and none of its baseline.
+    for (let met = ofSuspect; met <= all - ofBaseline; met++) {
+      worst = Math.max(worst, ways(all - ofSuspect - ofBaseline, met - ofSuspect) / ways(all, met));
+    }
+    // Nodes by chance: each request meets the node with a chance of `share`.
+    for (let share = 0.01; share < 1; share += 0.01) {
+      worst = Math.max(worst, share ** ofSuspect * (1 - share) ** ofBaseline);
+    }
+    expect([suspects, before * suspects * worst < 1 / 10_000]).toEqual([suspects, true]);
+  }
+});

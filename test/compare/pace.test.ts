@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
-import type { CompareOptions } from "../../src/compare/sending/compare-options.js";
+import type { CompareOptions } from "../../src/compare/sending/session.js";
 import { unknownSecret } from "../../src/scenario/keys.js";
 import { type Misbehave, probed, probeKeys, type Reply } from "../support/probed-server.js";
 
@@ -119,12 +119,12 @@ test("R24 counts with the 429 of a gateway in between are not compared", async (
 });
 
 test("an outcome whose first request was limited by a gateway is compared with the other causes", async () => {
-  const { of, openCauses, openPlaces } = await compare(bucket(2, 1000, "1"));
+  const { of, unjudged } = await compare(bucket(2, 1000, "1"));
   expect(of("401.unknown")).toMatchObject({
     result: "agrees",
     got: "429 too_many_requests, then 401 unauthorized",
   });
-  expect([openCauses, openPlaces]).toEqual([[], []]);
+  expect(unjudged.filter(({ rule }) => rule === "R14")).toEqual([]);
 });
 
 describe("a gateway's 429 ends the comparison", () => {
@@ -138,17 +138,20 @@ describe("a gateway's 429 ends the comparison", () => {
       {},
     ],
     ["if nothing can be waited for", bucket(5, 1000, "1"), { wait: undefined as never }],
-    [
-      "if a request without a key gets a 401",
-      () =>
-        (reply, { ref }) =>
-          void (ref === "revoked" && limit(reply, "1")),
-      {},
-    ],
     ["if two requests are not left", bucket(5, 1000, "1"), { maxRequests: 7 }],
   ])("%s", async (_what, misbehave, given) => {
     const { verdict, waits, sentences, differences } = await compare(misbehave, given);
     expect([verdict, waits, sentences, differences]).toEqual(["stopped", [], [], []]);
+  });
+
+  test("if a key that should be rejected gets it again after the wait", async () => {
+    const { verdict, waits, differences, notes } = await compare(
+      () =>
+        (reply, { ref }) =>
+          void (ref === "revoked" && limit(reply, "1")),
+    );
+    expect([verdict, waits, differences]).toEqual(["stopped", [1000], []]);
+    expect(notes[0]).toMatch(/ Try again later, or with --pace 1s\.$/);
   });
 
   test("if it comes again after the wait", async () => {

@@ -153,6 +153,28 @@ describe("a comparison", () => {
     expect(large.requests()).toHaveLength(8);
   });
 
+  test.each([
+    [71, undefined],
+    [72, 61],
+    [109, 98],
+    [500, 121],
+  ])(
+    "R22 with --max-requests %j, so many requests use up a per_minute of 60: %j",
+    async (maxRequests, most) => {
+      const { send } = probed(() => {});
+      const sentences: string[] = [];
+      const { outcomes } = await compareWithContract(send, {
+        ...{ url: "https://api.example", probeLimits: true, unknownKey: unknownSecret, maxRequests },
+        env: { SVC_KEY_ACTIVE: probeKeys.SVC_KEY_ACTIVE, SVC_KEY_LIVE: probeKeys.SVC_KEY_LIVE },
+        announce: (sentence) => void sentences.push(sentence),
+      });
+      // Nine requests came before, and two controls follow the 429.
+      const sentence = `Sends up to ${most} requests with SVC_KEY_ACTIVE, until one gets 429. They use up this key's minute.`;
+      expect(sentences).toEqual(most === undefined ? [] : [sentence]);
+      if (most === undefined) expect(outcomes.at(-1)?.reason).toMatch(/^needs 63 requests, .* 62 are left/);
+    },
+  );
+
   test("R22 R23 a key that is not at its limit shows nothing about it", async () => {
     const server = await serveProbed((reply, { ref, number }) => {
       if (!ref.startsWith("rate-limited")) return;

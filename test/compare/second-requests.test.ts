@@ -48,7 +48,7 @@ test.each<[ref: string, outcome: string, reply: Partial<Reply>, at: string, foun
 ])("the second request for %s is judged: %s, %j", async (ref, outcome, reply, at, found) => {
   const { differences, outcomes } = await compareTwice(ref, (right) => Object.assign(right, reply));
   expect(differences).toContainEqual(
-    expect.objectContaining({ outcome, at, laterRequest: 2, found: expect.stringMatching(found) }),
+    expect.objectContaining({ outcome, at, request: 2, found: expect.stringMatching(found) }),
   );
   expect(outcomes.filter(({ result }) => result === "differs").map((one) => one.outcome)).toEqual([outcome]);
 });
@@ -59,7 +59,7 @@ test("R24 R2 the second response to a key counts one more, for the same organiza
     setIn(reply, "body.data.organization.id", "5d1f7f0e-6c0b-4f57-9c53-0d2f3ce1a6b5");
   };
   const { differences } = await compareTwice("active", (reply) => change(reply, {} as never));
-  expect(differences.map(({ outcome, at, laterRequest }) => [outcome, at, laterRequest])).toEqual([
+  expect(differences.map(({ outcome, at, request }) => [outcome, at, request])).toEqual([
     ["200.test", "$.data.usage.today", 2],
     ["200.test", "$.data.organization.id", 2],
   ]);
@@ -133,7 +133,7 @@ test("a difference of both responses is reported once, with the first request", 
     ...{ probeLimits: false, unknownKey: unknownSecret },
   });
   const shown = differences.filter(({ rules }) => !rules.includes("R14"));
-  expect(shown.map(({ outcome, at, laterRequest }) => [outcome, at, laterRequest])).toEqual([
+  expect(shown.map(({ outcome, at, request }) => [outcome, at, request])).toEqual([
     ["200.test", "$.data.environment", undefined],
     ["401.revoked", "$.error.code", undefined],
   ]);

@@ -36,7 +36,7 @@ test("a comparison shows the limits, scopes, challenge and details that no assum
     setIn(reply, "body.error.details", { trace: Math.random(), help: "/" });
   });
   const challenge = '"ApiKey realm=\\"bank\ufffd\\""';
-  expect(result.unlikeKeyStates).toEqual({
+  expect(result.seen).toEqual({
     per_minute: [
       { value: "600", from: ["200.live"] },
       { value: "60", from: ["200.retiring", "200.replacement"] },
@@ -58,13 +58,13 @@ test("a comparison shows the limits, scopes, challenge and details that no assum
 });
 
 test("a challenge that is new each time is shown once, without what is new", async () => {
-  const { unlikeKeyStates, notes } = await compare((reply, { number }) => {
+  const { seen, notes } = await compare((reply, { number }) => {
     if (reply.status === 401) {
       reply.headers["WWW-Authenticate"] = `Digest realm="api", nonce="${7919 * number}", qop="auth"`;
     }
   });
   const shown = '"Digest realm=\\"api\\", nonce=\\"…\\", qop=\\"auth\\""';
-  expect(unlikeKeyStates.challenge).toEqual([{ value: shown, from: ["each 401"] }]);
+  expect(seen.challenge).toEqual([{ value: shown, from: ["each 401"] }]);
   expect(notes).toContain(
     `www_authenticate is not learned, because the assumption does not have this value: ${shown} (each 401).`,
   );
@@ -77,7 +77,7 @@ test.each(["minimal", "typical"] as const)(
     const env = Object.fromEntries(
       sandbox.keys.list().map(({ ref }) => [keyVariable(ref), sandbox.secret(ref as never)]),
     );
-    const { unlikeKeyStates, verdict } = await compareWithContract(
+    const { seen, verdict } = await compareWithContract(
       async (apiKey) => {
         const response = await sandbox.fetch(url, {
           headers: { ...(apiKey !== undefined && { "x-api-key": apiKey }) },
@@ -87,7 +87,7 @@ test.each(["minimal", "typical"] as const)(
       },
       { url, env, probeLimits: true, unknownKey: unknownSecret },
     );
-    expect([unlikeKeyStates, verdict]).toEqual([{}, "agrees"]);
+    expect([seen, verdict]).toEqual([{}, "agrees"]);
   },
 );
 
@@ -102,8 +102,8 @@ test("what a service sends ends no comment of the written file", async () => {
 test.each(["9223372036854775807", "60.0", "6e1"])(
   "a number is shown as the response has it: %s",
   async (number) => {
-    const { unlikeKeyStates } = await compare(withLimit(number), oneKey);
-    expect(unlikeKeyStates.per_minute).toEqual([{ value: number, from: ["200.test"] }]);
+    const { seen } = await compare(withLimit(number), oneKey);
+    expect(seen.per_minute).toEqual([{ value: number, from: ["200.test"] }]);
   },
 );
 
@@ -148,8 +148,6 @@ test.each([{ toString: 1 }, [{ toString: 1 }], [[{ toString: 1 }, { toString: 2 
 );
 
 test("a scope that is no text is shown without its content", async () => {
-  const { unlikeKeyStates } = await compare(
-    on(200, (reply) => setIn(reply, "body.data.scopes", ["a", { id: 1 }])),
-  );
-  expect(unlikeKeyStates.scopes).toEqual([{ value: "a, a mapping", from: ["each 200"] }]);
+  const { seen } = await compare(on(200, (reply) => setIn(reply, "body.data.scopes", ["a", { id: 1 }])));
+  expect(seen.scopes).toEqual([{ value: "a, a mapping", from: ["each 200"] }]);
 });

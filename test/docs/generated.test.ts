@@ -7,7 +7,7 @@ import { nextRequest } from "../../src/api/next-request.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { commands } from "../../src/cli/commands.js";
 import { contractOutcomes, isLimit } from "../../src/compare/contract/keys-of-outcomes.js";
-import { endings } from "../../src/compare/sending/endings.js";
+import { endings } from "../../src/compare/sending/session.js";
 import { countryOf } from "../../src/farmers/tables.js";
 import { createSandbox, outcomes } from "../../src/index.js";
 import { formats, reportFormats } from "../../src/report/render/layout.js";

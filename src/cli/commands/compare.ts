@@ -5,7 +5,7 @@ import { me } from "../../api/endpoints/me.js";
 import { compareWithContract } from "../../compare/compare.js";
 import type { Comparison } from "../../compare/comparison.js";
 import { renderComparison } from "../../compare/comparison-text.js";
-import { keysInVariables } from "../../compare/contract/key-variables.js";
+import { keysInVariables } from "../../compare/contract/keys-of-outcomes.js";
 import { isLearnedScenario, learnedScenario } from "../../compare/learned-scenario.js";
 import { createUnknownKeys } from "../../compare/sending/unknown-keys.js";
 import { type SendOptions, sendOnce } from "../../node/clients/send-once.js";

@@ -4,19 +4,18 @@ import { day, minute } from "../../rules/time.js";
 import { assumptionsSchema } from "../../scenario/format/step-shapes.js";
 import { findMismatches } from "../../schema/check.js";
 import { isMapping } from "../../schema/type-tag.js";
-import { readChallenge } from "../response/challenge.js";
-import { describeInvalidWait, describeValue, quoted, shownText } from "../response/describe.js";
-import { headerOf, readDate, retryAfterForm } from "../response/headers.js";
+import { describeInvalidWait, describeValue, quoted } from "../response/describe.js";
+import { headerOf, readChallenge, readDate, retryAfterForm } from "../response/headers.js";
 import { memberIn } from "../response/members.js";
+import { shownText } from "../response/response.js";
 import type { CompletedAttempt } from "../sending/attempt.js";
 import type { LimitHeaders } from "./limit-headers.js";
 
-export type LearnedValue = string | boolean;
-
-/** What a response shows of an assumption, also in words. `another_form` is what the assumption cannot have. */
-export type ShownAssumption =
-  | { readonly kind: "value"; readonly value: LearnedValue; readonly words: string }
-  | { readonly kind: "another_form"; readonly words: string };
+/** What a response shows of an assumption. Without a value, it is something that the assumption cannot have. */
+export interface ShownAssumption {
+  readonly value?: string | boolean;
+  readonly words: string;
+}
 
 /** An attempt to read, and what the responses together tell of its own. */
 export interface ReadContext {
@@ -33,7 +32,7 @@ export interface AssumptionRow {
   /** Returns `undefined` if the response does not show it. */
   readonly read: (context: ReadContext) => ShownAssumption | undefined;
   /** The statuses that must all have shown this value before it is learned. Default: none, so any response is enough. */
-  readonly learnedOnlyWith?: (value: LearnedValue) => readonly number[];
+  readonly learnedOnlyWith?: (value: ShownAssumption["value"]) => readonly number[];
 }
 
 /** The assumptions that show in single responses. */
@@ -65,12 +64,12 @@ const membersByCode: ReadonlyMap<unknown, readonly string[]> = new Map([
 /** The members of `error.details` that the sandbox sends with a 429. */
 const limitMembers = ["limit", "retry_after_seconds"];
 
-function valueShown(value: LearnedValue): ShownAssumption {
-  return { kind: "value", value, words: shownText(String(value)) };
+function valueShown(value: string | boolean): ShownAssumption {
+  return { value, words: shownText(String(value)) };
 }
 
 function anotherForm(words: string): ShownAssumption {
-  return { kind: "another_form", words };
+  return { words };
 }
 
 function readRequestId({ attempt }: ReadContext): ShownAssumption {
@@ -140,4 +139,42 @@ function readLimitForm({ limitHeaders }: ReadContext): ShownAssumption {
     case "another_form":
       return anotherForm(limitHeaders.words);
   }
+}
+
+/** After and before each space, comma and quotation mark, and after `=`: `nonce="a1"` has `nonce=`, `"`, `a1` and `"`. */
+const betweenWords = /(?<=[\s=,"])|(?=[\s,"])/;
+
+/**
+ * Returns the challenge of each response, empty without one. Words that two responses to one cause do not share, such as a
+ * nonce, are `…`: so the report shows a challenge once, and not with each nonce.
+ */
+export function stableChallenges(
+  attempts: readonly CompletedAttempt[],
+): ReadonlyMap<CompletedAttempt, string> {
+  // A word that varies for one cause is `…` for all: if a nonce is only drawn anew for unknown keys, the challenges of all
+  // causes can still be equal.
+  const varying = new Set<string>();
+  const firstByOutcome = new Map<string, readonly string[]>();
+  for (const attempt of attempts) {
+    const words = wordsOfChallenge(attempt);
+    const first = firstByOutcome.get(attempt.outcome) ?? words;
+    firstByOutcome.set(attempt.outcome, first);
+    // A text of another length than the first one is another challenge.
+    if (words.length !== first.length) continue;
+    for (const [index, word] of words.entries()) {
+      if (word !== first[index]) varying.add(`${index} of ${words.length}`);
+    }
+  }
+
+  const challenges = new Map<CompletedAttempt, string>();
+  for (const attempt of attempts) {
+    const words = wordsOfChallenge(attempt);
+    const stable = words.map((word, index) => (varying.has(`${index} of ${words.length}`) ? "…" : word));
+    challenges.set(attempt, stable.join(""));
+  }
+  return challenges;
+}
+
+function wordsOfChallenge({ response }: CompletedAttempt): readonly string[] {
+  return (headerOf(response, "www-authenticate") ?? "").split(betweenWords);
 }

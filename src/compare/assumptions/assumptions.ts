@@ -1,43 +1,33 @@
 import { assumptionTable } from "../../rules/assumptions.js";
 import { isMapping } from "../../schema/type-tag.js";
+import type { PromisedOutcomeId } from "../contract/contract-rules.js";
 import { contractOutcomes, isLimit } from "../contract/keys-of-outcomes.js";
-import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
 import { quoted } from "../response/describe.js";
 import { memberIn } from "../response/members.js";
 import type { CompletedAttempt } from "../sending/attempt.js";
 import {
   type AssumptionRow,
   assumptionRows,
-  type LearnedValue,
   type ReadContext,
   type ShownAssumption,
+  stableChallenges,
 } from "./assumption-rows.js";
-import { stableChallenges } from "./challenges.js";
-import { readLimitHeaders } from "./limit-headers-of-keys.js";
-import { listOutcomes } from "./list-outcomes.js";
+import { readLimitHeaders } from "./limit-headers.js";
 
 interface LearnedAssumption {
-  readonly value: LearnedValue;
+  readonly value: string | boolean;
   /** `each 401` if several outcomes with this status show it, otherwise the outcome. */
   readonly from: readonly string[];
   /** The statuses and limits that no response had, and whose responses could show another value. */
-  readonly missingResponses: readonly (number | PromisedOutcomeId)[];
+  readonly notSeen?: readonly (number | PromisedOutcomeId)[];
 }
 
 export interface Learned {
   readonly assumptions: Readonly<Record<string, LearnedAssumption>>;
   /** What would show the assumptions that no response has shown. */
-  readonly unseenAssumptions: Readonly<Record<string, string>>;
+  readonly unseen: Readonly<Record<string, string>>;
   readonly notes: readonly string[];
 }
-
-/** What comes of reading an assumption in all responses. */
-type AssumptionResult =
-  | { readonly kind: "learned"; readonly assumption: LearnedAssumption }
-  /** Other responses must show it. */
-  | { readonly kind: "needs_more"; readonly needs: string }
-  /** The sandbox cannot do it in this way, or does it in one way only. */
-  | { readonly kind: "only_noted"; readonly note: string };
 
 /** What responses show of an assumption, and the attempts with these responses. */
 interface Reading {
@@ -45,62 +35,48 @@ interface Reading {
   readonly attempts: readonly CompletedAttempt[];
 }
 
-/** Returns the assumptions that the responses of a service show. */
+/** Returns the assumptions that the responses of a service show: each is learned, needs other responses, or is only noted. */
 export function learnAssumptions(attempts: readonly CompletedAttempt[]): Learned {
-  const contexts = readContexts(attempts);
+  const challenges = stableChallenges(attempts);
+  const limitHeaders = readLimitHeaders(attempts);
+  const contexts = attempts.map((attempt): ReadContext => {
+    const challenge = challenges.get(attempt) ?? "";
+    return { attempt, challenge, limitHeaders: limitHeaders.get(attempt) ?? { kind: "none" } };
+  });
+
   const assumptions: Record<string, LearnedAssumption> = {};
-  const unseenAssumptions: Record<string, string> = {};
+  const unseen: Record<string, string> = {};
   const notes: string[] = [];
   for (const [name, row] of Object.entries(assumptionRows)) {
-    const result = learnAssumption(row, contexts);
-    switch (result.kind) {
-      case "learned":
-        assumptions[name] = result.assumption;
-        break;
-      case "needs_more":
-        unseenAssumptions[name] = result.needs;
-        break;
-      case "only_noted":
-        notes.push(`${name} is not learned, because ${result.note}.`);
-        break;
+    const readings = groupByShownValue(row, contexts);
+    const [reading, ...otherReadings] = readings;
+    if (reading === undefined) {
+      unseen[name] = describeStatuses(row.statuses.slice(-1));
+    } else if (reading.shown.value === undefined || otherReadings.length > 0) {
+      // The sandbox cannot do it in this way, or does it in one way only.
+      notes.push(`${name} is not learned, because ${describeReadings(readings)}.`);
+    } else {
+      const needs = describeNeeds(row, reading);
+      if (needs === undefined) assumptions[name] = learnValue(row, reading, reading.shown.value);
+      else unseen[name] = needs;
     }
   }
-  return { assumptions, unseenAssumptions, notes: [...notes, ...notesOnScope(attempts)] };
+  return { assumptions, unseen, notes: [...notes, ...notesOnScope(attempts)] };
 }
 
-function readContexts(attempts: readonly CompletedAttempt[]): ReadContext[] {
-  const challenges = stableChallenges(attempts);
-  const limitHeadersByAttempt = readLimitHeaders(attempts);
-  return attempts.map((attempt) => {
-    const challenge = challenges.get(attempt) ?? "";
-    const limitHeaders = limitHeadersByAttempt.get(attempt) ?? { kind: "none" };
-    return { attempt, challenge, limitHeaders };
-  });
-}
-
-/** Learns the value that all responses show, unless a response that is missing could show another one. */
-function learnAssumption(row: AssumptionRow, contexts: readonly ReadContext[]): AssumptionResult {
-  const readings = groupByShownValue(row, contexts);
-  const [reading, ...otherReadings] = readings;
-  if (reading === undefined) return { kind: "needs_more", needs: describeStatuses(row.statuses.slice(-1)) };
-
-  const { shown, attempts } = reading;
-  if (shown.kind !== "value" || otherReadings.length > 0) {
-    return { kind: "only_noted", note: describeReadings(readings) };
-  }
-
-  const { value, words } = shown;
-  const from = listOutcomes(attempts);
+/** Returns the responses that could show another value, in words; `undefined` if the value is learned without them. */
+function describeNeeds(row: AssumptionRow, { shown, attempts }: Reading): string | undefined {
   const seen = new Set(attempts.map(({ response }) => response.status));
-  const needed = (row.learnedOnlyWith?.(value) ?? []).filter((status) => !seen.has(status));
-  if (needed.length > 0) {
-    const needs = `${describeStatuses(needed)}; ${from.join(", ")} shows ${words}`;
-    return { kind: "needs_more", needs };
-  }
+  const needed = (row.learnedOnlyWith?.(shown.value) ?? []).filter((status) => !seen.has(status));
+  if (needed.length === 0) return undefined;
+  return `${describeStatuses(needed)}; ${listOutcomes(attempts).join(", ")} shows ${shown.words}`;
+}
 
+function learnValue(row: AssumptionRow, { attempts }: Reading, value: string | boolean): LearnedAssumption {
+  const seen = new Set(attempts.map(({ response }) => response.status));
   const missingStatuses = row.statuses.filter((status) => !seen.has(status));
-  const missingResponses = [...missingStatuses, ...listMissingLimits(attempts)];
-  return { kind: "learned", assumption: { value, from, missingResponses } };
+  const notSeen = [...missingStatuses, ...listMissingLimits(attempts)];
+  return { value, from: listOutcomes(attempts), ...(notSeen.length > 0 && { notSeen }) };
 }
 
 /** Describes the responses that a reader has to get: `a 401 and a 429 (--probe-limits)`. */
@@ -119,7 +95,7 @@ function groupByShownValue(row: AssumptionRow, contexts: readonly ReadContext[])
     if (shown === undefined) continue;
 
     // Not the words of a value: those of a long value are cut off, and two long values can begin alike.
-    const text = shown.kind === "value" ? String(shown.value) : shown.words;
+    const text = shown.value === undefined ? shown.words : String(shown.value);
     const earlier = readingsByText.get(text) ?? { shown, attempts: [] };
     readingsByText.set(text, { shown: earlier.shown, attempts: [...earlier.attempts, attempt] });
   }
@@ -133,7 +109,7 @@ function describeReadings(readings: readonly Reading[]): string {
   for (const { shown, attempts } of readings) {
     listed.push(`${shown.words} (${listOutcomes(attempts, attemptsRead).join(", ")})`);
   }
-  const isAnyValue = readings.some(({ shown }) => shown.kind === "value");
+  const isAnyValue = readings.some(({ shown }) => shown.value !== undefined);
   const why = isAnyValue ? "it is seen in several ways" : "the assumption does not have this value";
   return `${why}: ${listed.join("; ")}`;
 }
@@ -165,8 +141,28 @@ function notesOnScope(attempts: readonly CompletedAttempt[]): string[] {
 }
 
 /** Where an assumption is from: `each 401, 429.per_minute; not seen: 403`. */
-export function whereSeen({ from, missingResponses }: LearnedAssumption): string {
+export function whereSeen({ from, notSeen }: LearnedAssumption): string {
   const sources = from.join(", ");
-  if (missingResponses.length === 0) return sources;
-  return `${sources}; not seen: ${missingResponses.join(", ")}`;
+  if (notSeen === undefined) return sources;
+  return `${sources}; not seen: ${notSeen.join(", ")}`;
+}
+
+/**
+ * Names the outcomes of the attempts that show one value: `each 401` in place of several, if all attempts with this status
+ * that were read show it.
+ */
+export function listOutcomes(
+  attempts: readonly CompletedAttempt[],
+  attemptsRead: readonly CompletedAttempt[] = attempts,
+): string[] {
+  const words: string[] = [];
+  for (const status of new Set(attempts.map(({ response }) => response.status))) {
+    const attemptsOfStatus = attempts.filter(({ response }) => response.status === status);
+    const allOfStatus = attemptsRead.filter(({ response }) => response.status === status);
+    const outcomes = new Set(attemptsOfStatus.map(({ outcome }) => outcome));
+    const isEach = attemptsOfStatus.length === allOfStatus.length;
+    if (isEach && outcomes.size > 1) words.push(`each ${status}`);
+    else words.push(...outcomes);
+  }
+  return words;
 }

@@ -1,13 +1,15 @@
-import { day } from "../../rules/time.js";
-import { shownText } from "../response/describe.js";
+import { day, minute } from "../../rules/time.js";
 import { headerOf } from "../response/headers.js";
-import type { RedactedResponse } from "../response/redacted-response.js";
+import { perDayPath, perMinutePath, wholeNumberIn } from "../response/members.js";
+import { type RedactedResponse, shownText } from "../response/response.js";
+import type { CompletedAttempt } from "../sending/attempt.js";
 
-// The limit headers of one response, in one of the two forms that the sandbox has, too: `legacy` is `X-RateLimit-Limit`,
-// `-Remaining` and `-Reset`, `draft` is `RateLimit` and `RateLimit-Policy`. Their numbers must be what the form says: a limit
-// of the key, the requests that remain, and seconds until the limit resets.
+// Limit headers have one of the two forms that the sandbox has, too: `legacy` is `X-RateLimit-Limit`, `-Remaining` and
+// `-Reset`, `draft` is `RateLimit` and `RateLimit-Policy`. Their numbers must be what the form says: a limit of the key, the
+// requests that remain, and seconds until the limit resets. In one response, a reset in milliseconds looks like one in seconds,
+// and the number of requests that were sent looks like the number that remains. So the responses to a key are compared in
+// their order, by the comparison's own clock.
 
-/** What the limit headers of a response show. */
 export type LimitHeaders =
   | { readonly kind: "none" }
   | {
@@ -18,8 +20,7 @@ export type LimitHeaders =
   /** In words. */
   | { readonly kind: "another_form"; readonly words: string };
 
-/** What is left of a limit. */
-export interface LimitCount {
+interface LimitCount {
   /** Tells the limits of a key apart: `60 in 60 s`, or the name of an item. */
   readonly limitName: string;
   readonly remaining: number;
@@ -28,31 +29,122 @@ export interface LimitCount {
 }
 
 /** A limit of a key, as its 200s show it. */
-export interface KeyLimit {
-  /** The number of requests. */
+interface KeyLimit {
   readonly quota: number;
   /** In seconds. */
   readonly window: number;
 }
 
-/** An item of `RateLimit` or `RateLimit-Policy`, with its parameters that are whole numbers. */
-interface DraftItem {
-  readonly name: string;
-  /** `q`: the requests of a policy. */
-  readonly quota: number | undefined;
-  /** `w`: the seconds of a policy. */
-  readonly window: number | undefined;
-  /** `r`: the requests of a limit that remain. */
-  readonly remaining: number | undefined;
-  /** `t`: the seconds until a limit resets. */
-  readonly reset: number | undefined;
-}
-
 const legacyNames = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 const draftNames = ["ratelimit", "ratelimit-policy"];
 
+/** A reset is whole seconds, and so can be one more or less at each of two responses. */
+const roundingSeconds = 2;
+
+/** Reads the limit headers of all responses, with what the responses to each key show together. */
+export function readLimitHeaders(
+  attempts: readonly CompletedAttempt[],
+): ReadonlyMap<CompletedAttempt, LimitHeaders> {
+  const headersByAttempt = new Map<CompletedAttempt, LimitHeaders>();
+  for (const apiKey of new Set(attempts.map((attempt) => attempt.apiKey))) {
+    const attemptsOfKey = attempts.filter((attempt) => attempt.apiKey === apiKey);
+    const limits = collectLimits(attemptsOfKey);
+    for (const attempt of attemptsOfKey) {
+      headersByAttempt.set(attempt, readHeadersOfResponse(attempt.response, limits));
+    }
+
+    // If one number is of another kind, those of all responses to the key are.
+    const flaw = findFlaw(attemptsOfKey, headersByAttempt);
+    if (flaw === undefined) continue;
+    for (const attempt of attemptsOfKey) {
+      if (headersByAttempt.get(attempt)?.kind !== "counted") continue;
+      headersByAttempt.set(attempt, { kind: "another_form", words: flaw });
+    }
+  }
+  return headersByAttempt;
+}
+
+/** Returns the limits in the 200s of a key; none for 200s without limits, or with limits that are no whole numbers. */
+function collectLimits(attempts: readonly CompletedAttempt[]): KeyLimit[] {
+  const limits: KeyLimit[] = [];
+  for (const { response } of attempts) {
+    if (response.status !== 200) continue;
+    const perMinute = wholeNumberIn(response, perMinutePath);
+    const perDay = wholeNumberIn(response, perDayPath);
+    if (perMinute !== undefined) limits.push({ quota: perMinute, window: minute / 1000 });
+    if (perDay !== undefined) limits.push({ quota: perDay, window: day / 1000 });
+  }
+  return limits;
+}
+
+interface TimedCount extends LimitCount {
+  readonly attempt: CompletedAttempt;
+}
+
+/** Finds what is wrong with numbers that look right in each response, in words. */
+function findFlaw(
+  attemptsOfKey: readonly CompletedAttempt[],
+  headersByAttempt: ReadonlyMap<CompletedAttempt, LimitHeaders>,
+): string | undefined {
+  const countsByLimit = new Map<string, TimedCount[]>();
+  for (const attempt of attemptsOfKey) {
+    const headers = headersByAttempt.get(attempt);
+    if (headers?.kind !== "counted") continue;
+    for (const count of headers.counts) {
+      const counts = countsByLimit.get(count.limitName) ?? [];
+      counts.push({ ...count, attempt });
+      countsByLimit.set(count.limitName, counts);
+    }
+  }
+
+  for (const counts of countsByLimit.values()) {
+    if (isResetInOtherUnits(counts)) return "limit headers whose reset does not count the seconds down";
+    if (isCountingUp(counts)) return "limit headers whose remaining requests count up";
+  }
+  return undefined;
+}
+
+/**
+ * Whether the reset of a limit changes in another way than by a second each second, although its window is not over: 30, and
+ * 4 s later 26, is in seconds; 30000, and 4 s later 26000, is not.
+ *
+ * If the first request took from 0 s to 1 s, and its reset is 30, and the later one took from 5 s to 6 s, 4 s to 6 s have
+ * passed for the server: the reset is 24 to 26, or 22 to 28 with rounding. A clock can also stand still.
+ */
+function isResetInOtherUnits(counts: readonly TimedCount[]): boolean {
+  let [first] = counts;
+  for (const later of counts) {
+    if (first === undefined || later.reset === first.reset) continue;
+    const shortest = (later.attempt.sentAt - first.attempt.receivedAt) / 1000;
+    const longest = (later.attempt.receivedAt - first.attempt.sentAt) / 1000;
+    const least = first.reset - longest - roundingSeconds;
+    const most = first.reset - shortest + roundingSeconds;
+    if (later.reset >= least && later.reset <= most) continue;
+    // The window cannot be over.
+    if (least > 0) return true;
+    first = later;
+  }
+  return false;
+}
+
+/** Whether the "remaining" requests rise in a window, and never fall: 1, 2, 3. Then they are the requests that were sent. */
+function isCountingUp(counts: readonly LimitCount[]): boolean {
+  let [before] = counts;
+  let hasRisen = false;
+  let hasFallen = false;
+  for (const count of counts) {
+    // With a later reset, a new window has begun, and the count anew: a change shows nothing.
+    if (before !== undefined && count.reset <= before.reset) {
+      if (count.remaining > before.remaining) hasRisen = true;
+      if (count.remaining < before.remaining) hasFallen = true;
+    }
+    before = count;
+  }
+  return hasRisen && !hasFallen;
+}
+
 /** Reads the limit headers of a response; `limits` are those of its key, none if they are not known. */
-export function readHeadersOfResponse(response: RedactedResponse, limits: readonly KeyLimit[]): LimitHeaders {
+function readHeadersOfResponse(response: RedactedResponse, limits: readonly KeyLimit[]): LimitHeaders {
   // A header that comes twice is one list.
   const nameByLowerCase = new Map<string, string>();
   for (const [name] of response.headers) {
@@ -139,17 +231,18 @@ function readWholeNumber(text: string | undefined): number | undefined {
 }
 
 /** Reads a list of items, such as `"minute";r=12;t=30, "day";r=900;t=3600`: a comma before a name separates them. */
-function readItems(list = ""): DraftItem[] {
+function readItems(list = "") {
   return list.split(/, *(?=["a-z])/i).map(readItem);
 }
 
 /** Reads one item: of `"minute";r=12;t=30`, the name is `"minute"`, 12 requests remain, and the reset is in 30 s. */
-function readItem(text: string): DraftItem {
+function readItem(text: string) {
   const [name = ""] = text.split(";");
   const parameter = (letter: string) => {
     const value = new RegExp(`; *${letter}=([^;,\\s]*)`).exec(text)?.[1];
     return readWholeNumber(value);
   };
+  // A policy has the first two, in requests and seconds, and a limit the other two.
   return {
     name: name.trim(),
     quota: parameter("q"),

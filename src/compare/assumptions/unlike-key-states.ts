@@ -2,81 +2,47 @@ import { challengeHeaders } from "../../api/respond.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { defaultScopes, listedKeys, readLimits } from "../../scenario/keys.js";
 import { isMapping } from "../../schema/type-tag.js";
-import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
-import { describeValue, quoted, shownText } from "../response/describe.js";
+import type { PromisedOutcomeId } from "../contract/contract-rules.js";
+import { describeValue, quoted } from "../response/describe.js";
 import { headerOf } from "../response/headers.js";
 import { memberIn, numberText, perDayPath, perMinutePath } from "../response/members.js";
-import type { RedactedResponse } from "../response/redacted-response.js";
+import { type RedactedResponse, shownText } from "../response/response.js";
 import type { CompletedAttempt } from "../sending/attempt.js";
-import { stableChallenges } from "./challenges.js";
-import { listOutcomes } from "./list-outcomes.js";
+import { stableChallenges } from "./assumption-rows.js";
+import { listOutcomes } from "./assumptions.js";
 
 /**
  * What a service does in another way than the scenario `key-states`, although no assumption sets it: the values by their
  * names, such as `per_minute`, each with the outcomes that have it.
  */
-export type ValuesUnlikeKeyStates = Readonly<Record<string, readonly ValueWithOutcomes[]>>;
-
-interface ValueWithOutcomes {
-  readonly value: string;
-  readonly from: readonly string[];
-}
+export type ValuesUnlikeKeyStates = Readonly<
+  Record<string, readonly { readonly value: string; readonly from: readonly string[] }[]>
+>;
 
 const valueNames = ["per_minute", "per_day", "scopes", "challenge", "details"] as const;
 
 /** The values of a 200 or a 401 in words, without those that it does not have. */
 type ResponseValues = Readonly<Partial<Record<(typeof valueNames)[number], string | undefined>>>;
 
-/** The values of a response, and those that `key-states` has for its outcome. */
-interface ComparedValues {
-  readonly attempt: CompletedAttempt;
-  readonly valuesOfService: ResponseValues;
-  readonly valuesInKeyStates: ResponseValues;
-}
-
 /** Returns what the 200s and 401s show, and those of `key-states` do not. */
 export function valuesUnlikeKeyStates(attempts: readonly CompletedAttempt[]): ValuesUnlikeKeyStates {
   const challenges = stableChallenges(attempts);
-  const compared: ComparedValues[] = [];
-  for (const attempt of attempts) {
-    const { outcome, response } = attempt;
-    if (response.status !== 200 && response.status !== 401) continue;
-    const valuesOfService = readValues(response, challenges.get(attempt) ?? "");
-    compared.push({
-      attempt,
-      valuesOfService,
-      valuesInKeyStates: response.status === 200 ? settingsInKeyStates(outcome) : rejectionInKeyStates,
-    });
-  }
-
-  const valuesByName: Record<string, readonly ValueWithOutcomes[]> = {};
+  const read = attempts.filter(({ response }) => response.status === 200 || response.status === 401);
+  const valuesByName: Record<string, ValuesUnlikeKeyStates[string]> = {};
   for (const name of valueNames) {
-    const values = collectUnlike(name, compared);
-    if (values.length > 0) valuesByName[name] = values;
+    const attemptsByValue = new Map<string, CompletedAttempt[]>();
+    for (const attempt of read) {
+      const value = readValues(attempt.response, challenges.get(attempt) ?? "")[name];
+      if (value === undefined || value === valuesInKeyStates(attempt)[name]) continue;
+      attemptsByValue.set(value, [...(attemptsByValue.get(value) ?? []), attempt]);
+    }
+    if (attemptsByValue.size === 0) continue;
+    valuesByName[name] = [...attemptsByValue].map(([value, some]) => ({
+      value,
+      from: listOutcomes(some, read),
+    }));
   }
   return valuesByName;
-}
-
-/** Returns the values with a name that `key-states` does not have. */
-function collectUnlike(
-  name: (typeof valueNames)[number],
-  compared: readonly ComparedValues[],
-): ValueWithOutcomes[] {
-  const attemptsByValue = new Map<string, CompletedAttempt[]>();
-  for (const { attempt, valuesOfService, valuesInKeyStates } of compared) {
-    const value = valuesOfService[name];
-    if (value === undefined || value === valuesInKeyStates[name]) continue;
-    const attemptsWithValue = attemptsByValue.get(value) ?? [];
-    attemptsWithValue.push(attempt);
-    attemptsByValue.set(value, attemptsWithValue);
-  }
-
-  const attemptsRead = compared.map(({ attempt }) => attempt);
-  const values: ValueWithOutcomes[] = [];
-  for (const [value, attemptsWithValue] of attemptsByValue) {
-    values.push({ value, from: listOutcomes(attemptsWithValue, attemptsRead) });
-  }
-  return values;
 }
 
 /** The refs of the keys in `key-states` that show the outcomes; `active` shows the other 200s. */
@@ -87,8 +53,11 @@ const refsInKeyStates: Partial<Readonly<Record<PromisedOutcomeId, string>>> = {
   "200.replacement": "replacement",
 };
 
-/** Returns the settings of the key in `key-states` that shows an outcome. */
-function settingsInKeyStates(outcome: PromisedOutcomeId): ResponseValues {
+const [_challengeName, challengeOfSandbox = ""] = challengeHeaders;
+
+/** Returns the values that `key-states` has for the outcome of an attempt. */
+function valuesInKeyStates({ outcome, response }: CompletedAttempt): ResponseValues {
+  if (response.status === 401) return { challenge: quoted(challengeOfSandbox) };
   const ref = refsInKeyStates[outcome] ?? "active";
   const keys = [...listedKeys(bundledScenarios["key-states"])];
   const key = keys.find((written) => written.ref === ref);
@@ -96,11 +65,6 @@ function settingsInKeyStates(outcome: PromisedOutcomeId): ResponseValues {
   const { perMinute, perDay } = readLimits(limits);
   return { per_minute: String(perMinute), per_day: String(perDay), scopes: describeScopes(scopes) };
 }
-
-const [_challengeName, challengeOfSandbox = ""] = challengeHeaders;
-
-/** What the 401s of `key-states` have. */
-const rejectionInKeyStates: ResponseValues = { challenge: quoted(challengeOfSandbox) };
 
 /** Reads the values of a response; `challenge` is its challenge without the words that vary. */
 function readValues(response: RedactedResponse, challenge: string): ResponseValues {

@@ -1,3 +1,5 @@
+import type { outcomes } from "../../rules/outcomes.js";
+
 /** The rules that a comparison tests, in short. `docs/specification.md` has them all. */
 export const contractRules = {
   R1: "A working key gets 200 and JSON",
@@ -31,5 +33,7 @@ export const contractRules = {
   "RFC 9110": "HTTP itself: a client must be able to read the header",
 } as const;
 
-/** A rule of the specification, or of HTTP itself. */
 export type ContractRule = keyof typeof contractRules;
+
+/** The id of an outcome that the specification promises: a contract can be compared with these only. */
+export type PromisedOutcomeId = Extract<(typeof outcomes)[number], { readonly promised: true }>["id"];

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { keysInVariables } from "./key-variables.js";
-import { type ContractOutcome, findKey, unusedVariables } from "./keys-of-outcomes.js";
+import { type ContractOutcome, findKey, keysInVariables, unusedVariables } from "./keys-of-outcomes.js";
 
 test.each([
   [{ SVC_KEY_LIVE: " SVC_live_a " }, "SVC_KEY_LIVE"],

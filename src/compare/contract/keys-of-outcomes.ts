@@ -1,12 +1,8 @@
-import { findPrefix } from "../../rules/key-text.js";
+import { findPrefix, keyVariable } from "../../rules/key-text.js";
 import { outcomeRow } from "../../rules/outcomes.js";
-import type { ContractRule } from "./contract-rules.js";
-import { isKey, textOfVariable, type Variables, variablesNamedLikeKeys } from "./key-variables.js";
-import type { PromisedOutcomeId } from "./promised-outcome.js";
+import type { ContractRule, PromisedOutcomeId } from "./contract-rules.js";
 
-/** The key with which a comparison reaches an outcome. */
 interface NeededKey {
-  /** The rule that the outcome tests. */
   readonly rule: ContractRule;
   /** The variables that may contain the key; the first one with a suitable key wins. None: the comparison has its own. */
   readonly variables: readonly string[];
@@ -63,13 +59,13 @@ export function ruleOf(outcome: PromisedOutcomeId): ContractRule {
   return neededKeys[outcome].rule;
 }
 
-/** The variable with the key of an outcome, or why there is none; `why` contains no part of a key. */
+/** The variable with the key of an outcome, none if it needs no key of yours, or why there is none, without a part of a key. */
 type KeyOfOutcome =
-  | { readonly kind: "key"; readonly variable: string }
+  | { readonly kind: "key"; readonly variable?: string }
   | { readonly kind: "no_key"; readonly why: string };
 
-/** Finds the variable with the key of an outcome. */
 export function findKey({ variables, kind }: ContractOutcome, env: Variables): KeyOfOutcome {
+  if (variables.length === 0) return { kind: "key" };
   let whyUnsuitable: string | undefined;
   for (const variable of variables) {
     const apiKey = textOfVariable(variable, env);
@@ -89,7 +85,6 @@ export function findKey({ variables, kind }: ContractOutcome, env: Variables): K
   return { kind: "no_key", why: `needs ${needed}${variables.join(" or ")}` };
 }
 
-/** Returns the outcomes that a variable can have the key of. */
 export function outcomesOfVariable(variable: string): PromisedOutcomeId[] {
   const rows = contractOutcomes.filter(({ variables }) => variables.includes(variable));
   return rows.map(({ outcome }) => outcome);
@@ -114,4 +109,39 @@ export function unusedVariables(env: Variables): string[] {
   const used = new Set(contractOutcomes.flatMap(({ variables }) => variables));
   const names = variablesNamedLikeKeys(env).map(([name]) => name);
   return names.filter((name) => !used.has(name)).sort();
+}
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Variables of `keys --format env` that a comparison does not read: it makes its own unknown and malformed keys. */
+const variablesOfOwnKeys: readonly string[] = [keyVariable("unknown"), keyVariable("malformed")];
+
+/** Returns the text of a variable without spaces around it; empty if it is not set. */
+export function textOfVariable(variable: string, env: Variables): string {
+  return env[variable]?.trim() ?? "";
+}
+
+/** Whether a text can be a key: a prefix, and more characters that a header can contain. */
+export function isKey(text: string): boolean {
+  const prefix = findPrefix(text)?.prefix;
+  if (prefix === undefined || text === prefix) return false;
+  // Not with a regular expression: V8 keeps its last input (R46).
+  return [...text].every((character) => character > " " && character <= "~");
+}
+
+/** Returns every key with its variable, used or not. What is in other variables is never sent, and no secret. */
+export function keysInVariables(env: Variables): [variable: string, apiKey: string][] {
+  return variablesNamedLikeKeys(env).filter(([, text]) => isKey(text));
+}
+
+/** Returns the variables with the name of a key that have a text, also one that is no key. */
+export function variablesNamedLikeKeys(env: Variables): [variable: string, text: string][] {
+  const variables: [string, string][] = [];
+  for (const variable of Object.keys(env)) {
+    if (variable !== "SVC_API_KEY" && !variable.startsWith("SVC_KEY_")) continue;
+    if (variablesOfOwnKeys.includes(variable)) continue;
+    const text = textOfVariable(variable, env);
+    if (text !== "") variables.push([variable, text]);
+  }
+  return variables;
 }

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
-import { createRedactKeys } from "../response/redact-keys.js";
-import { type RedactedResponse, readResponse } from "../response/redacted-response.js";
+import type { PromisedOutcomeId } from "../contract/contract-rules.js";
+import { createRedactKeys, type RedactedResponse, readResponse } from "../response/response.js";
 import { judgeAttempt } from "./judge.js";
 
 const responseOf = (status: number, json: unknown = {}, headers: Readonly<Record<string, string>> = {}) =>
@@ -16,7 +15,7 @@ const responseOf = (status: number, json: unknown = {}, headers: Readonly<Record
     createRedactKeys([]),
   );
 const type = { "Content-Type": "application/json" };
-const sent = { nth: 1, sentAt: 0, receivedAt: 1, evidence: { kind: "judged" } } as const;
+const sent = { nth: 1, sentAt: 0, receivedAt: 1 } as const;
 const rejected = (code: unknown) => ({ error: { code, message: "No." } });
 
 test.each<[PromisedOutcomeId, RedactedResponse, string[]]>([

@@ -7,14 +7,32 @@ import { oneSafeLine } from "../../rules/terminal-text.js";
 import { findMismatches } from "../../schema/check.js";
 import type { Shape } from "../../schema/shape.js";
 import type { ContractRule } from "../contract/contract-rules.js";
+import type { ContractDifference, ResponseDifference } from "../contract/findings.js";
 import { ruleOf } from "../contract/keys-of-outcomes.js";
-import { describeInvalidWait, describeKind, describeValue, quoted } from "../response/describe.js";
-import { describeBody, describeUnexpected } from "../response/describe-response.js";
+import {
+  describeBody,
+  describeInvalidWait,
+  describeKind,
+  describeUnexpected,
+  describeValue,
+  quoted,
+} from "../response/describe.js";
 import { headerOf, retryAfterForm } from "../response/headers.js";
 import { memberIn, numberText, perDayPath, todayPath, wholeNumberIn } from "../response/members.js";
-import type { RedactedResponse } from "../response/redacted-response.js";
-import type { Attempt } from "../sending/attempt.js";
-import { type ContractDifference, type ResponseDifference, withRequest } from "./contract-difference.js";
+import { type RedactedResponse, shownText } from "../response/response.js";
+import { type Attempt, hasData } from "../sending/attempt.js";
+
+/** Adds the outcome to a difference and, so that it can be looked up, its request. */
+export function withRequest(attempt: Attempt, difference: ResponseDifference): ContractDifference {
+  const { outcome, nth, response } = attempt;
+  const requestId = response && headerOf(response, "x-request-id");
+  return {
+    outcome,
+    ...difference,
+    ...(nth > 1 && { request: nth }),
+    ...(requestId && { requestId: shownText(requestId) }),
+  };
+}
 
 /** The rule for each member of a success by the start of its field path; R1 covers the others. */
 const rulesOfMembers: readonly (readonly [start: string, rule: ContractRule])[] = [
@@ -30,9 +48,9 @@ const drawnAnew = new Set(["data.organization.id", "data.usage.today"]);
 
 /** Judges one request, whether it is the first or the tenth one for its outcome. */
 export function judgeAttempt(attempt: Attempt): ContractDifference[] {
-  const { outcome, response, noResponse = "nothing", evidence } = attempt;
+  const { outcome, apiKey, response, noResponse = "nothing", unjudged } = attempt;
   if (response === undefined) {
-    if (evidence.kind !== "judged") return [];
+    if (unjudged !== undefined) return [];
     const missing = differenceAt("connection", ruleOf(outcome), "a response", noResponse);
     return [withRequest(attempt, missing)];
   }
@@ -40,19 +58,11 @@ export function judgeAttempt(attempt: Attempt): ContractDifference[] {
   // Whatever the response shows of its outcome, it must not contain a key.
   const differences: ResponseDifference[] = [];
   for (const at of response.hasKeyAt) differences.push(differenceAt(at, "R34", "no key", "a key"));
-
-  switch (evidence.kind) {
-    case "judged":
-      differences.push(...judgeResponse(attempt, response), ...judgeRetryAfter(response));
-      break;
-    case "key_in_doubt":
-      differences.push(...judgeSuccess(response, attempt.apiKey));
-      break;
-    case "limit_in_doubt":
-    case "minute_used_before":
-    case "waited_for":
-    case "outage":
-      break;
+  if (unjudged === undefined) {
+    differences.push(...judgeResponse(attempt, response), ...judgeRetryAfter(response));
+  } else if (hasData(response)) {
+    // The key may be another one than its variable says, but the 200 is that of the service.
+    differences.push(...judgeSuccess(response, apiKey));
   }
   return differences.map((difference) => withRequest(attempt, difference));
 }

@@ -1,8 +1,8 @@
-import { shownText } from "../response/describe.js";
+import type { ContractDifference, ResponseDifference } from "../contract/findings.js";
 import { memberIn, numberText } from "../response/members.js";
-import type { RedactedResponse } from "../response/redacted-response.js";
+import { type RedactedResponse, shownText } from "../response/response.js";
 import type { CompletedAttempt } from "../sending/attempt.js";
-import { type ContractDifference, type ResponseDifference, withRequest } from "./contract-difference.js";
+import { withRequest } from "./judge.js";
 
 // What the 200s of different keys show together.
 

@@ -1,25 +1,31 @@
-import type { WhyByOutcome } from "../contract/promised-outcome.js";
-import { headerOf } from "../response/headers.js";
-import { memberIn, organizationIdPath } from "../response/members.js";
-import { type Attempt, type CompletedAttempt, got200, rightful200s } from "../sending/attempt.js";
-import { type ContractDifference, type ResponseDifference, withRequest } from "./contract-difference.js";
-import { compareCounts, findOpenCounts, pairSuccesses, type SuccessPair } from "./counts.js";
+import { outcomeRow } from "../../rules/outcomes.js";
+import { minute } from "../../rules/time.js";
+import type { ContractDifference, Findings, Unjudged } from "../contract/findings.js";
+import { headerOf, readDate } from "../response/headers.js";
+import { memberIn, organizationIdPath, todayPath } from "../response/members.js";
+import {
+  type Attempt,
+  type CompletedAttempt,
+  describeAttempt,
+  got200,
+  rightful200s,
+} from "../sending/attempt.js";
+import { withRequest } from "./judge.js";
 import { compareReplacement, compareScopes } from "./keys-compared.js";
 
-interface ComparedSuccesses {
-  readonly differences: readonly ContractDifference[];
-  /** Why nobody can tell whether the requests of a key are counted, by the outcome of the key. */
-  readonly openCounts: WhyByOutcome;
-}
-
 /** Compares the responses with status 200 with each other. */
-export function compareSuccesses(attempts: readonly Attempt[]): ComparedSuccesses {
+export function compareSuccesses(attempts: readonly Attempt[]): Findings {
   const all200s = attempts.filter(got200);
   const differences = compareRequestIds(all200s);
-
-  const keys = new Set(all200s.map(({ apiKey }) => apiKey));
-  for (const key of keys) {
-    differences.push(...comparePairs(attempts.filter(({ apiKey }) => apiKey === key)));
+  const unjudged: Unjudged[] = [];
+  for (const key of new Set(all200s.map(({ apiKey }) => apiKey))) {
+    const pairs = pairSuccesses(attempts.filter(({ apiKey }) => apiKey === key));
+    // Of each kind, only the first difference counts.
+    differences.push(
+      ...pairs.flatMap(judgeCounts).slice(0, 1),
+      ...pairs.flatMap(compareOrganization).slice(0, 1),
+    );
+    unjudged.push(...findOpenCounts(pairs));
   }
 
   // What different keys share, or must not share. A key that should get 403 for its scopes is only compared by these.
@@ -27,8 +33,7 @@ export function compareSuccesses(attempts: readonly Attempt[]): ComparedSuccesse
   differences.push(...compareReplacement(rightful));
   const withoutScope = all200s.find(({ outcome }) => outcome === "403.insufficient_scope");
   if (withoutScope !== undefined) differences.push(...compareScopes(withoutScope, rightful));
-
-  return { differences, openCounts: findOpenCounts(attempts) };
+  return { differences, unjudged, notes: [] };
 }
 
 /** No two responses may have the same request id (R7). */
@@ -39,46 +44,93 @@ function compareRequestIds(all200s: readonly CompletedAttempt[]): ContractDiffer
     const id = headerOf(attempt.response, "x-request-id");
     if (id === undefined || id === "") continue;
     if (earlier.has(id)) {
-      const repeatedId: ResponseDifference = {
-        rules: ["R7"],
-        at: "X-Request-Id",
-        expected: "a request id that no earlier response has",
-        found: "the id of an earlier response",
-      };
-      differences.push(withRequest(attempt, repeatedId));
+      const expected = "a request id that no earlier response has";
+      const found = "the id of an earlier response";
+      differences.push(withRequest(attempt, { rules: ["R7"], at: "X-Request-Id", expected, found }));
     }
     earlier.add(id);
   }
   return differences;
 }
 
-/** Compares each 200 of a key with the 200 before. Of each kind, only the first difference counts. */
-function comparePairs(attemptsOfKey: readonly Attempt[]): ContractDifference[] {
-  const differencesOfCounts: ContractDifference[] = [];
-  const differencesOfOrganization: ContractDifference[] = [];
-  for (const pair of pairSuccesses(attemptsOfKey)) {
-    differencesOfCounts.push(...judgeCounts(pair));
-    differencesOfOrganization.push(...compareOrganization(pair));
+/** Two 200s of a key, the later one after the earlier one. */
+interface SuccessPair {
+  readonly before: CompletedAttempt;
+  readonly next: CompletedAttempt;
+  /** The last request of the key between the two, which got no 200; `undefined` if there is none. */
+  readonly between: Attempt | undefined;
+}
+
+/** Returns each 200 of a key with the 200 before it. */
+function pairSuccesses(attemptsOfKey: readonly Attempt[]): SuccessPair[] {
+  const pairs: SuccessPair[] = [];
+  let before: CompletedAttempt | undefined;
+  let between: Attempt | undefined;
+  for (const attempt of attemptsOfKey) {
+    if (!got200(attempt)) {
+      between = attempt;
+      continue;
+    }
+    if (before !== undefined) pairs.push({ before, next: attempt, between });
+    before = attempt;
+    between = undefined;
   }
-  return [...differencesOfCounts.slice(0, 1), ...differencesOfOrganization.slice(0, 1)];
+  return pairs;
 }
 
-/** `usage.today` must rise by one with each request of the key (R6, R24). */
+/** Returns how much `usage.today` rises in a pair; `undefined` if one of the two is no number, which is another difference. */
+function riseOf({ before, next }: SuccessPair): number | undefined {
+  const countBefore = memberIn(before.response, todayPath);
+  const count = memberIn(next.response, todayPath);
+  return typeof countBefore === "number" && typeof count === "number" ? count - countBefore : undefined;
+}
+
+/**
+ * Returns why nobody can tell whether a pair counts; `undefined` if it shows that. Between two 200s, a new day may begin, and
+ * with it the count again at 1; and nobody knows whether a service counts a request that got no 200.
+ */
+function whyCountIsOpen(pair: SuccessPair): string | undefined {
+  const { before, next, between } = pair;
+  if (between !== undefined) {
+    return `a request between the two got ${describeAttempt(between)}, and may be counted`;
+  }
+  // From 1 to 1, only the dates can rule out a new day.
+  if (memberIn(next.response, todayPath) !== 1 || riseOf(pair) !== 0) return undefined;
+  const minuteBefore = Math.floor(readDate(before.response) / minute);
+  const minuteOfNext = Math.floor(readDate(next.response) / minute);
+  if (minuteBefore === minuteOfNext) return undefined;
+  if (Number.isNaN(minuteBefore) || Number.isNaN(minuteOfNext)) {
+    return "it is 1 twice, and without a Date, a new day may have begun in between";
+  }
+  return "it is 1 twice, in two minutes, and a new day may have begun in between";
+}
+
+/** `usage.today` must rise by one with each request of the key (R6, R24), or start again at 1 in a new day. */
 function judgeCounts(pair: SuccessPair): ContractDifference[] {
-  const comparison = compareCounts(pair);
-  if (comparison.kind !== "differs") return [];
-  const difference: ResponseDifference = {
-    rules: ["R6", "R24"],
-    at: "$.data.usage.today",
-    expected: "one more than in the response before",
-    found: describeRise(comparison.rise),
-  };
-  return [withRequest(pair.next, difference)];
+  const rise = riseOf(pair);
+  if (rise === undefined || rise === 1 || whyCountIsOpen(pair) !== undefined) return [];
+  const isNewDay = memberIn(pair.next.response, todayPath) === 1 && rise < 0;
+  if (isNewDay) return [];
+
+  let found = "the same number";
+  if (rise > 0) found = `${rise} more; does another client use this key?`;
+  if (rise < 0) found = "less";
+  const expected = "one more than in the response before";
+  return [withRequest(pair.next, { rules: ["R6", "R24"], at: "$.data.usage.today", expected, found })];
 }
 
-function describeRise(rise: number): string {
-  if (rise > 0) return `${rise} more; does another client use this key?`;
-  return rise < 0 ? "less" : "the same number";
+/** Returns the counts of a key that stay open, if no pair shows whether its requests are counted. */
+function findOpenCounts(pairs: readonly SuccessPair[]): Unjudged[] {
+  const openCounts: Unjudged[] = [];
+  for (const pair of pairs) {
+    const why = whyCountIsOpen(pair);
+    if (why === undefined) return [];
+    const { outcome } = pair.next;
+    // The 200 of a key that should be rejected has a reason of its own.
+    if (outcomeRow(outcome).status !== 200) continue;
+    openCounts.push({ outcomes: [outcome], rule: "R24", at: "$.data.usage.today", why });
+  }
+  return openCounts;
 }
 
 /** The organization of a key must stay the same (R2). */
@@ -86,12 +138,7 @@ function compareOrganization({ before, next }: SuccessPair): ContractDifference[
   const idBefore = memberIn(before.response, organizationIdPath);
   const id = memberIn(next.response, organizationIdPath);
   if (typeof idBefore !== "string" || typeof id !== "string" || idBefore === id) return [];
-
-  const difference: ResponseDifference = {
-    rules: ["R2"],
-    at: "$.data.organization.id",
-    expected: "the id in the response before",
-    found: "another id",
-  };
-  return [withRequest(next, difference)];
+  const expected = "the id in the response before";
+  const at = "$.data.organization.id";
+  return [withRequest(next, { rules: ["R2"], at, expected, found: "another id" })];
 }

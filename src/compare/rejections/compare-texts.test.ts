@@ -1,24 +1,55 @@
 import { describe, expect, it } from "vitest";
 import { compareTexts } from "./compare-texts.js";
 
+/** Compares texts of an unknown key, of an expired key, and others, each twice. */
+const compare = (unknown: (string | undefined)[], expired: (string | undefined)[], missing = unknown) => {
+  const texts = [];
+  for (const round of [0, 1]) {
+    texts.push({ cause: "401.missing", text: missing[round] } as const);
+    texts.push({ cause: "401.unknown", text: unknown[round] } as const);
+    texts.push({ cause: "401.expired", text: expired[round] } as const);
+  }
+  return compareTexts(texts);
+};
+
 describe("compareTexts", () => {
-  it("leaves open a text of ids only and a fixed text with another number of words", () => {
-    const open = { kind: "open" };
-    expect(compareTexts(["a1", "b2"], ["node 1", "node 1"])).toEqual(open);
-    expect(compareTexts(["node 1", "node 1"], ["a1", "b2"])).toEqual(open);
-    expect(compareTexts(["a1 c3", "b2 d4"], ["node", "node"])).toEqual(open);
+  it("tells texts apart that are always others, also a missing one and one of spaces", () => {
+    for (const text of ["Expired.", "No valid keys.", " ", undefined]) {
+      const comparison = compare(["No valid key.", "No valid key."], [text, text]);
+      expect(comparison).toMatchObject({ kind: "differs", baseline: "401.unknown" });
+      expect(comparison.kind === "differs" && comparison.textsByCause.get("401.expired")).toBe(text);
+    }
   });
 
-  it("tells fixed texts with different numbers of words apart, also a text of spaces", () => {
-    expect(compareTexts([" ", " "], ["node 1", "node 1"]).kind).toBe("differs");
+  it("ignores words that are new in each response", () => {
+    const missing = ["id e5", "id f6"];
+    expect(compare(["id a1", "id b2"], ["id c3", "id d4"], missing).kind).toBe("agrees");
+    const other = compare(["id a1", "id b2"], ["no c3", "no d4"], missing);
+    expect(other.kind === "differs" && [...other.textsByCause.values()]).toEqual(["id …", "id …", "no …"]);
   });
 
-  it("tells texts apart that differ in more than the words that vary", () => {
-    const comparison = compareTexts(["id a1", "id b2"], ["no key", "no key"]);
-    expect(comparison).toEqual({ kind: "differs", textOfCause: "id …", textOfBaseline: "no …" });
+  it("leaves open what varies within a cause in other words, or in their number", () => {
+    expect(compare(["node a", "node b"], ["node a", "node a"]).kind).toBe("open");
+    expect(compare(["node a", "node a"], ["node a", "node b"]).kind).toBe("open");
+    expect(compare(["no", "no key"], ["gone", "gone"]).kind).toBe("open");
+    expect(compare(["no", undefined], ["gone", "gone"]).kind).toBe("open");
   });
 
-  it("finds texts that agree without the words that vary", () => {
-    expect(compareTexts(["id a1", "id b2"], ["id c3", "id c3"]).kind).toBe("agrees");
+  it("leaves open a text of new words only next to one with another number of words", () => {
+    expect(compare(["a1", "b2"], ["node 1", "node 1"], ["c3", "d4"]).kind).toBe("open");
+  });
+
+  it("ignores a time that two responses in one second share, but no earlier one that comes again", () => {
+    expect(compare(["at 09:00:01", "at 09:00:02"], ["at 09:00:01", "at 09:00:02"]).kind).toBe("agrees");
+    expect(compare(["at 09:00:01", "at 09:00:02"], ["at 09:00:02", "at 09:00:01"]).kind).toBe("open");
+  });
+
+  it("takes malformed keys for the baseline if only unknown keys are odd", () => {
+    const texts = ["401.unknown", "401.malformed", "401.missing"].flatMap((cause) => {
+      const text = cause === "401.unknown" ? "Who?" : "No valid key.";
+      return [{ cause, text } as never, { cause, text } as never];
+    });
+    expect(compareTexts(texts)).toMatchObject({ kind: "differs", baseline: "401.malformed" });
+    expect(compareTexts(texts.slice(0, 4))).toMatchObject({ kind: "differs", baseline: "401.unknown" });
   });
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { describeValue, shownText } from "./describe.js";
+import { describeValue } from "./describe.js";
+import { shownText } from "./response.js";
 
 test("a server's texts are cut after 80 characters", () => {
   const max = "x".repeat(80);

@@ -1,11 +1,11 @@
-import { oneSafeLine } from "../../rules/terminal-text.js";
+import { pathText } from "../../schema/field-path.js";
 import { isMapping } from "../../schema/type-tag.js";
+import { headerOf, isHtml } from "./headers.js";
+import { memberIn } from "./members.js";
+import { type RedactedResponse, shownText } from "./response.js";
 
 // The words of a report for what a server has sent. Two comparisons of a service must be equal, so what a service may draw
 // anew for each response is described without its content.
-
-/** So many characters of a server's text are shown. */
-const mostShown = 80;
 
 /**
  * Describes a value in a body without the content of mappings: `the string "60"`, `a mapping`, `nothing`. `digits` are those
@@ -27,14 +27,6 @@ export function describeKind(value: unknown): string {
   return describeValue(value);
 }
 
-/** Prepares a server's text for display: one line, safe for terminals, shortened. */
-export function shownText(text: string): string {
-  if (text.length <= mostShown) return oneSafeLine(text);
-  // A character such as an emoji is left out if only its first half would be shown.
-  const shown = text.slice(0, mostShown).replace(/[\uD800-\uDBFF]$/, "");
-  return oneSafeLine(`${shown}…`);
-}
-
 /** Describes a `Retry-After` in a form that clients need not be able to read; its value may be another one each time. */
 export function describeInvalidWait(value: string): string {
   if (/^[-+]?[\d.]+$/.test(value)) return "another number than whole seconds";
@@ -50,4 +42,38 @@ export function describeTarget(location: string): string {
 
 export function quoted(text: string): string {
   return JSON.stringify(shownText(text));
+}
+
+/** Describes a response by its status and error code: `401 unauthorized`. */
+export function describeResponse(response: RedactedResponse): string {
+  const code = memberIn(response, ["error", "code"]);
+  if (typeof code !== "string") return String(response.status);
+  return `${response.status} ${shownText(code)}`;
+}
+
+export function describeUnexpected(response: RedactedResponse): string {
+  const { status, json } = response;
+  const location = headerOf(response, "location");
+  if (status >= 300 && status < 400 && location !== undefined) {
+    return `${status}, a redirect to ${describeTarget(location)}, which was not followed`;
+  }
+  if (json === undefined) return `${status}, ${describeBody(response)}`;
+  return describeResponse(response);
+}
+
+export function describeBody(response: RedactedResponse): string {
+  const { text } = response;
+  if (text === undefined) {
+    const encoding = headerOf(response, "content-encoding");
+    if (encoding === undefined) return "a body that is not UTF-8";
+    return `a body in the encoding ${quoted(encoding)}, for which the request did not ask`;
+  }
+
+  if (text === "") return "an empty body";
+  return isHtml(response) ? "an HTML page" : "text";
+}
+
+/** Describes a member of the body like `describeValue`, with a number as the body has it. */
+export function describeMember(response: RedactedResponse, path: readonly string[]): string {
+  return describeValue(memberIn(response, path), response.numbers.get(pathText(path)));
 }

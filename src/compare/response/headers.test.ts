@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { readHttpDate } from "./headers.js";
+import { readChallenge, readHttpDate } from "./headers.js";
+import { createRedactKeys, readResponse } from "./response.js";
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -13,3 +14,26 @@ test.each(["UTC", "America/New_York", "Asia/Tokyo"])(
     expect(readHttpDate("Mon Mar  2 09:00:30 2026")).toBe(time);
   },
 );
+
+const readOf = (...values: string[]) => {
+  const headers = values.map((value) => ["WWW-Authenticate", value] as const);
+  const raw = { status: 401, version: "1.1", reason: "", headers, body: new Uint8Array() };
+  return readChallenge(readResponse(raw, createRedactKeys([])));
+};
+
+test.each([
+  ["ApiKey", "ApiKey", {}],
+  ['ApiKey realm="a, b", max_age=60', "ApiKey", { realm: '"a, b"', max_age: "60" }],
+  ['ApiKey realm="a \\" b"', "ApiKey", { realm: '"a \\" b"' }],
+])("RFC 9110 %s is one challenge", (value, scheme, parameters) => {
+  const challenge = readOf(value);
+  expect(challenge).toMatchObject({ kind: "one", headerName: "WWW-Authenticate", scheme });
+  const pairs = Object.entries(parameters).map(([name, value]) => ({ name, value }));
+  expect(challenge).toMatchObject({ parameters: pairs });
+});
+
+test("RFC 9110 two challenges are not one, in one header or in two", () => {
+  expect(readOf('Basic realm="a", ApiKey realm="b"').kind).toBe("another_text");
+  expect(readOf('Basic realm="a"', 'ApiKey realm="b"').kind).toBe("another_text");
+  expect(readOf().kind).toBe("none");
+});

@@ -1,4 +1,4 @@
-import type { RedactedResponse } from "./redacted-response.js";
+import type { RedactedResponse } from "./response.js";
 
 const month = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)";
 const hourMinuteSecond = "\\d\\d:\\d\\d:\\d\\d";
@@ -49,4 +49,37 @@ export function isHtml(response: RedactedResponse): boolean {
   const type = headerOf(response, "content-type") ?? "";
   const isTyped = /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(type);
   return isTyped || /^\s*<(?:!doctype|html)\b/i.test(response.text ?? "");
+}
+
+/** The `WWW-Authenticate` of a response: no challenge, one challenge in its parts, or another text, such as two challenges. */
+type Challenge =
+  | { readonly kind: "none" | "another_text" }
+  | {
+      readonly kind: "one";
+      readonly headerName: string;
+      readonly scheme: string;
+      /** The values are as the response writes them, for example with quotation marks. */
+      readonly parameters: readonly { readonly name: string; readonly value: string }[];
+    };
+
+/** `realm="api"`, or `max_age=60`. */
+const nameAndValue = /([\w-]+) *= *("(?:[^"\\]|\\.)*"|[^\s",]+)/;
+const parameterList = `${nameAndValue.source}(?: *, *${nameAndValue.source})*`;
+/** `ApiKey`, or `ApiKey realm="api", error="invalid"`, but not two challenges, such as `Basic realm="a", ApiKey realm="b"`. */
+const oneChallenge = new RegExp(`^([\\w-]+)(?: +${parameterList})?$`);
+
+export function readChallenge(response: RedactedResponse): Challenge {
+  const header = response.headers.find(([name]) => name.toLowerCase() === "www-authenticate");
+  if (header === undefined) return { kind: "none" };
+
+  const [headerName] = header;
+  const challenge = headerOf(response, "www-authenticate") ?? "";
+  const scheme = oneChallenge.exec(challenge)?.[1];
+  if (scheme === undefined) return { kind: "another_text" };
+
+  const parameters: { name: string; value: string }[] = [];
+  for (const [, name = "", value = ""] of challenge.matchAll(new RegExp(nameAndValue, "g"))) {
+    parameters.push({ name, value });
+  }
+  return { kind: "one", headerName, scheme, parameters };
 }

@@ -1,15 +1,14 @@
 import { pathText } from "../../schema/field-path.js";
 import { isMapping } from "../../schema/type-tag.js";
-import type { JsonBody } from "./redacted-response.js";
+import type { RedactedResponse } from "./response.js";
 
 export const perMinutePath = ["data", "limits", "per_minute"] as const;
 export const perDayPath = ["data", "limits", "per_day"] as const;
 export const organizationIdPath = ["data", "organization", "id"] as const;
 export const todayPath = ["data", "usage", "today"] as const;
 
-/** Returns a member of the body; `undefined` if it is missing. */
-export function memberIn(body: JsonBody, path: readonly string[]): unknown {
-  let member = body.json;
+export function memberIn(response: RedactedResponse, path: readonly string[]): unknown {
+  let member = response.json;
   for (const step of path) {
     if (!isMapping(member) || !Object.hasOwn(member, step)) return undefined;
     member = member[step];
@@ -18,19 +17,15 @@ export function memberIn(body: JsonBody, path: readonly string[]): unknown {
 }
 
 /** Returns a count or a limit in a success; `undefined` if it is not a whole number. */
-export function wholeNumberIn(body: JsonBody, path: readonly string[]): number | undefined {
-  const value = memberIn(body, path);
+export function wholeNumberIn(response: RedactedResponse, path: readonly string[]): number | undefined {
+  const value = memberIn(response, path);
   return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : undefined;
 }
 
-/** A key's requests of the day, and their limit. */
-interface DayUse {
-  readonly today: number;
-  readonly perDay: number;
-}
-
-/** Reads the use of the day from a 200; `undefined` if one of its numbers is not there, or not a whole number. */
-export function readDayUse(success: JsonBody): DayUse | undefined {
+/** Reads a key's requests of the day, and their limit, from a 200; `undefined` if one of them is no whole number. */
+export function readDayUse(
+  success: RedactedResponse,
+): { readonly today: number; readonly perDay: number } | undefined {
   const today = wholeNumberIn(success, todayPath);
   const perDay = wholeNumberIn(success, perDayPath);
   if (today === undefined || perDay === undefined) return undefined;
@@ -38,6 +33,6 @@ export function readDayUse(success: JsonBody): DayUse | undefined {
 }
 
 /** Returns the number at a place of the body with the digits that it has there: `1.50` for 1.5. */
-export function numberText(body: JsonBody, path: readonly string[], value: number): string {
-  return body.numbers.get(pathText(path)) ?? String(value);
+export function numberText(response: RedactedResponse, path: readonly string[], value: number): string {
+  return response.numbers.get(pathText(path)) ?? String(value);
 }

@@ -1,32 +1,28 @@
 import { isNoResponse, type NoResponse } from "../../node/clients/send-once.js";
+import { isLoopbackHost } from "../../node/host-names.js";
 import { pluralize } from "../../report/plain-text.js";
 import { isMapping } from "../../schema/type-tag.js";
-import type { Variables } from "../contract/key-variables.js";
-import { describeTarget, quoted } from "../response/describe.js";
-import { describeUnexpected } from "../response/describe-response.js";
+import type { Variables } from "../contract/keys-of-outcomes.js";
+import { describeTarget, describeUnexpected, quoted } from "../response/describe.js";
 import { headerOf, isHtml } from "../response/headers.js";
 import { memberIn } from "../response/members.js";
-import type { RedactedResponse } from "../response/redacted-response.js";
+import type { RedactedResponse } from "../response/response.js";
 import type { Attempt } from "./attempt.js";
-import { findProxyVariable } from "./proxy-variable.js";
 
 // A redirect, a captive portal or a misspelled address must not get a key. So the first requests have none, and keys
 // follow only if their responses can be the API's.
-
-/** Whether the API may have responded. If it has not, `message` shows why in one or two sentences. */
-export type Recognition =
-  | { readonly kind: "may_be_the_api" }
-  | { readonly kind: "not_the_api"; readonly message: string };
-
-const mayBeTheApi: Recognition = { kind: "may_be_the_api" };
 
 /** `Basic realm="proxy"`, also after another challenge and a comma. */
 const passwordScheme = /(?:^|,) *(?:basic|digest|negotiate|ntlm)\b/i;
 /** `"orders, basic plan"`, also with an escaped quotation mark. */
 const quotedText = /"(?:[^"\\]|\\.)*"/g;
 
-/** Recognizes the API in the response to the first request, which has no key. */
-export function recognizeApi(reply: RedactedResponse | NoResponse, url: string, env: Variables): Recognition {
+/** Returns why the response to the first request, which has no key, is not the API's; `undefined` if it may be. */
+export function whyNotTheApi(
+  reply: RedactedResponse | NoResponse,
+  url: string,
+  env: Variables,
+): string | undefined {
   if (!isNoResponse(reply)) return recognizeResponder(reply, url);
 
   const proxy = findProxyVariable(url, env);
@@ -34,11 +30,11 @@ export function recognizeApi(reply: RedactedResponse | NoResponse, url: string, 
   if (proxy !== undefined) {
     hint = `${proxy} is set, but compare uses no proxy: it needs a direct connection.`;
   }
-  return { kind: "not_the_api", message: `Failed to reach ${url}: ${reply.found}. ${hint}` };
+  return `Failed to reach ${url}: ${reply.found}. ${hint}`;
 }
 
 /** Recognizes who has responded. The first sign counts: it tells most of what responds. */
-function recognizeResponder(response: RedactedResponse, url: string): Recognition {
+function recognizeResponder(response: RedactedResponse, url: string): string | undefined {
   const { status, json } = response;
   if (status >= 300 && status < 400) return recognizeRedirect(response, url);
   if (status === 429 || status === 503) {
@@ -71,7 +67,7 @@ function recognizeResponder(response: RedactedResponse, url: string): Recognitio
     );
   }
 
-  if (isLikeTheApi(response)) return mayBeTheApi;
+  if (isLikeTheApi(response)) return undefined;
   return notTheApi(
     url,
     `a request without a key gets ${describeUnexpected(response)}`,
@@ -79,7 +75,7 @@ function recognizeResponder(response: RedactedResponse, url: string): Recognitio
   );
 }
 
-function recognizeRedirect(response: RedactedResponse, url: string): Recognition {
+function recognizeRedirect(response: RedactedResponse, url: string): string {
   const location = headerOf(response, "location");
   const target = location === undefined ? "" : ` to ${describeTarget(location)}`;
   return notTheApi(
@@ -90,8 +86,8 @@ function recognizeRedirect(response: RedactedResponse, url: string): Recognition
 }
 
 /** `sign` is what was seen of what responds, and `hint` is what to do, or what it may be. */
-function notTheApi(url: string, sign: string, hint: string): Recognition {
-  return { kind: "not_the_api", message: `Failed to compare ${url}: ${sign}. ${hint} No key was sent.` };
+function notTheApi(url: string, sign: string, hint: string): string {
+  return `Failed to compare ${url}: ${sign}. ${hint} No key was sent.`;
 }
 
 /** A 401 in another form is a difference, unless it is a document, such as `<error>`. Some gateways send a 403 with JSON. */
@@ -101,23 +97,49 @@ function isLikeTheApi({ status, text, json }: RedactedResponse): boolean {
 }
 
 /**
- * Recognizes the API in the responses to all requests without a working key. A gateway can reject each path with a 403 and
- * JSON, also one where there is nothing.
+ * Returns why the responses to all requests without a working key are not the API's. A gateway can reject each path with a 403
+ * and JSON, also one where there is nothing.
  */
-export function recognizeApiInAll(attempts: readonly Attempt[], url: string): Recognition {
+export function whyNoneIsOfTheApi(attempts: readonly Attempt[], url: string): string | undefined {
   const [first] = attempts;
   // Without a first response, the comparison has already ended.
-  if (first?.response === undefined || attempts.some(isOfTheApi)) return mayBeTheApi;
+  if (first?.response === undefined || attempts.some(isOfTheApi)) return undefined;
 
   const requests = pluralize(attempts.length, "request");
   const got = describeUnexpected(first.response);
-  return {
-    kind: "not_the_api",
-    message: `Failed to compare ${url}: ${requests} without a working key got no 401 and no error.code, but ${got}. There may be nothing at this path: the base URL is the part before /v1/relying-party/me. No key of yours was sent.`,
-  };
+  return `Failed to compare ${url}: ${requests} without a working key got no 401 and no error.code, but ${got}. There may be nothing at this path: the base URL is the part before /v1/relying-party/me. No key of yours was sent.`;
 }
 
 function isOfTheApi({ response }: Attempt): boolean {
   if (response === undefined) return false;
   return response.status === 401 || typeof memberIn(response, ["error", "code"]) === "string";
+}
+
+const defaultPorts: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
+
+/** `*.api.example:8443`, or `.api.example:8443`: the domain is `api.example`, and the only port is `8443`. */
+const noProxyEntry = /^\*?\.?(?<domain>.*?)(?::(?<onlyPort>\d+))?$/;
+
+function findProxyVariable(url: string, env: Variables): string | undefined {
+  const { protocol, hostname } = new URL(url);
+  if (isLoopbackHost(hostname) || isWithoutProxy(url, env.NO_PROXY ?? env.no_proxy ?? "")) return undefined;
+  const scheme = protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
+  const names = [scheme, scheme.toLowerCase(), "ALL_PROXY", "all_proxy"];
+  return names.find((name) => env[name]);
+}
+
+/** Whether `NO_PROXY` has the host of a URL, or a domain that it is in: `api.example`, `.example`, `api.example:443` or `*`. */
+function isWithoutProxy(url: string, noProxy: string): boolean {
+  const { protocol, hostname, port } = new URL(url);
+  const usedPort = port === "" ? defaultPorts[protocol] : port;
+  for (const entry of noProxy.toLowerCase().split(/[\s,]+/)) {
+    if (entry === "*") return true;
+    // An IPv6 address has brackets in a URL, and may have none here: `2001:db8::1`.
+    if (hostname === `[${entry}]`) return true;
+    const { domain = "", onlyPort } = noProxyEntry.exec(entry)?.groups ?? {};
+    if (domain === "") continue;
+    if (onlyPort !== undefined && onlyPort !== usedPort) continue;
+    if (hostname === domain || hostname.endsWith(`.${domain}`)) return true;
+  }
+  return false;
 }

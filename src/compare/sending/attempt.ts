@@ -1,97 +1,71 @@
 import { outcomeRow } from "../../rules/outcomes.js";
-import type { PromisedOutcomeId } from "../contract/promised-outcome.js";
-import { describeResponse } from "../response/describe-response.js";
-import type { RedactedResponse } from "../response/redacted-response.js";
+import { isMapping } from "../../schema/type-tag.js";
+import type { PromisedOutcomeId } from "../contract/contract-rules.js";
+import { describeResponse } from "../response/describe.js";
+import { memberIn } from "../response/members.js";
+import type { RedactedResponse } from "../response/response.js";
 
 /**
- * A request to send, with the key of its variable. Without one, the session makes the key: a new one for `401.unknown` and for `401.malformed`, and
- * none for `401.missing`.
+ * A request to send, with the key of its variable. Without one, the session makes the key: a new one for `401.unknown` and for
+ * `401.malformed`, and none for `401.missing`.
  */
-export interface AttemptRequest {
+export interface PlannedRequest {
   readonly outcome: PromisedOutcomeId;
   readonly variable?: string | undefined;
 }
 
-/** A control: a later request that tells what an earlier response shows. Without a key, no key's limit can affect it. */
-export const controlWithoutKey: AttemptRequest = { outcome: "401.missing" };
+/** A request without a key: no key's limit, and no lock of a key, can be the reason for its response. */
+export const requestWithoutKey: PlannedRequest = { outcome: "401.missing" };
 
 /** A request that was sent, and what came of it. */
-export interface Attempt extends AttemptRequest {
+export interface Attempt extends PlannedRequest {
   /** The key that was sent, that of the variable or one that the session has made. Never printed. */
   readonly apiKey?: string | undefined;
   /** Its number among the requests for its outcome, from 1. */
   readonly nth: number;
   /** On the comparison's own clock, in milliseconds: the server's clocks may differ. */
   readonly sentAt: number;
-  /** On the same clock as `sentAt`. */
   readonly receivedAt: number;
   readonly response?: RedactedResponse;
   /** Why there is no response: an attempt has either this or a response. */
   readonly noResponse?: string;
-  /** As far as the requests until now tell: `replaceEvidence` changes it if a later request tells more. */
-  readonly evidence: Evidence;
+  /** Why it shows nothing of its outcome; `undefined` if it is judged. The requests right after it can tell. */
+  unjudged?: string | undefined;
 }
 
-/**
- * What a response shows of its outcome:
- * - `judged`: whether it is what the contract says; so is a response that did not come
- * - `key_in_doubt`: nothing; a 200 in place of a rejection, and perhaps the key is not what its variable says
- * - `limit_in_doubt`: nothing; a 429 that may be for another limit than the key's own
- * - `minute_used_before`: nothing; a 429 to a key whose minute an earlier comparison may have used up
- * - `waited_for`: nothing; a 429 whose limit the comparison waited for
- * - `outage`: nothing; an outage or a lock may have responded
- *
- * `why` of a 429 can be what came before the response: `after 3 requests; a rejected key has no limits`.
- */
-export type Evidence =
-  | { readonly kind: "judged" }
-  | {
-      readonly kind: "key_in_doubt" | "limit_in_doubt" | "minute_used_before" | "waited_for" | "outage";
-      readonly why: string;
-    };
-
-/** Replaces the evidence of an attempt, because a later request has told more. Nothing else changes an attempt. */
-export function replaceEvidence(attempt: Attempt, evidence: Evidence): void {
-  // The member is readonly for everybody else.
-  const changed: { evidence: Evidence } = attempt;
-  changed.evidence = evidence;
-}
-
-/** An attempt with a response. */
 export type CompletedAttempt = Attempt & { readonly response: RedactedResponse };
 
-// Which attempts each of these functions includes:
-//
-// | function | status | the outcome has this status | evidence |
-// |---|---|---|---|
-// | `got200` | 200 | or another one | any |
-// | `rightful200s` | 200 | yes | any |
-// | `reachedItsOutcome` | any | yes | only `judged` |
+/** What came of a request: an attempt, or why it was not sent. */
+export type SendResult =
+  | { readonly kind: "sent"; readonly attempt: Attempt }
+  | { readonly kind: "not_sent"; readonly why: string };
 
-/** Whether an attempt got 200, also with a key that should be rejected. */
-export function got200(attempt: Attempt): attempt is CompletedAttempt {
-  return attempt.response?.status === 200;
+/** Whether the service itself has responded: an outage, a lock or a gateway is no part of the contract. */
+export function isOfTheService({ response, unjudged }: Attempt): boolean {
+  return unjudged === undefined || (response !== undefined && hasData(response));
 }
 
-/** Returns the 200s to keys that should get 200. */
+/** Whether an attempt got a 200 of the service, also with a key that should be rejected. */
+export function got200(attempt: Attempt): attempt is CompletedAttempt {
+  return attempt.response?.status === 200 && isOfTheService(attempt);
+}
+
 export function rightful200s(attempts: readonly Attempt[]): CompletedAttempt[] {
   return attempts.filter(got200).filter(({ outcome }) => outcomeRow(outcome).status === 200);
 }
 
 /** Whether an attempt got the status of its outcome, and its response is judged: no outage or lock may have sent it. */
 export function reachedItsOutcome(attempt: Attempt): attempt is CompletedAttempt {
-  const { outcome, response, evidence } = attempt;
-  return response?.status === outcomeRow(outcome).status && evidence.kind === "judged";
+  const { outcome, response, unjudged } = attempt;
+  return response?.status === outcomeRow(outcome).status && unjudged === undefined;
+}
+
+/** Whether a response has the data of a key: an outage or a lock does not send it, whoever should have got it. */
+export function hasData(response: RedactedResponse): boolean {
+  return response.status === 200 && isMapping(memberIn(response, ["data"]));
 }
 
 /** Describes the response of an attempt: `401 unauthorized`. */
 export function describeAttempt({ response, noResponse }: Attempt): string {
   return response === undefined ? `no response: ${noResponse}` : describeResponse(response);
-}
-
-/** Describes a 429 that is not judged: `429 after 3 requests; a rejected key has no limits`. */
-export function describeLimited(limited: Attempt): string {
-  const { evidence } = limited;
-  const got = describeAttempt(limited);
-  return evidence.kind === "judged" ? got : `${got} ${evidence.why}`;
 }

@@ -1,136 +1,193 @@
-import { isNoResponse, type NoResponse } from "../../node/clients/send-once.js";
+import { isNoResponse, type NoResponse, type RawResponse } from "../../node/clients/send-once.js";
 import { nodePlatform } from "../../node/platform.js";
-import { type RedactedResponse, readResponse } from "../response/redacted-response.js";
-import { type Recognition, recognizeApi } from "./api-recognition.js";
-import { type Attempt, type AttemptRequest, describeAttempt } from "./attempt.js";
-import type { CompareOptions, Send } from "./compare-options.js";
-import type { Ending } from "./endings.js";
-import { weighResponse } from "./evidence.js";
-import { Pacing } from "./pacing.js";
-import { endedByResponse, type SessionProgress } from "./progress.js";
-import { RequestBudget } from "./request-budget.js";
-import { RequestKeys } from "./request-keys.js";
+import type { PromisedOutcomeId } from "../contract/contract-rules.js";
+import { keysInVariables, type Variables } from "../contract/keys-of-outcomes.js";
+import { createRedactKeys, type RedactedResponse, readResponse } from "../response/response.js";
+import { whyNotTheApi } from "./api-recognition.js";
+import { type Attempt, describeAttempt, type PlannedRequest, type SendResult } from "./attempt.js";
 
-export type SendResult =
-  | { readonly kind: "sent"; readonly attempt: Attempt }
-  | { readonly kind: "not_sent"; readonly why: string };
-
-/** Whether requests may be sent. */
-type Permission = { readonly kind: "granted" } | { readonly kind: "refused"; readonly why: string };
-
-/** What came of one request, by the comparison's own clock in milliseconds. */
-interface TimedReply {
-  readonly sentAt: number;
-  readonly receivedAt: number;
-  readonly reply: RedactedResponse | NoResponse;
+export interface CompareOptions {
+  readonly url: string;
+  readonly env: Variables;
+  /** Default: 60, and with `probeLimits` the requests of two minutes of a key more, up to 400. */
+  readonly maxRequests?: number | undefined;
+  readonly probeLimits: boolean;
+  /** Milliseconds between two requests, for which `wait` is needed. Default: 0. */
+  readonly pace?: number | undefined;
+  /** Gets a sentence before a key's minute is used up, and before a wait for a limit. */
+  readonly announce?: (sentence: string) => void;
+  /** Waits for these milliseconds, or until `stop`. Default: nothing is waited for, and a limit ends the comparison. */
+  readonly wait?: (milliseconds: number) => Promise<void>;
+  /** A clock that never goes back, in milliseconds. */
+  readonly now?: () => number;
+  /** The time of the comparison, in milliseconds since 1970. Default: now. */
+  readonly time?: number;
+  /** Makes a well-formed but unknown key, another one each time; `index` counts the unknown keys from 0. */
+  readonly unknownKey: (index: number) => string;
+  /** Chooses the random order of the 401s. Default: 1. */
+  readonly seed?: number;
+  /** Ends the comparison with what it has, also during a request; its reason is the name of a signal. */
+  readonly stop?: AbortSignal;
 }
 
-/**
- * What a comparison has sent, and whether it may send more. `send` is one request, whose response is weighed by the requests
- * before it. Only the first response can end the comparison here: whether a later one does is decided by who has sent it.
- */
+/** Sends a GET request to `/me` with a key, or without one for `undefined`; never throws. */
+export type Send = (apiKey: string | undefined) => Promise<RawResponse | NoResponse>;
+
+/** The responses that end a comparison, with what may have sent them. `docs/compare.md` has this table. */
+export const endings = {
+  outage: {
+    when: "a wrong response, if a request without a key, or one with a key that has worked, then no longer gets what it got before",
+    suspicion: "an outage, a lock or a limit",
+  },
+  limit: {
+    when: "a 429 that was not asked for: the second one, or one that cannot be waited for",
+    suspicion: "a lock, or another limiter",
+  },
+  shared_limit: {
+    when: "a 429 to another key, after a key has reached its limit: a difference (R25)",
+    suspicion: "a limit of the organization",
+  },
+} as const;
+
+export type Ending = keyof typeof endings;
+
+/** Enough for all causes of 401, each with a response of its own. */
+const defaultMaximum = 60;
+/** The default is raised to this at most, for a key with a large limit. */
+const highestDefault = 400;
+
+/** Why no more is sent, even if requests are left. */
+interface SessionEnd {
+  /** `not_the_api`: the host does not respond, or not like the API. `response`: an outage, a lock or a limit may have sent it. */
+  readonly kind: "not_the_api" | "response" | "signal";
+  /** For the outcomes that were not tried any more: `nothing was sent after 200.test got 500`. */
+  readonly why: string;
+  /** One or two sentences for the reader; empty for a signal. */
+  readonly message: string;
+  readonly outcome?: PromisedOutcomeId;
+}
+
+/** What a comparison has sent, and whether it may send more. Nothing is decided here but who may get a key. */
 export class Session {
   readonly options: CompareOptions;
   readonly startedAt: number;
-  readonly budget: RequestBudget;
-  readonly pacing: Pacing;
-  /** Every request that was sent, in order. */
   readonly attempts: Attempt[] = [];
   /** What a reader must know of the way that the comparison took. */
   readonly notes: string[] = [];
+  /** The number of requests that were sent, also of one that a signal has cut off. */
+  sent = 0;
+  maxRequests: number;
+  pace: number;
+  /** A comparison waits for a limit once. */
+  hasWaited = false;
   readonly #send: Send;
-  readonly #keys: RequestKeys;
-  #progress: SessionProgress = { kind: "running" };
+  readonly #keysByVariable: ReadonlyMap<string, string>;
+  readonly #unknownKeys: string[] = [];
+  #end: SessionEnd | undefined;
 
   constructor(send: Send, options: CompareOptions) {
     this.#send = send;
     this.options = options;
     this.startedAt = options.time ?? nodePlatform.time();
-    this.budget = new RequestBudget(options.maxRequests);
-    this.pacing = new Pacing(options);
-    this.#keys = new RequestKeys(options);
+    this.maxRequests = options.maxRequests ?? defaultMaximum;
+    this.pace = options.pace ?? 0;
+    this.#keysByVariable = new Map(keysInVariables(options.env));
   }
 
-  /** Whether more may be sent. A signal ends a comparison that nothing else has ended. */
-  get progress(): SessionProgress {
+  /** Why no more may be sent; `undefined` as long as more may. A signal ends a comparison that nothing else has ended. */
+  get end(): SessionEnd | undefined {
     const { stop } = this.options;
-    if (this.#progress.kind !== "running" || stop?.aborted !== true) return this.#progress;
-    return { kind: "ended_by_signal", why: `it was stopped by ${stop.reason}` };
+    if (this.#end !== undefined || stop?.aborted !== true) return this.#end;
+    return { kind: "signal", why: `it was stopped by ${stop.reason}`, message: "" };
   }
 
-  /** Whether so many requests may be sent. */
-  mayStillSend(count: number): Permission {
-    const { progress, budget } = this;
-    if (progress.kind !== "running") return { kind: "refused", why: progress.why };
-    if (count > budget.left) return { kind: "refused", why: budget.describeLack(count) };
-    return { kind: "granted" };
+  get requestsLeft(): number {
+    return this.maxRequests - this.sent;
   }
 
-  /** Sends a request, and keeps what came of it. */
-  async send(request: AttemptRequest): Promise<SendResult> {
-    const permission = await this.#waitForPermission();
-    if (permission.kind === "refused") return { kind: "not_sent", why: permission.why };
+  /** Returns why so many requests may not be sent; `undefined` if they may. */
+  whyNotSend(count: number): string | undefined {
+    if (this.end !== undefined) return this.end.why;
+    const missing = count - this.requestsLeft;
+    return missing > 0 ? `that takes ${missing} more of --max-requests` : undefined;
+  }
+
+  /** Raises the default maximum by these requests; a maximum that the caller has set stays. */
+  raiseDefaultMaximum(more: number): void {
+    if (this.options.maxRequests !== undefined) return;
+    this.maxRequests = Math.min(defaultMaximum + more, highestDefault);
+  }
+
+  /** Sends one request, and keeps what came of it. What follows from its response is decided in `send.ts`. */
+  async sendOnce(request: PlannedRequest): Promise<SendResult> {
+    const whyNot = await this.#waitForPermission();
+    if (whyNot !== undefined) return { kind: "not_sent", why: whyNot };
 
     const { outcome, variable } = request;
-    const earlier = this.attempts.filter((attempt) => attempt.outcome === outcome);
-    const nth = earlier.length + 1;
-    const apiKey = this.#keys.keyFor(request, nth);
-    const { sentAt, receivedAt, reply } = await this.#sendWithKey(apiKey);
+    const nth = this.attempts.filter((attempt) => attempt.outcome === outcome).length + 1;
+    const apiKey = this.#keyFor(request, nth);
+    const now = this.options.now ?? performance.now.bind(performance);
+    this.sent += 1;
+    const sentAt = now();
+    const reply = this.#read(await this.#send(apiKey));
+    const receivedAt = now();
+
     // A signal cuts off a request: its reply shows nothing.
-    const { progress } = this;
-    if (progress.kind === "ended_by_signal") return { kind: "not_sent", why: progress.why };
-
+    if (this.end?.kind === "signal") return { kind: "not_sent", why: this.end.why };
     // The first response decides whether the host may get keys.
-    if (this.budget.sent === 1) {
+    if (this.sent === 1) {
       const { url, env } = this.options;
-      this.endIfNotTheApi(recognizeApi(reply, url, env), "nothing was sent after the first request");
+      this.endIfNotTheApi(whyNotTheApi(reply, url, env), "nothing was sent after the first request");
     }
 
-    const sent = { outcome, nth, apiKey, variable, sentAt, receivedAt };
-    let attempt: Attempt;
-    if (isNoResponse(reply)) {
-      attempt = { ...sent, noResponse: reply.found, evidence: { kind: "judged" } };
-    } else {
-      attempt = { ...sent, response: reply, evidence: weighResponse(sent, reply, this.attempts) };
-    }
+    const sent = { outcome, variable, apiKey, nth, sentAt, receivedAt };
+    const attempt: Attempt = isNoResponse(reply)
+      ? { ...sent, noResponse: reply.found }
+      : { ...sent, response: reply };
     this.attempts.push(attempt);
     return { kind: "sent", attempt };
   }
 
-  /** Waits until the next request may be sent, unless no more may be. */
-  async #waitForPermission(): Promise<Permission> {
-    const { progress, budget } = this;
-    if (progress.kind !== "running") return { kind: "refused", why: progress.why };
-    if (budget.left <= 0) {
-      return { kind: "refused", why: `the ${budget.maximum} requests of --max-requests are used up` };
+  async #waitForPermission(): Promise<string | undefined> {
+    if (this.end === undefined && this.requestsLeft <= 0) {
+      return `the ${this.maxRequests} requests of --max-requests are used up`;
     }
-    if (budget.sent > 0) await this.pacing.waitForNext();
+    if (this.end === undefined && this.sent > 0 && this.pace > 0) await this.options.wait?.(this.pace);
     // A signal can have ended the wait.
-    return this.mayStillSend(1);
+    return this.end?.why;
   }
 
-  async #sendWithKey(apiKey: string | undefined): Promise<TimedReply> {
-    const now = this.options.now ?? performance.now.bind(performance);
-    this.budget.sent += 1;
-    const sentAt = now();
-    const rawReply = await this.#send(apiKey);
-    const reply = isNoResponse(rawReply) ? rawReply : readResponse(rawReply, this.#keys.redact);
-    return { sentAt, receivedAt: now(), reply };
+  /** Returns the key of the nth request for an outcome: that of its variable, or a new one; `undefined` for a missing key. */
+  #keyFor({ outcome, variable }: PlannedRequest, nth: number): string | undefined {
+    if (variable !== undefined) return this.#keysByVariable.get(variable);
+    if (outcome === "401.malformed") return nth === 1 ? "not-a-key" : `not-a-key${nth - 1}`;
+    if (outcome !== "401.unknown") return undefined;
+
+    const unknownKey = this.options.unknownKey(nth - 1);
+    this.#unknownKeys.push(unknownKey);
+    return unknownKey;
   }
 
-  /** Ends the comparison before it sends a key, if the responses cannot be the API's. */
-  endIfNotTheApi(recognition: Recognition, why: string): void {
-    if (recognition.kind === "may_be_the_api") return;
-    this.#end({ kind: "not_the_api", why, message: recognition.message });
+  /** Removes the server's keys and the unknown keys from a response. A malformed key, such as `not-a-key`, is no secret. */
+  #read(reply: Awaited<ReturnType<Send>>): RedactedResponse | NoResponse {
+    if (isNoResponse(reply)) return reply;
+    return readResponse(reply, createRedactKeys([...this.#keysByVariable.values(), ...this.#unknownKeys]));
   }
 
-  /** Ends the comparison because of a response. `got` describes it with what tells more: `401: locked after 5 requests`. */
-  endByResponse(attempt: Attempt, ending: Ending, got = describeAttempt(attempt)): void {
-    this.#end(endedByResponse(attempt, ending, got));
+  /** Ends the comparison before it sends a key, if a message tells why the responses cannot be the API's. */
+  endIfNotTheApi(message: string | undefined, why: string): void {
+    if (message !== undefined) this.#end ??= { kind: "not_the_api", why, message };
   }
 
-  /** The first end of a comparison is the one that counts. */
-  #end(progress: SessionProgress): void {
-    if (this.progress.kind === "running") this.#progress = progress;
+  /** Ends the comparison at a response. `got` describes it with what tells more: `502; a request without a key then got 502`. */
+  endAt(attempt: Attempt, ending: Ending, got: string, advice = "Try again later."): void {
+    if (this.end !== undefined) return;
+    const { outcome } = attempt;
+    this.#end = {
+      kind: "response",
+      why: `nothing was sent after ${outcome} got ${describeAttempt(attempt)}`,
+      message: `${outcome} got ${got}. Nothing was sent after it: it may be ${endings[ending].suspicion}. ${advice}`,
+      outcome,
+    };
   }
 }

@@ -1,7 +1,7 @@
 import { findPrefix, hasSandboxMark, keyPrefixes, sandboxMark } from "../../rules/key-text.js";
 import { defaultSeed, pick, type RandomStream } from "../../rules/seed.js";
 import { unknownSecret } from "../../scenario/keys.js";
-import { keysInVariables, type Variables } from "../contract/key-variables.js";
+import { keysInVariables, type Variables } from "../contract/keys-of-outcomes.js";
 
 const digits = "0123456789";
 const lowerCase = "abcdefghijklmnopqrstuvwxyz";

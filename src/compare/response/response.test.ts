@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { createRedactKeys, readResponse } from "./response.js";
+
+const secret = "SVC_test_aB3dE5fG7hJ9kL1m";
+const redactKeys = createRedactKeys([secret, "legacysvc_live_tiny"]);
+
+test.each([
+  [`the key ${secret}.`, "the key SVC_test_…."],
+  ["the key aB3dE5fG7hJ9kL1m", "the key …"],
+  [encodeURIComponent(encodeURIComponent(secret)), "SVC_test_…"],
+  ["SVC_live_someOtherKey0", "SVC_live_…"],
+  ["svc_TEST_ab3de5fg", "svc_TEST_…"],
+  ["legacysvc_live_tiny", "legacysvc_live_…"],
+  ["a tiny text", "a tiny text"],
+])("R46 %j becomes %j", (text, shown) => {
+  expect(redactKeys.text(text)).toBe(shown);
+});
+
+function read(body: string, encoding: BufferEncoding = "utf8") {
+  const raw = { status: 200, version: "1.1", reason: "", headers: [], body: Buffer.from(body, encoding) };
+  return readResponse(raw, createRedactKeys([secret]));
+}
+
+test.each<[body: string, encoding: BufferEncoding]>([
+  [`the key ${secret}`, "utf8"],
+  [`{"key": "${secret.replace("_", "\\u005f")}"}`, "utf8"],
+  [`the key ${secret}, gel\u00f6scht`, "latin1"],
+])("R34 a key in the body %j in %s is found, and removed", (body, encoding) => {
+  const { hasKeyAt, text, textOfBytes, json } = read(body, encoding);
+  expect(hasKeyAt).toEqual(["body"]);
+  expect(textOfBytes + JSON.stringify(json)).not.toContain(secret);
+  if (encoding === "latin1") expect(text).toBeUndefined();
+});
+
+test.each<[json: string, numbers: [place: string, digits: string][]]>([
+  [
+    '{"a": 1.50, "b": {"c": [2, 9223372036854775807]}, "d": "7.0"}',
+    [
+      ["a", "1.50"],
+      ["b.c[1]", "9223372036854775807"],
+    ],
+  ],
+  ['{"text": "1.0, \\"2.0\\"", "n": 1.0}', [["n", "1.0"]]],
+  [
+    "[1e3, -0.0, 12]",
+    [
+      ["[0]", "1e3"],
+      ["[1]", "-0.0"],
+    ],
+  ],
+  ["1.0", [["", "1.0"]]],
+])("the numbers of %s are kept as it has them", (json, numbers) => {
+  expect([...read(json).numbers]).toEqual(numbers);
+});
+
+test("a text that is not JSON has no numbers", () => {
+  expect([...read("{1.0").numbers]).toEqual([]);
+});

@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import type { NoResponse, RawResponse } from "../../node/clients/send-once.js";
+import { unknownSecret } from "../../scenario/keys.js";
+import type { PromisedOutcomeId } from "../contract/contract-rules.js";
+import { send } from "./send.js";
+import { Session } from "./session.js";
+
+type Reply = readonly [status: number, json?: unknown];
+
+const rejected: Reply = [401, { error: { code: "unauthorized", message: "No." } }];
+const works: Reply = [200, { data: { limits: { per_minute: 60, per_day: 1000 }, usage: { today: 1 } } }];
+const usage = (today: unknown, perDay: unknown) => ({
+  data: { usage: { today }, limits: { per_day: perDay } },
+});
+const env = { SVC_API_KEY: "SVC_test_a", SVC_KEY_REVOKED: "SVC_test_b" };
+
+/** Sends a request without a key, one with a key that works if `hasWorked`, and then another one, with the next replies. */
+async function sendAfterFirst(outcome: PromisedOutcomeId, replies: readonly Reply[], hasWorked = false) {
+  const all = [rejected, ...(hasWorked ? [works] : []), ...replies];
+  const sent: (string | undefined)[] = [];
+  const session = new Session(
+    async (apiKey): Promise<RawResponse | NoResponse> => {
+      const [status, json] = all[sent.length] ?? [0];
+      sent.push(apiKey);
+      if (status === 0) return { noResponse: "failed", found: "nothing came", hint: "" };
+      const body = Buffer.from(json === undefined ? "text" : JSON.stringify(json));
+      return { status, version: "1.1", reason: "", headers: [], body };
+    },
+    { url: "https://api.example/", env, probeLimits: false, unknownKey: unknownSecret },
+  );
+  await send(session, { outcome: "401.missing" });
+  if (hasWorked) await send(session, { outcome: "200.test", variable: "SVC_API_KEY" });
+  const variable = outcome.startsWith("200") ? "SVC_API_KEY" : "SVC_KEY_REVOKED";
+  const result = await send(session, { outcome, variable });
+  if (result.kind === "not_sent") throw new Error(result.why);
+  return { ...result.attempt, end: session.end, controls: sent.slice(hasWorked ? 3 : 2) };
+}
+
+test.each<[PromisedOutcomeId, number, unknown, boolean]>([
+  ["429.per_day", 200, usage(1000, 1000), true],
+  ["429.per_day", 200, usage(1001, 1000), false],
+  ["429.per_day", 200, { data: {} }, true],
+  ["429.per_day", 200, usage(1, null), true],
+  ["429.per_minute", 200, { data: {} }, true],
+  ["200.test", 429, {}, true],
+  ["403.access_denied", 429, {}, true],
+  ["401.revoked", 429, {}, true],
+  ["429.per_day", 429, {}, false],
+  ["403.insufficient_scope", 200, { data: {} }, true],
+  ["403.access_denied", 200, { data: {} }, false],
+  ["200.test", 200, { data: {} }, false],
+])("%s with %i and %j shows nothing of its outcome: %j", async (outcome, status, json, isNothingShown) => {
+  const { unjudged } = await sendAfterFirst(outcome, [[status, json]]);
+  expect(unjudged !== undefined).toBe(isNothingShown);
+});
+
+test.each<[PromisedOutcomeId, Reply]>([
+  ["401.revoked", [403, { error: { code: "access_denied" } }]],
+  ["401.revoked", [401]],
+  ["401.revoked", [500, {}]],
+  ["401.revoked", [503]],
+  ["401.revoked", [302]],
+  ["401.revoked", [200]],
+  ["401.revoked", [0]],
+  ["403.access_denied", [403, { error: { code: "insufficient_scope" } }]],
+  ["200.test", [401, { error: { code: "unauthorized" } }]],
+  ["200.test", [200, {}]],
+])(
+  "%s with %j is a surprise, and judged only if the controls get what they got before",
+  async (outcome, reply) => {
+    const judged = await sendAfterFirst(outcome, [reply, rejected, works], true);
+    expect([judged.unjudged, judged.end, judged.controls]).toEqual([
+      undefined,
+      undefined,
+      [undefined, "SVC_test_a"],
+    ]);
+    for (const controls of [[[502]], [[0]], [rejected, [401, {}]], [rejected, [429, {}]]] as Reply[][]) {
+      const { unjudged, end } = await sendAfterFirst(outcome, [reply, ...controls], true);
+      expect([unjudged, end?.kind]).toEqual([
+        expect.stringContaining("an outage, a lock or a limit"),
+        "response",
+      ]);
+    }
+  },
+);
+
+test.each<[PromisedOutcomeId, Reply]>([
+  ["401.revoked", rejected],
+  ["401.revoked", [401, { error: { code: "key_revoked" } }]],
+  ["401.revoked", works],
+  ["403.access_denied", [403, { error: { code: "access_denied" } }]],
+  ["200.test", works],
+])("%s with %j needs no control", async (outcome, reply) => {
+  expect((await sendAfterFirst(outcome, [reply])).controls).toEqual([]);
+});
