@@ -1,7 +1,7 @@
 import { isWellFormedKey, type PresentedKind } from "../rules/key-text.js";
 import type { ApiRequest } from "../rules/request.js";
 import type { ApiCall } from "../sandbox/api-call.js";
-import { runDue } from "../sandbox/operations/run-due.js";
+import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { isStepDue } from "../sandbox/timeline.js";
 import { routeAt } from "./routes.js";

@@ -1,8 +1,7 @@
 import { clientReport } from "../report/report.js";
 import { SandboxError } from "../rules/errors.js";
 import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
-import { operations } from "../sandbox/operations/operations.js";
-import { runDue } from "../sandbox/operations/run-due.js";
+import { operations, runDue } from "../sandbox/operations/operations.js";
 import { expectRequests, listRequests } from "../sandbox/request-queries.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { secretToSend } from "../sandbox/secrets.js";

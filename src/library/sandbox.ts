@@ -7,7 +7,7 @@ import type { OutcomeId } from "../rules/outcomes.js";
 import type { Duration, Instant, Overlap } from "../rules/time.js";
 import type { Fault } from "../sandbox/active-faults.js";
 import type { Farmer } from "../sandbox/farmer-records/farmer-shape.js";
-import type { Actor } from "../sandbox/steps.js";
+import type { Actor } from "../sandbox/operations/change.js";
 import type { KeyView, ListedKeyRef, OrganizationView, RequestView } from "../sandbox/view-shapes.js";
 import type { ReservedKeyRef } from "../scenario/format/refs.js";
 import type { Scenario } from "../scenario/scenario.generated.js";

@@ -1,7 +1,6 @@
 import { fieldDifferences } from "../api/story/field-differences.js";
 import { runStory } from "../api/story/run-story.js";
-import { advanceClock } from "../sandbox/operations/clock-operations.js";
-import { runDue } from "../sandbox/operations/run-due.js";
+import { advanceClock, runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import type { ActionResult, TimelineResult } from "../sandbox/step-results.js";
 import type { StoryStep } from "../sandbox/steps.js";

@@ -6,7 +6,7 @@ import { type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { type Endpoint, successOutcomesOf } from "../sandbox/endpoint.js";
 import { type Counters, type Counts, requestsTo } from "../sandbox/journal/counts.js";
-import { runDue } from "../sandbox/operations/run-due.js";
+import { runDue } from "../sandbox/operations/operations.js";
 import { profileInEffect } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { listed } from "../schema/words.js";

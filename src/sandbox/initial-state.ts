@@ -14,7 +14,6 @@ import type { Start } from "./start.js";
 import { requireInstant } from "./time-input.js";
 import { createTimeline } from "./timeline.js";
 import { windowsOf } from "./usage.js";
-import { UserChanges } from "./user-changes.js";
 import { recordAdditions } from "./varied-records.js";
 
 /**
@@ -74,7 +73,7 @@ export function initialState(start: Start, idsBefore?: RequestIds): ScenarioStat
     requestIds: idsBefore?.nextSeries(seed, requestsBefore) ?? new RequestIds(seed, requestsBefore),
     unknownKeyHash: records.unknownKeyHash,
     behavior: new ClientBehavior(),
-    changes: new UserChanges(),
+    isChangedByUser: false,
   };
 }
 

@@ -19,7 +19,6 @@ import type { RequestIds } from "./request-ids.js";
 import type { StoryProgress } from "./story-progress.js";
 import type { Timeline } from "./timeline.js";
 import type { Windows } from "./usage.js";
-import type { UserChanges } from "./user-changes.js";
 import type { VariantRules } from "./variants.js";
 
 /**
@@ -93,8 +92,8 @@ export interface ScenarioState {
   // People.
   /** The scenario's steps that a presenter runs. */
   story: StoryProgress;
-  /** What users have changed since the start. */
-  changes: UserChanges;
+  /** Whether a user has changed anything since the start. */
+  isChangedByUser: boolean;
 }
 
 /** Replaces members of a sandbox's state, all at the same time. */

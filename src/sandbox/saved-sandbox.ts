@@ -14,7 +14,6 @@ import { createState } from "./start-sandbox.js";
 import type { PlayedStep } from "./step-results.js";
 import type { StoryProgress } from "./story-progress.js";
 import type { Timeline } from "./timeline.js";
-import { UserChanges } from "./user-changes.js";
 
 /** How many of the latest requests of the journal are saved. */
 const maxSaved = 100;
@@ -40,8 +39,7 @@ export interface SavedSandbox {
   /** Includes the steps that ran, so that the others keep their numbers. */
   readonly timeline: Timeline;
   readonly story: SavedStory;
-  /** What users have changed since the start. */
-  readonly changes: readonly (readonly [name: string, valueWithoutUsers: string])[];
+  readonly isChangedByUser: boolean;
   /** The latest requests of the journal, oldest first. */
   readonly exchanges: readonly Exchange[];
   /** How many requests the journal has recorded in total. */
@@ -95,7 +93,7 @@ function savedWithoutSnapshot(sandbox: SandboxState): Omit<SavedSandbox, "at" | 
       last: story.last,
       resumesAtEnd: story.resumesAtEnd,
     },
-    changes: [...sandbox.changes.entries()],
+    isChangedByUser: sandbox.isChangedByUser,
     exchanges: journal.requests({ probes: true, limit: maxSaved }),
     total: journal.total(),
     counts: sandbox.counters.read(),
@@ -130,7 +128,7 @@ export function restoreSandbox(saved: SavedSandbox, start: Start): SandboxState 
     startedAt: saved.startedAt,
     requestIds,
     story: restoredStory(saved),
-    changes: new UserChanges(saved.changes),
+    isChangedByUser: saved.isChangedByUser,
     timeline: { ...saved.timeline },
   });
   sandbox.registry.sort(saved.keys);

@@ -13,7 +13,7 @@ import { initialState, startOfClock } from "./initial-state.js";
 import { invocationOfServer } from "./invocation.js";
 import { Counters } from "./journal/counts.js";
 import { Journal } from "./journal/journal.js";
-import { runDue } from "./operations/run-due.js";
+import { runDue } from "./operations/operations.js";
 import { replaceState, type SandboxState, type StartOptions } from "./sandbox-state.js";
 import type { Start, Surroundings } from "./start.js";
 import { requireInstant } from "./time-input.js";

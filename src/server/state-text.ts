@@ -15,7 +15,7 @@ import { isMapping } from "../schema/type-tag.js";
 import { quote, quoteFile } from "../schema/words.js";
 
 /** The number of the text's form. `test/control/state-format.test.ts` fails if the form changes, and this number does not. */
-export const stateFormat = 15;
+export const stateFormat = 16;
 
 /** How many of its 64 digits a checksum has. */
 const checksumLength = 16;
@@ -35,7 +35,7 @@ interface SavedState {
 
 // The text is one object of JSON. Its last member is a checksum of the same object without that member:
 //
-//     {"svc_sandbox_state":15,…,"sandbox":{…},"sum":"0123456789abcdef"}
+//     {"svc_sandbox_state":16,…,"sandbox":{…},"sum":"0123456789abcdef"}
 
 /** The text of a state, in parts: with 100,000 keys, it is 27 MB. It contains no full keys except a scenario's pinned keys (R35). */
 export function* stateParts(sandbox: SandboxState, startedWith: NamedScenario): Generator<string> {

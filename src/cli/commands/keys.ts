@@ -4,7 +4,7 @@ import { startInNode } from "../../node/platform.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { shortTime } from "../../rules/time.js";
 import type { StepEvent } from "../../sandbox/journal/events.js";
-import { runDue } from "../../sandbox/operations/run-due.js";
+import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { secretToSend } from "../../sandbox/secrets.js";
 import { actionRefs } from "../../scenario/actions.js";

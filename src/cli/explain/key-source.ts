@@ -7,7 +7,7 @@ import { fingerprintOf } from "../../rules/key-text.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
 import { isoTime } from "../../rules/time.js";
 import type { Endpoint } from "../../sandbox/endpoint.js";
-import { runDue } from "../../sandbox/operations/run-due.js";
+import { runDue } from "../../sandbox/operations/operations.js";
 import { fingerprintOfRef } from "../../sandbox/secrets.js";
 import type { SandboxFlags } from "../flags/shared-flags.js";
 import type { Io } from "../io.js";

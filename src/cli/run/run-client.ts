@@ -6,7 +6,7 @@ import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import type { Invocation } from "../../sandbox/invocation.js";
 import { Counters } from "../../sandbox/journal/counts.js";
-import { runDue } from "../../sandbox/operations/run-due.js";
+import { runDue } from "../../sandbox/operations/operations.js";
 import type { ConditionedRun, SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
 import { checkedStart, startSandbox } from "../../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";

@@ -7,7 +7,7 @@ import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js
 import { mePath } from "../../rules/known-paths.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { isoTime } from "../../rules/time.js";
-import { runDue } from "../../sandbox/operations/run-due.js";
+import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { defaultSecret, secretsByRef } from "../../sandbox/secrets.js";
 import { announcedKeys, firstKeys } from "../../sandbox/shown-keys.js";

@@ -25,10 +25,4 @@ export type ChangeEvent =
   /** After a reset, or the start of another scenario. */
   | { readonly type: "sandbox.started"; readonly scenario: string; readonly seed: number };
 
-/** A change that was made. Whoever runs it emits the event last, because a listener may throw, or start another scenario. */
-export interface ChangeMade<Result> {
-  readonly result: Result;
-  readonly event: ChangeEvent;
-}
-
 export type StepEvent = Extract<SandboxEvent, { readonly type: "timeline.step" | "story.step" }>;
