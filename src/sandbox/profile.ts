@@ -1,5 +1,7 @@
 import { type Assumptions, type Profile, resolveAssumptions } from "../rules/assumptions.js";
 import type { SandboxState } from "./sandbox-state.js";
+import { windowsOf } from "./usage.js";
+import { recordAdditions } from "./varied-records.js";
 
 /** What decides how the API behaves where the specification leaves it open: of a sandbox, or of one that starts. */
 export type BehaviorSettings = Pick<
@@ -12,7 +14,17 @@ export function profileInEffect({ run, profile }: Pick<BehaviorSettings, "run" |
   return run?.profile ?? profile;
 }
 
-/** The assumptions in effect: those of the profile in effect, except what the sandbox sets itself. */
-export function assumptionsInEffect(settings: BehaviorSettings): Assumptions {
-  return resolveAssumptions(profileInEffect(settings), settings.ownAssumptions, settings.endpoints);
+/** How the API behaves: with the assumptions of the profile in effect, except those that the sandbox sets itself. */
+export function behaviorOf(
+  settings: BehaviorSettings,
+): Pick<SandboxState, "profile" | "ownAssumptions" | "assumptions" | "windows" | "additions"> {
+  const { profile, ownAssumptions, endpoints } = settings;
+  const assumptions: Assumptions = resolveAssumptions(profileInEffect(settings), ownAssumptions, endpoints);
+  return {
+    profile,
+    ownAssumptions,
+    assumptions,
+    windows: windowsOf(assumptions),
+    additions: recordAdditions(settings),
+  };
 }

@@ -86,15 +86,6 @@ export class Registry {
     return entry;
   }
 
-  /** Lists the keys in this order. */
-  sort(refs: readonly string[]): void {
-    for (const ref of refs) {
-      const entry = this.key(ref);
-      this.#keys.delete(ref);
-      this.#keys.set(ref, entry);
-    }
-  }
-
   /** Replaces a key's record by one with these changes. */
   change(entry: KeyEntry, changes: Partial<KeyRecord>): void {
     entry.key = { ...entry.key, ...changes };

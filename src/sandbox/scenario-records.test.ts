@@ -5,7 +5,7 @@ import type { Organization } from "../rules/organization.js";
 import type { KeyFields } from "../scenario/keys/scenario-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { Registry } from "./registry.js";
-import { scenarioRecords, startKey } from "./scenario-records.js";
+import { scenarioRecords, startRecords } from "./scenario-records.js";
 import { startUsage } from "./usage.js";
 
 const bank = { ref: "bank", status: "active" } as Organization;
@@ -30,14 +30,12 @@ test("R11 a key is found only by its hash, and an unknown key never, with or wit
 
 const start = Date.parse("2026-03-02T09:00:00Z");
 const windows = { sliding: false, dayResetsAt: 0 };
-const noneAdded = { perMinute: 0, perDay: 0 };
+const additions = { nameEnding: "", scopes: [], limits: { perMinute: 0, perDay: 0 }, variants: [] };
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
 function build(keys: Record<string, KeyFields>, population?: Scenario["population"]) {
   const scenario = { version: 1, organizations: { bank: { type: "bank", keys } }, population } as Scenario;
-  const { organizations, keys: unstarted } = scenarioRecords(scenario, 1, sha256);
-  const registry = new Registry(organizations);
-  for (const key of unstarted) startKey(registry, key, start, windows, noneAdded);
+  const registry = startRecords(scenario, 1, sha256, start, { windows, additions });
   return Object.fromEntries(Array.from(registry.keys, ([ref, { key }]) => [ref, key]));
 }
 

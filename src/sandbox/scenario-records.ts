@@ -12,14 +12,14 @@ import {
   type ScenarioKey,
   type ScenarioOrganization,
 } from "../scenario/keys/scenario-keys.js";
-import { organizationIdOf, scenarioSecret, unknownSecret } from "../scenario/keys/secrets.js";
+import { organizationIdOf, scenarioSecret } from "../scenario/keys/secrets.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventKeyName, inventOrganizationName } from "./invented-names.js";
 import { raisedLimits } from "./raised-limits.js";
-import type { RecordAdditions } from "./record-additions.js";
-import type { Registry } from "./registry.js";
+import { Registry } from "./registry.js";
+import type { SandboxState } from "./sandbox-state.js";
 import { requireInstant } from "./time-input.js";
-import { startUsage, type Windows } from "./usage.js";
+import { startUsage } from "./usage.js";
 
 type Hash = (text: string) => string;
 
@@ -29,11 +29,9 @@ interface ScenarioRecords {
   readonly population: Scenario["population"];
   readonly organizations: readonly Organization[];
   readonly keys: readonly UnstartedKey[];
-  /** The SHA-256 of the key that stands for `unknown`. */
-  readonly unknownKeyHash: string;
 }
 
-/** A key of a scenario before there is a clock. At the start of the clock, `startKey` adds the times that count from there, and the usage. */
+/** A key of a scenario before there is a clock. At the start of the clock, `startRecords` adds the times that count from there, and the usage. */
 interface UnstartedKey {
   /** Its record, without the ends. */
   readonly record: KeyRecord;
@@ -69,7 +67,6 @@ function buildRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioR
     population: scenario.population,
     organizations,
     keys: buildKeys([...allKeys(scenario)], seed, sha256),
-    unknownKeyHash: sha256(unknownSecret(seed)),
   };
 }
 
@@ -113,23 +110,31 @@ function buildKey(key: ScenarioKey, position: RotationPosition, seed: number, sh
   return { record, fields, ends: endsOf(fields), rotation };
 }
 
-/** Adds a scenario's key to the registry, as it is at the start of the clock (epoch milliseconds). `added`: what `varied` adds to limits. */
-export function startKey(
-  registry: Registry,
-  { record, fields, ends, rotation }: UnstartedKey,
+/**
+ * The organizations and keys of a scenario at the start of the clock (epoch milliseconds). The assumptions decide in which windows
+ * their usage counts, and what the profile `varied` adds to their limits.
+ */
+export function startRecords(
+  scenario: Scenario,
+  seed: number,
+  sha256: Hash,
   start: number,
-  windows: Windows,
-  added: RecordAdditions["limits"],
-): void {
-  const { this_minute: thisMinute, today, counted_at } = fields.usage ?? {};
-  const countedAt = counted_at?.map(requireInstant);
-  const usage = startUsage(windows, start, { thisMinute, today, countedAt });
+  { windows, additions }: Pick<SandboxState, "windows" | "additions">,
+): Registry {
+  const { organizations, keys } = scenarioRecords(scenario, seed, sha256);
+  const registry = new Registry(organizations);
+  for (const { record, fields, ends, rotation } of keys) {
+    const { this_minute: thisMinute, today, counted_at } = fields.usage ?? {};
+    const countedAt = counted_at?.map(requireInstant);
+    const usage = startUsage(windows, start, { thisMinute, today, countedAt });
 
-  const limits = raisedLimits(record.limits, rotation, added);
-  const areLimitsRaised = limits !== record.limits;
-  let key = record;
-  if (ends !== undefined) key = { ...key, ...endsFrom(start, ends) };
-  // Without a copy, sandboxes of the same scenario share the record: one may have 100,000 keys.
-  if (areLimitsRaised) key = { ...key, limits };
-  registry.addKey(key, usage);
+    const limits = raisedLimits(record.limits, rotation, additions.limits);
+    const areLimitsRaised = limits !== record.limits;
+    let key = record;
+    if (ends !== undefined) key = { ...key, ...endsFrom(start, ends) };
+    // Without a copy, sandboxes of the same scenario share the record: one may have 100,000 keys.
+    if (areLimitsRaised) key = { ...key, limits };
+    registry.addKey(key, usage);
+  }
+  return registry;
 }

@@ -1,7 +1,5 @@
-import { isoTime, parseTime } from "../rules/time.js";
+import { isoTime } from "../rules/time.js";
 import { timeFrom } from "../scenario/format/when.js";
-import type { FieldProblem } from "../scenario/problems.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
 import type { TimelineStep } from "./steps.js";
 
 /** The timeline of a sandbox, and how far it is. */
@@ -57,19 +55,4 @@ export function takeDueStep(
 /** The steps that have not run, with absolute times, so that a later start does not shift them. */
 export function remainingSteps({ steps, next }: Timeline): TimelineStep[] {
   return steps.slice(next).map(({ step, at }) => ({ ...step, at: isoTime(at) }));
-}
-
-/** The problem of the first step that is before the start of the clock, which neither the scenario nor an option sets. */
-export function pastStepProblem({ timeline = [] }: Scenario, startOfClock: number): FieldProblem | undefined {
-  for (const [index, { at }] of timeline.entries()) {
-    const time = parseTime(at);
-    if (time === undefined || time >= startOfClock) continue;
-    return {
-      code: "timeline_order",
-      field: ["timeline", index, "at"],
-      message: `the step is earlier (${at}) than the start of the clock, which the scenario does not set`,
-      hint: "write a later time, or set clock.now",
-    };
-  }
-  return undefined;
 }

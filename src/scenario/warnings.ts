@@ -2,6 +2,7 @@ import { hasSandboxMark, sandboxMark } from "../rules/key-text.js";
 import type { FieldPath } from "../schema/field-path.js";
 import { nearest, quote } from "../schema/words.js";
 import { defaultScopes } from "./keys/key-settings.js";
+import { rotationsOf } from "./keys/rotations.js";
 import { allKeys, fieldOfKey, listedKeys } from "./keys/scenario-keys.js";
 import type { FieldProblem, ScenarioPlaces } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
@@ -92,7 +93,11 @@ function scopesOfKeys(scenario: Scenario): ReadonlySet<string> {
     for (const scope of fields.scopes ?? defaultScopes) scopes.add(scope);
   };
 
-  for (const { fields } of allKeys(scenario)) add(fields);
+  for (const rotation of rotationsOf([...allKeys(scenario)])) {
+    // All keys of a rotation have the scopes that one of them sets (R37).
+    const settingKey = rotation.find(({ fields }) => fields.scopes !== undefined) ?? rotation[0];
+    add(settingKey.fields);
+  }
   const { timeline = [], story = [] } = scenario;
   for (const step of [...timeline, ...story]) {
     if (step.create_key !== undefined) add(step.create_key);

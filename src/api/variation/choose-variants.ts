@@ -45,7 +45,7 @@ export function chooseVariation(sandbox: SandboxState, call: ApiCall, kind: Resp
     Object.assign(assumptions, variant.assume);
     if (variant.requestId === undefined) continue;
     const digits = call.id.slice("req_".length);
-    id = variant.requestId(digits, sandbox.requestIds.seriesOf(call.number));
+    id = variant.requestId(digits, sandbox.requestIds.series);
   }
   return { content, variants, variedCall: { ...call, id, assumptions } };
 }

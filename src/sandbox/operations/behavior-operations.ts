@@ -7,11 +7,10 @@ import { successesOf } from "../../scenario/checks/outcome-rules.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { quote } from "../../schema/words.js";
 import { activateFaults, type Fault } from "../active-faults.js";
-import { assumptionsInEffect } from "../profile.js";
+import { behaviorOf } from "../profile.js";
 import type { Registry } from "../registry.js";
 import { replaceState, type SandboxState } from "../sandbox-state.js";
-import { usageInNewWindows, windowsOf } from "../usage.js";
-import { recordAdditions } from "../varied-records.js";
+import { usageInNewWindows } from "../usage.js";
 import { announceChange, type Initiator, timeOfChange } from "./change.js";
 import { activeKeysIn } from "./key-operations.js";
 
@@ -25,9 +24,8 @@ export function changeAssumptions(
 ): void {
   const now = timeOfChange(sandbox, initiator);
   const { registry, seed, run, endpoints } = sandbox;
-  const { profile, ownAssumptions } = chosenAssumptions(sandbox, input);
-  const settings = { seed, run, endpoints, profile, ownAssumptions };
-  const assumptions = assumptionsInEffect(settings);
+  const behavior = behaviorOf({ seed, run, endpoints, ...chosenAssumptions(sandbox, input) });
+  const { assumptions, windows } = behavior;
 
   // The scopes and keys that there are must fit the new assumptions.
   throwIfProblems("change the assumptions", {
@@ -36,12 +34,10 @@ export function changeAssumptions(
     retiring_counts_as_active: tooManyActiveProblem(registry, assumptions, now),
   });
 
-  const windows = windowsOf(assumptions);
   for (const entry of registry.keys.values()) {
     entry.usage = usageInNewWindows(entry.usage, sandbox.windows, windows, now);
   }
-  const additions = recordAdditions(settings);
-  replaceState(sandbox, { profile, ownAssumptions, assumptions, windows, additions });
+  replaceState(sandbox, behavior);
   announceChange(sandbox, initiator, { type: "assumptions.changed" });
 }
 

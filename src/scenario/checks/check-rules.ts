@@ -2,7 +2,7 @@ import type { FieldProblem, ScenarioPlaces } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { endpointRules } from "./endpoint-rules.js";
 import { noUselessFaults } from "./fault-rules.js";
-import { keyRules } from "./key-rules.js";
+import { defaultScopesAreKnown, keyRules } from "./key-rules.js";
 import { keyStateRules } from "./key-state-rules.js";
 import { refRules } from "./ref-rules.js";
 import { replacementRules } from "./replacement-rules.js";
@@ -29,7 +29,7 @@ const stages: readonly (readonly ScenarioRule[])[] = [
   ],
   // Each key has at most one replacement and replaces at most one key, without circles.
   replacementRules,
-  [settingsAreShared, noUselessFaults],
+  [settingsAreShared, defaultScopesAreKnown, noUselessFaults],
 ];
 
 /** Compares the fields of a scenario that has its shape, and finds the rules that it breaks. */

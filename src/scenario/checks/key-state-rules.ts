@@ -68,10 +68,13 @@ const onlyRevokedKeysHaveRevokedAt: ScenarioRule = ({ keys, problems }) => {
   }
 };
 
+/** A rule of which a start of the clock is all that it needs besides the keys. */
+type KeyRule = (input: Pick<RuleInput, "keys" | "assumptions" | "clockStart" | "problems">) => void;
+
 const latestOverlapEnd: TimeOrDuration = { kind: "duration", milliseconds: maximumOverlap };
 
 /** An overlap lasts at most seven days (R39). */
-const overlapsAreShort: ScenarioRule = ({ keys, clockStart, problems }) => {
+const overlapsAreShort: KeyRule = ({ keys, clockStart, problems }) => {
   for (const key of keys) {
     const { overlap_ends, state } = key.fields;
     // The overlap of a rotated key is over: nothing shows how long it was.
@@ -87,7 +90,7 @@ const overlapsAreShort: ScenarioRule = ({ keys, clockStart, problems }) => {
 };
 
 /** The state that a key's times result in is the written one, if one is written (R38, R43). */
-const statesMatchTimes: ScenarioRule = ({ keys, clockStart, problems }) => {
+const statesMatchTimes: KeyRule = ({ keys, clockStart, problems }) => {
   for (const key of keys) {
     const { state } = key.fields;
     if (state === undefined) continue;
@@ -103,7 +106,7 @@ const statesMatchTimes: ScenarioRule = ({ keys, clockStart, problems }) => {
 };
 
 /** An organization has at most five active keys in an environment (R32). */
-const activeKeysWithinLimit: ScenarioRule = (input) => {
+const activeKeysWithinLimit: KeyRule = (input) => {
   const groups = new Map<string, ScenarioKey[]>();
   for (const key of input.keys) {
     if (!countsAsActiveAtStart(key, input)) continue;
@@ -128,18 +131,22 @@ const activeKeysWithinLimit: ScenarioRule = (input) => {
 };
 
 /** Whether a key counts as active when the clock starts (R32): by its written state, else by its times. */
-function countsAsActiveAtStart({ fields }: ScenarioKey, { clockStart, assumptions }: RuleInput): boolean {
+function countsAsActiveAtStart(
+  { fields }: ScenarioKey,
+  { clockStart, assumptions }: Pick<RuleInput, "clockStart" | "assumptions">,
+): boolean {
   const { state = keyStateAtStart(fields, clockStart) } = fields;
-  // Such a key may have expired by then.
+  // Such a key may have expired by then: the start asks again.
   if (state === "unknown") return false;
   return countsAsActive(state, assumptions);
 }
+
+/** The rules that depend on the start of the clock: a start asks them again if the scenario does not set its clock. */
+export const keyRulesOfTime: readonly KeyRule[] = [overlapsAreShort, statesMatchTimes, activeKeysWithinLimit];
 
 export const keyStateRules: readonly ScenarioRule[] = [
   retiringKeysAreReplaced,
   onlyReplacedKeysOverlap,
   onlyRevokedKeysHaveRevokedAt,
-  overlapsAreShort,
-  statesMatchTimes,
-  activeKeysWithinLimit,
+  ...keyRulesOfTime,
 ];

@@ -38,9 +38,6 @@ export function ruleInputOf(scenario: Scenario, spelling: ScenarioPlaces["spelli
   const keyOf = (ref: string) => keyByRef.get(ref) ?? populatedKeyAt(ref, scenario);
   const refs = refsAtStart(scenario, keyOf);
 
-  const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
-  // A scope that an endpoint requires is also one of the assumed `scopes`: those that a key may have.
-  const endpoints = writtenEndpoints(scenario).map(([, endpoint]) => endpoint);
   return {
     scenario,
     isSnapshot: scenario.requests_responded !== undefined,
@@ -49,11 +46,18 @@ export function ruleInputOf(scenario: Scenario, spelling: ScenarioPlaces["spelli
     refs,
     refsInSteps: refsInSteps(scenario, refs),
     successes: successesOf(scenario),
-    assumptions: resolveAssumptions(profile, ownAssumptions, endpoints),
+    assumptions: assumptionsOf(scenario),
     clockStart: clockStartOf(scenario),
     spelling,
     problems: new ProblemList(),
   };
+}
+
+/** The assumptions of a scenario. A scope that an endpoint requires is also one of the assumed `scopes`: those that a key may have. */
+export function assumptionsOf(scenario: Scenario): Assumptions {
+  const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
+  const endpoints = writtenEndpoints(scenario).map(([, endpoint]) => endpoint);
+  return resolveAssumptions(profile, ownAssumptions, endpoints);
 }
 
 function clockStartOf({ clock }: Scenario): StartTime {
