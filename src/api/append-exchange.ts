@@ -1,19 +1,18 @@
 import { controlPath } from "../rules/known-paths.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import type { RunTrace } from "../sandbox/run-trace.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { advise } from "./advise.js";
 
 /**
  * Appends an exchange to the journal, with advice, and counts it for the report: the journal forgets, the counters do not.
- * `trace` is what a client's run shows with it.
+ * `trace` is what a client's run keeps of it.
  */
 export function appendExchange(
   sandbox: SandboxState,
   exchange: Exchange,
   call: ApiCall,
-  trace: RunTrace | undefined,
+  trace: object | undefined,
 ): void {
   if (isFromClient(exchange)) {
     // No advice if the responses of a run hide what was wrong with a request.

@@ -1,7 +1,7 @@
 import { type FailureStatus, failures } from "../rules/failures.js";
 import { type FaultEffects, type FaultKind, faultKindTable, mainFaultKind } from "../rules/fault-effects.js";
 import type { ApiCall } from "../sandbox/api-call.js";
-import type { FiredFault } from "../sandbox/fire-faults.js";
+import type { FiredFault } from "../sandbox/faults.js";
 import type { ApiResponse, CallResult, Delivery } from "../sandbox/journal/call-result.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { errorBody, textBody, utf8Length } from "./http-messages.js";

@@ -5,21 +5,18 @@ import { redactPath } from "../rules/redact-path.js";
 import type { ApiRequest } from "../rules/request.js";
 import { mergeTraits, type RequestTraits } from "../rules/request-traits.js";
 import type { ApiCall } from "../sandbox/api-call.js";
-import { type FiredFault, fireFault } from "../sandbox/fire-faults.js";
+import { type FaultFacts, type FiredFault, faultFacts, fireFault } from "../sandbox/faults.js";
 import type { CallResult } from "../sandbox/journal/call-result.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import type { RunTrace } from "../sandbox/run-trace.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { noAdvice } from "./advise.js";
 import { appendExchange } from "./append-exchange.js";
-import { faultFacts } from "./fault-facts.js";
 import { faultyResult } from "./fault-responses.js";
 import { findMisplacedKeys, type MisplacedKeys } from "./misplaced-keys.js";
 import { predictOutcome } from "./predict.js";
 import { isProbe } from "./probe.js";
 import { respondToCall } from "./respond.js";
 import { startCall } from "./start-call.js";
-import { assumptionsKeptFromVarying } from "./variation/own-assumptions.js";
 
 /**
  * Responds to a request to the API and records it.
@@ -34,49 +31,30 @@ import { assumptionsKeptFromVarying } from "./variation/own-assumptions.js";
 export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const call = startCall(sandbox, request);
   const result = resultOf(sandbox, call);
-
-  // What the journal, the report and a client's run keep of it.
   const misplaced = findMisplacedKeys(sandbox, call);
   const exchange = makeExchange(sandbox, call, result, misplaced);
-  const trace = sandbox.run && runTrace(sandbox, result);
-  appendExchange(sandbox, exchange, call, trace);
+  appendExchange(sandbox, exchange, call, result.trace);
   return exchange;
 }
 
-/** What a call gets. A fault that is due fires in any case; a client's run may then put something in place of the response. */
+/** What a call gets: from the run of its client, if there is one, or else from the sandbox alone. */
 function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
   const { run, faults } = sandbox;
-  if (run === undefined && faults.length === 0) return respondToCall(sandbox, call);
-
-  // Fired also for a response that the run replaces, because faults count their requests.
-  const facts = faultFacts(call, call.request.method, () => predictOutcome(sandbox, call));
-  const fault = fireFault(faults, call.number, facts);
   // No client sent a call of the sandbox itself.
-  const isOfClient = !call.request.fromStory;
-  if (run !== undefined && isOfClient) {
-    const respond = () => resultWithoutRun(sandbox, call, fault);
-    return run.intercept(sandbox, call, { facts, fault, respond });
-  }
-  return resultWithoutRun(sandbox, call, fault);
+  if (run !== undefined && !call.request.fromStory) return run.resultOf(sandbox, call);
+  if (faults.length === 0) return respondToCall(sandbox, call);
+  return resultWith(sandbox, call, fireFault(faults, call.number, factsOfCall(sandbox, call)));
 }
 
-/** What a call gets from the fault that fired on it, or else from the checks and its endpoint. */
-function resultWithoutRun(sandbox: SandboxState, call: ApiCall, fault: FiredFault | undefined): CallResult {
+/** What faults see of a call. */
+export function factsOfCall(sandbox: SandboxState, call: ApiCall): FaultFacts {
+  return faultFacts(call, call.request.method, () => predictOutcome(sandbox, call));
+}
+
+/** What a call gets from the fault that fired on it, or else from the checks and its endpoint. Counts the call for the limits of its key, unless the fault replaces the response (R24). */
+export function resultWith(sandbox: SandboxState, call: ApiCall, fault: FiredFault | undefined): CallResult {
   if (fault === undefined) return respondToCall(sandbox, call);
   return faultyResult(sandbox, call, fault);
-}
-
-/** What a client's run shows with a call. */
-function runTrace(sandbox: SandboxState, { points = [], conditionEffect }: CallResult): RunTrace {
-  return {
-    // What the run itself did to the response.
-    replaced: conditionEffect?.replaced,
-    afterRejection: conditionEffect?.afterRejection,
-    points,
-    scenario: sandbox.name,
-    // Of the assumptions that the sandbox sets itself, those that the run would vary.
-    ownAssumptions: assumptionsKeptFromVarying(sandbox),
-  };
 }
 
 /** A call with its result, without a key (R46). */

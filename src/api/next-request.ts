@@ -3,11 +3,11 @@ import type { PresentedKind } from "../rules/key-text.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import type { RoutedCall } from "../sandbox/api-call.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
+import { faultsAhead } from "../sandbox/faults.js";
 import { profileInEffect } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { isReserved } from "../scenario/format/refs.js";
 import { me } from "./endpoints/me.js";
-import { faultsAhead } from "./fault-facts.js";
 import { codeOf } from "./http-messages.js";
 import { predictOutcome } from "./predict.js";
 import { type RejectionReason, rejectionReason } from "./rejection-reason.js";
@@ -37,7 +37,7 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   const { status } = outcomeRow(outcome);
   const code = predictedCode(sandbox, outcome);
 
-  const faults = faultsAhead(sandbox, call, endpoint.method, outcome);
+  const faults = faultsAhead(sandbox.faults, call, endpoint.method, outcome);
   const faultOutcomes = [...new Set(faults.map((fault) => fault.outcome))];
   const { why, until } = rejectionReason(sandbox, call, outcome);
 

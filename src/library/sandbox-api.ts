@@ -1,6 +1,6 @@
 import { clientReport } from "../report/report.js";
 import { SandboxError } from "../rules/errors.js";
-import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
+import { type Fault, writtenFaults } from "../sandbox/faults.js";
 import { operations, runDue } from "../sandbox/operations/operations.js";
 import { expectRequests, listRequests } from "../sandbox/request-queries.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";

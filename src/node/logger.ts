@@ -10,7 +10,7 @@ import {
   keyRefsOf,
   type PlayedStep,
   type TimelineResult,
-} from "../sandbox/step-results.js";
+} from "../sandbox/steps.js";
 import { viewRequest } from "../sandbox/views.js";
 import { actionName } from "../scenario/actions.js";
 import { membersToSnakeCase } from "../schema/spelling.js";

@@ -1,42 +1,87 @@
-import { type ActiveFault, activateFaults } from "../sandbox/active-faults.js";
+import { factsOfCall, resultWith } from "../api/handle.js";
+import { assumptionsKeptFromVarying } from "../api/variation/own-assumptions.js";
 import type { ApiCall } from "../sandbox/api-call.js";
-import { type FaultFacts, type FiredFault, fireFault } from "../sandbox/fire-faults.js";
+import {
+  type ActiveFault,
+  activateFaults,
+  type FaultFacts,
+  type FiredFault,
+  fireFault,
+} from "../sandbox/faults.js";
 import type { CallResult } from "../sandbox/journal/call-result.js";
-import type { ConditionedRun, OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
+import type { ConditionedRun, SandboxState } from "../sandbox/sandbox-state.js";
 import { type ClaimOnce, claimHere } from "./claims.js";
 import { hidesOutcomes, type RunConditions } from "./conditions.js";
 import { resultOfFault } from "./replacements.js";
 import { requestReplacer } from "./request-replacer.js";
+import type { ConditionEffect, RunTrace } from "./run-trace.js";
+
+/** What a call gets if its run puts nothing in place of it. */
+export interface OwnResponse {
+  /** What faults see of the call. */
+  readonly facts: FaultFacts;
+  /** The sandbox's own fault that is due. The faults have counted the request already. */
+  readonly fault: FiredFault | undefined;
+  /** Responds as the checks decide, or with this fault. */
+  readonly respond: () => CallResult;
+}
+
+/** What a call gets in a run, and what the conditions of the run have done to it. */
+export interface ConditionedResult {
+  readonly result: CallResult;
+  /** Default: nothing. */
+  readonly effect?: ConditionEffect;
+}
 
 /** Starts to apply the conditions of a run. Default of `claim`: the run has only this process. */
 export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = claimHere()): ConditionedRun {
   const { profile, rows, mixed, faults, onRequest } = conditions;
   const fireDue = startFaults(faults);
   const replacer = onRequest && requestReplacer(onRequest, claim);
+
+  function conditionedResult(sandbox: SandboxState, call: ApiCall): ConditionedResult {
+    // The sandbox's own faults fire also for a response that the run replaces, because they count their requests.
+    const facts = factsOfCall(sandbox, call);
+    const fault = fireFault(sandbox.faults, call.number, facts);
+    // The faults of the run come first.
+    const fired = fireDue(sandbox, call, facts);
+    if (fired !== undefined) {
+      // `expectedOutcome` goes by the counts of requests as they are now, and a fault that only delays counts this one.
+      const replaced = facts.expectedOutcome();
+      return { result: resultOfFault(sandbox, call, fired), effect: { replaced } };
+    }
+
+    const respond = () => resultWith(sandbox, call, fault);
+    if (replacer === undefined) return { result: respond() };
+    return replacer.resultOf(sandbox, call, { facts, fault, respond });
+  }
+
   return {
     profile,
     hidesOutcomes: hidesOutcomes(conditions),
     rows,
     takeVariantShift: startMixing(mixed),
-    intercept(sandbox, call, ownResponse) {
-      // The faults of the run come first.
-      const fired = fireDue(sandbox, call, ownResponse.facts);
-      if (fired !== undefined) return resultOfRunFault(sandbox, call, ownResponse, fired);
-      if (replacer === undefined) return ownResponse.respond();
-      return replacer.resultOf(sandbox, call, ownResponse);
+    resultOf(sandbox, call) {
+      const { result, effect } = conditionedResult(sandbox, call);
+      return { ...result, trace: traceOf(sandbox, result, effect) };
     },
   };
 }
 
-function resultOfRunFault(
+/** What the run shows with a call. */
+function traceOf(
   sandbox: SandboxState,
-  call: ApiCall,
-  { facts }: OwnResponse,
-  fired: FiredFault,
-): CallResult {
-  // `expectedOutcome` goes by the counts of requests as they are now, and a fault that only delays counts this one.
-  const replaced = facts.expectedOutcome();
-  return { ...resultOfFault(sandbox, call, fired), conditionEffect: { replaced } };
+  { points = [] }: CallResult,
+  { replaced, afterRejection }: ConditionEffect = {},
+): RunTrace {
+  return {
+    replaced,
+    afterRejection,
+    points,
+    scenario: sandbox.name,
+    // Of the assumptions that the sandbox sets itself, those that the run would vary.
+    ownAssumptions: assumptionsKeptFromVarying(sandbox),
+  };
 }
 
 /**

@@ -1,12 +1,12 @@
 import { faultKindTable, mainFaultKind } from "../rules/fault-effects.js";
 import { isSuccess } from "../rules/outcomes.js";
 import type { ApiCall } from "../sandbox/api-call.js";
-import type { CallResult } from "../sandbox/journal/call-result.js";
-import type { AfterRejection } from "../sandbox/run-trace.js";
-import type { OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { ClaimedNumbers, type ClaimOnce } from "./claims.js";
+import type { ConditionedResult, OwnResponse } from "./conditioned-run.js";
 import type { NthRequest, OnRequest, Replacement, RequestByOutcome } from "./conditions.js";
 import { replacementFor } from "./replacements.js";
+import type { AfterRejection } from "./run-trace.js";
 import { type Moment, momentOf, msTooEarly } from "./too-early.js";
 
 // For each request, these questions come in this order:
@@ -17,7 +17,7 @@ import { type Moment, momentOf, msTooEarly } from "./too-early.js";
 
 /** Gives the request that the conditions choose something in place of its response, and marks it. Any other request gets its own response. */
 interface RequestReplacer {
-  resultOf(sandbox: SandboxState, call: ApiCall, ownResponse: OwnResponse): CallResult;
+  resultOf(sandbox: SandboxState, call: ApiCall, ownResponse: OwnResponse): ConditionedResult;
 }
 
 /** Makes the replacer of a run's conditions. */
@@ -38,16 +38,17 @@ class OutcomeReplacer implements RequestReplacer {
     this.#claim = claim;
   }
 
-  resultOf(sandbox: SandboxState, call: ApiCall, ownResponse: OwnResponse): CallResult {
-    if (isBrokenByOwnFault(ownResponse, this.#gets)) return ownResponse.respond();
+  resultOf(sandbox: SandboxState, call: ApiCall, ownResponse: OwnResponse): ConditionedResult {
+    if (isBrokenByOwnFault(ownResponse, this.#gets)) return { result: ownResponse.respond() };
     const outcome = ownResponse.facts.expectedOutcome();
-    if (outcome !== this.#which.outcome || call.endpoint === undefined) return ownResponse.respond();
+    const isChosen = outcome === this.#which.outcome && call.endpoint !== undefined;
+    if (!isChosen) return { result: ownResponse.respond() };
 
     // A request that cannot get it leaves the place of the first one free.
     const replacement = replacementFor(sandbox, call, ownResponse, this.#gets);
-    if (replacement.kind === "impossible") return ownResponse.respond();
-    if (this.#which.kind === "first" && !this.#claim("first")) return ownResponse.respond();
-    return { ...replacement.respond(), conditionEffect: { replaced: outcome } };
+    if (replacement.kind === "impossible") return { result: ownResponse.respond() };
+    if (this.#which.kind === "first" && !this.#claim("first")) return { result: ownResponse.respond() };
+    return { result: replacement.respond(), effect: { replaced: outcome } };
   }
 }
 
@@ -66,23 +67,24 @@ class NthReplacer implements RequestReplacer {
     this.#numbers = new ClaimedNumbers(claim, which.nth);
   }
 
-  resultOf(sandbox: SandboxState, call: ApiCall, ownResponse: OwnResponse): CallResult {
-    if (isBrokenByOwnFault(ownResponse, this.#gets)) return ownResponse.respond();
+  resultOf(sandbox: SandboxState, call: ApiCall, ownResponse: OwnResponse): ConditionedResult {
+    if (isBrokenByOwnFault(ownResponse, this.#gets)) return { result: ownResponse.respond() };
     const outcome = ownResponse.facts.expectedOutcome();
-    if (call.entry?.key.ref !== this.#which.key || !isSuccess(outcome)) return ownResponse.respond();
+    const isCounted = call.entry?.key.ref === this.#which.key && isSuccess(outcome);
+    if (!isCounted) return { result: ownResponse.respond() };
 
     const replacement = replacementFor(sandbox, call, ownResponse, this.#gets);
-    if (replacement.kind === "impossible") return ownResponse.respond();
+    if (replacement.kind === "impossible") return { result: ownResponse.respond() };
     const number = this.#numbers.claimNext();
     if (number === undefined) {
       // All numbers are claimed: the request came after the nth one. Its time is read before it is answered, which may take a while.
       const afterRejection = this.#afterRejection(sandbox, call);
-      return { ...ownResponse.respond(), conditionEffect: { afterRejection } };
+      return { result: ownResponse.respond(), effect: { afterRejection } };
     }
 
-    if (number < this.#which.nth) return ownResponse.respond();
+    if (number < this.#which.nth) return { result: ownResponse.respond() };
     this.#replacedAt = momentOf(sandbox, call);
-    return { ...replacement.respond(), conditionEffect: { replaced: outcome } };
+    return { result: replacement.respond(), effect: { replaced: outcome } };
   }
 
   /** How a request came after the nth one, whose response the run replaced; `undefined` if it came in time. */

@@ -1,5 +1,5 @@
 import type { KeyLimits } from "../rules/key-record.js";
-import type { VariedPoint } from "./run-trace.js";
+import type { VariedPoint } from "./variants.js";
 
 /**
  * What the profile `varied` adds to each key and organization (R4). It is not written into records: responses and lists add it

@@ -10,8 +10,7 @@ import { successOutcomesOf } from "./endpoint.js";
 import type { Exchange } from "./journal/exchange.js";
 import { matchedParts, type RequestFilter } from "./journal/journal.js";
 import type { SandboxState } from "./sandbox-state.js";
-import type { RequestView } from "./view-shapes.js";
-import { viewRequest } from "./views.js";
+import { type RequestView, viewRequest } from "./views.js";
 
 /** Lists the matching requests of the journal. */
 export function listRequests(sandbox: SandboxState, query: ValueOf<typeof requestQuery>): RequestView[] {

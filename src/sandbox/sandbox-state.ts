@@ -1,12 +1,11 @@
 import type { Assumptions, Profile } from "../rules/assumptions.js";
 import type { Instant } from "../rules/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { ActiveFault } from "./active-faults.js";
 import type { ApiCall } from "./api-call.js";
 import type { VirtualClock } from "./clock.js";
 import type { Endpoint } from "./endpoint.js";
 import type { Farmers } from "./farmer-records/farmer-list.js";
-import type { FaultFacts, FiredFault } from "./fire-faults.js";
+import type { ActiveFault } from "./faults.js";
 import type { Invocation } from "./invocation.js";
 import type { CallResult } from "./journal/call-result.js";
 import type { ClientBehavior } from "./journal/client-behavior.js";
@@ -16,7 +15,7 @@ import type { Platform } from "./platform.js";
 import type { RecordAdditions } from "./record-additions.js";
 import type { Registry } from "./registry.js";
 import type { RequestIds } from "./request-ids.js";
-import type { StoryProgress } from "./story-progress.js";
+import type { StoryProgress } from "./steps.js";
 import type { Timeline } from "./timeline.js";
 import type { Windows } from "./usage.js";
 import type { VariantRules } from "./variants.js";
@@ -114,8 +113,8 @@ export interface StartOptions {
 }
 
 /**
- * The conditions of a client's run of `exec` or `certify`, which come before the state of its sandboxes. They are applied in
- * `src/runs`; this is all that a sandbox knows of them.
+ * A client's run of `exec` or `certify`, whose conditions come before the state of its sandboxes. They are applied in `src/runs`;
+ * this is all that a sandbox knows of them.
  */
 export interface ConditionedRun {
   /** The profile of all sandboxes. Default: each one's own. */
@@ -132,16 +131,6 @@ export interface ConditionedRun {
   readonly takeVariantShift: (call: ApiCall, status: number) => number;
   /** Whether its responses hide where a request ended: there is no advice on them. */
   readonly hidesOutcomes: boolean;
-  /** What a client's call gets: what it would get without a run, or something in its place. */
-  readonly intercept: (sandbox: SandboxState, call: ApiCall, ownResponse: OwnResponse) => CallResult;
-}
-
-/** What a call gets if its run puts nothing in place of it. */
-export interface OwnResponse {
-  /** What faults see of the call. */
-  readonly facts: FaultFacts;
-  /** The sandbox's own fault that is due. The faults have counted the request already. */
-  readonly fault: FiredFault | undefined;
-  /** Responds as the checks decide, or with this fault. Counts the request for the limits of its key, unless the fault replaces the response (R24). */
-  readonly respond: () => CallResult;
+  /** What a client's call gets, with the trace that the run keeps of it. */
+  readonly resultOf: (sandbox: SandboxState, call: ApiCall) => CallResult;
 }

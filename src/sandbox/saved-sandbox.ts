@@ -7,8 +7,8 @@ import type { OutcomeId } from "../rules/outcomes.js";
 import { defaultSeed } from "../rules/seed.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import * as s from "../schema/shape.js";
-import { activateFaults, type Fault, writtenFaults } from "./active-faults.js";
 import { VirtualClock } from "./clock.js";
+import { activateFaults, type Fault, writtenFaults } from "./faults.js";
 import type { ClientBehavior } from "./journal/client-behavior.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
@@ -16,8 +16,7 @@ import { type KeyEntry, Registry } from "./registry.js";
 import { RequestIds } from "./request-ids.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { type Start, sandboxWith, scenarioState } from "./start-sandbox.js";
-import type { PlayedStep } from "./step-results.js";
-import type { StoryProgress } from "./story-progress.js";
+import type { PlayedStep, StoryProgress } from "./steps.js";
 import type { Timeline } from "./timeline.js";
 
 // A sandbox as JSON, without the options of its start. It has the records and the clock as they are, and is no scenario: what a

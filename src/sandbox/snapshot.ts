@@ -10,7 +10,7 @@ import {
   type ScenarioOrganization,
 } from "../scenario/keys/scenario-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { writtenFaults } from "./active-faults.js";
+import { writtenFaults } from "./faults.js";
 import type { KeyEntry } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { remainingSteps } from "./timeline.js";

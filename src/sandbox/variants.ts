@@ -7,6 +7,13 @@ export interface RowChoice {
   readonly status?: number;
 }
 
+/** A variant of a row of the variation table, on the responses of one status. */
+export interface VariedPoint {
+  readonly row: string;
+  readonly variant: string;
+  readonly status: number;
+}
+
 /** What decides which variants responses have. */
 export interface VariantRules {
   readonly seed: number;

@@ -1,8 +1,7 @@
 import type { KeyLimits } from "../rules/key-record.js";
 import { type BehaviorSettings, profileInEffect } from "./profile.js";
 import type { RecordAdditions } from "./record-additions.js";
-import type { VariedPoint } from "./run-trace.js";
-import { type RowOfVariants, variantOn } from "./variants.js";
+import { type RowOfVariants, type VariedPoint, variantOn } from "./variants.js";
 
 const nothingAdded: RecordAdditions = {
   nameEnding: "",

@@ -4,7 +4,7 @@ import { createSandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
 import type { SandboxEvent } from "../../src/sandbox/journal/events.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";
-import { allDifferences } from "../../src/sandbox/step-results.js";
+import { allDifferences } from "../../src/sandbox/steps.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { serveControl } from "../control/client.js";
 import { doors } from "../support/doors.js";

@@ -1,4 +1,4 @@
-import type { PlayedStep, StepDifference } from "../../sandbox/step-results.js";
+import type { PlayedStep, StepDifference } from "../../sandbox/steps.js";
 import { type FieldPath, pathText } from "../../schema/field-path.js";
 
 /** A difference of a step with the field of the scenario that expects something else. */

@@ -1,8 +1,7 @@
 import { defaultOverlap } from "../../rules/key-state.js";
 import { minute, type Overlap } from "../../rules/time.js";
 import type { Actor } from "../../sandbox/operations/change.js";
-import type { ActionResult } from "../../sandbox/step-results.js";
-import type { StepAction } from "../../sandbox/steps.js";
+import type { ActionResult, StepAction } from "../../sandbox/steps.js";
 import { accessInWords } from "../access-words.js";
 import { effectList } from "./summarize.js";
 

@@ -6,9 +6,9 @@ import {
   isAsExpected,
   type PlayedStep,
   type StepDifference,
+  type StoryStep,
   type TimelineResult,
-} from "../../sandbox/step-results.js";
-import type { StoryStep } from "../../sandbox/steps.js";
+} from "../../sandbox/steps.js";
 import { viewClock } from "../../sandbox/views.js";
 import { stepKind } from "../../scenario/actions.js";
 import { responseDifferences } from "./compare-response.js";

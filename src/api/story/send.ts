@@ -5,7 +5,7 @@ import type { Received } from "../../rules/request.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/call-result.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { defaultKeyRef, keptSecret, secretToSend } from "../../sandbox/secrets.js";
-import type { SentRequest, StoryResponse } from "../../sandbox/step-results.js";
+import type { SentRequest, StoryResponse } from "../../sandbox/steps.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { bodyParts } from "../body-parts.js";
 import { handle } from "../handle.js";

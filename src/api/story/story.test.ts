@@ -1,8 +1,12 @@
 import { expect, test } from "vitest";
 import { startFrozen } from "../../../test/support/doors.js";
 import { restartSandbox } from "../../sandbox/start-sandbox.js";
-import { type ActionResult, type StoryResponse, shownDifferences } from "../../sandbox/step-results.js";
-import type { StepAction } from "../../sandbox/steps.js";
+import {
+  type ActionResult,
+  type StepAction,
+  type StoryResponse,
+  shownDifferences,
+} from "../../sandbox/steps.js";
 import { responseDifferences } from "./compare-response.js";
 import { fieldDifferences } from "./field-differences.js";
 import { narrateAction, narrateAdvance } from "./narrate.js";

@@ -1,6 +1,11 @@
 import { faultKinds } from "../../rules/fault-effects.js";
-import { type ActionResult, keyRefsOf, type SentRequest } from "../../sandbox/step-results.js";
-import type { StepAction, StoryStep } from "../../sandbox/steps.js";
+import {
+  type ActionResult,
+  keyRefsOf,
+  type SentRequest,
+  type StepAction,
+  type StoryStep,
+} from "../../sandbox/steps.js";
 import { type ActionName, actionName, actionRow } from "../../scenario/actions.js";
 
 /** Summarizes a step, whether or not it has sent its request: `request with retiring`, `advance 30m`. */

@@ -1,7 +1,7 @@
 import type { ApiCall } from "../../sandbox/api-call.js";
 import type { ApiResponse, CallResult } from "../../sandbox/journal/call-result.js";
-import type { VariedPoint } from "../../sandbox/run-trace.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
+import type { VariedPoint } from "../../sandbox/variants.js";
 import { headerPairs, utf8Length } from "../http-messages.js";
 import { chooseVariation, type ResponseKind, type Variation } from "./choose-variants.js";
 import type { Body, Header } from "./row.js";

@@ -1,7 +1,8 @@
 import type { Report } from "../../report/report-shape.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
 import type { RunConditions } from "../../runs/conditions.js";
-import type { AfterRejection, VariedPoint } from "../../sandbox/run-trace.js";
+import type { AfterRejection } from "../../runs/run-trace.js";
+import type { VariedPoint } from "../../sandbox/variants.js";
 import type { RunPurpose } from "../checks/check.js";
 import type { Timeouts } from "./timeouts.js";
 

@@ -1,8 +1,9 @@
 import { headerPairs } from "../../api/http-messages.js";
 import { isIdempotent } from "../../rules/after-fault.js";
+import type { RunTrace } from "../../runs/run-trace.js";
 import type { RequestCounter } from "../../sandbox/journal/counts.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
-import type { RunTrace, VariedPoint } from "../../sandbox/run-trace.js";
+import type { VariedPoint } from "../../sandbox/variants.js";
 import type { KeyRequest, RequestFacts, SentKey } from "./client-run.js";
 import { pointId, variantWords } from "./varied-points.js";
 

@@ -1,5 +1,5 @@
 import words from "../../api/variation/words.json" with { type: "json" };
-import type { VariedPoint } from "../../sandbox/run-trace.js";
+import type { VariedPoint } from "../../sandbox/variants.js";
 
 /** What each row of the variation table has in words. */
 const rows: Readonly<Record<string, { remedy: string; variants: Readonly<Record<string, string>> }>> = words;

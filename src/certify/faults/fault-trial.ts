@@ -1,6 +1,6 @@
-import { exampleOfFault } from "../../api/example-faults.js";
 import { type FaultOutcomeId, faultKindRow, isFault } from "../../rules/fault-effects.js";
 import { outcomeRow } from "../../rules/outcomes.js";
+import { exampleOfFault } from "../../sandbox/faults.js";
 import { heldUnless, notJudged, type Reason, type ResultOfCheck } from "../checks/judgment.js";
 import { type ClientRun, isBroken, type KeyRequest } from "../client-runs/client-run.js";
 import { findDoubtOfPass } from "../client-runs/doubt-of-pass.js";

@@ -1,5 +1,5 @@
 import { lengtheningRows } from "../../api/variation/table.js";
-import type { VariedPoint } from "../../sandbox/run-trace.js";
+import type { VariedPoint } from "../../sandbox/variants.js";
 import type { ClientRun } from "../client-runs/client-run.js";
 import { pointId } from "../client-runs/varied-points.js";
 

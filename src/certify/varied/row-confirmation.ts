@@ -1,4 +1,4 @@
-import type { VariedPoint } from "../../sandbox/run-trace.js";
+import type { VariedPoint } from "../../sandbox/variants.js";
 import { failuresOfHalf, failuresOnAllStatuses, failuresOnOneStatus } from "../checks/chance.js";
 import type { ClientRun } from "../client-runs/client-run.js";
 import { pointId } from "../client-runs/varied-points.js";

@@ -7,7 +7,7 @@ import { isoTime } from "../../rules/time.js";
 import type { StepEvent } from "../../sandbox/journal/events.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { allDifferences, shownDifferences } from "../../sandbox/step-results.js";
+import { allDifferences, shownDifferences } from "../../sandbox/steps.js";
 import type { Io } from "../io.js";
 import { actionLine, stepLine } from "../output/step-line.js";
 import { type Palette, paintStatus, responseText, type Style } from "../output/terminal.js";

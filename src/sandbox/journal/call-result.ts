@@ -1,6 +1,6 @@
 import type { FaultOutcomeId } from "../../rules/fault-effects.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
-import type { ConditionEffect, VariedPoint } from "../run-trace.js";
+import type { VariedPoint } from "../variants.js";
 
 export interface ApiResponse {
   readonly status: number;
@@ -41,8 +41,8 @@ export interface CallResult<Outcome = OutcomeId> {
   readonly date?: number | undefined;
   /** The request id in its response. Default: the call's. */
   readonly requestId?: string;
-  /** In a run of a client: what varied in the response. */
+  /** What varied in the response, for a run of a client. */
   readonly points?: readonly VariedPoint[];
-  /** In a run of a client: what its conditions did to the call. */
-  readonly conditionEffect?: ConditionEffect | undefined;
+  /** What a run of a client keeps of the call. Only the run reads it. */
+  readonly trace?: object;
 }

@@ -1,5 +1,5 @@
-import type { PlayedStep, TimelineResult } from "../step-results.js";
-import type { KeyView, OrganizationView } from "../view-shapes.js";
+import type { PlayedStep, TimelineResult } from "../steps.js";
+import type { KeyView, OrganizationView } from "../views.js";
 import type { Exchange } from "./exchange.js";
 
 /** An event of a sandbox. Contains no keys (R34). */

@@ -6,7 +6,7 @@ import { faultProblems } from "../../scenario/checks/fault-rules.js";
 import { successesOf } from "../../scenario/checks/outcome-rules.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { quote } from "../../schema/words.js";
-import { activateFaults, type Fault } from "../active-faults.js";
+import { activateFaults, type Fault } from "../faults.js";
 import { behaviorOf } from "../profile.js";
 import type { Registry } from "../registry.js";
 import { replaceState, type SandboxState } from "../sandbox-state.js";

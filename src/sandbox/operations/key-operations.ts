@@ -25,8 +25,7 @@ import type { KeyEntry, OrganizationEntry } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";
 import { requireDuration } from "../time-input.js";
 import { startUsage, type Usage, usageAt } from "../usage.js";
-import type { KeyView, OrganizationView } from "../view-shapes.js";
-import { viewKey, viewOrganization } from "../views.js";
+import { type KeyView, type OrganizationView, viewKey, viewOrganization } from "../views.js";
 import { announceChange, type Initiator, requireAdministrator, timeOfChange } from "./change.js";
 import { freeKeyRef } from "./free-key-ref.js";
 

@@ -2,12 +2,10 @@ import { type ActionErrorCode, actionErrorCodes, SandboxError } from "../../rule
 import { type Instant, isoTime } from "../../rules/time.js";
 import { actionName } from "../../scenario/actions.js";
 import type { SandboxState } from "../sandbox-state.js";
-import { type ActionResult, actionDifferences } from "../step-results.js";
-import type { StepAction } from "../steps.js";
+import { type ActionResult, actionDifferences, type StepAction } from "../steps.js";
 import { requireDuration, requireInstant } from "../time-input.js";
 import { takeDueStep } from "../timeline.js";
-import type { ClockView } from "../view-shapes.js";
-import { viewClock } from "../views.js";
+import { type ClockView, viewClock } from "../views.js";
 import { changeAssumptions, changeFaults } from "./behavior-operations.js";
 import { type Actor, announceChange, type Initiator } from "./change.js";
 import { createKey, expireKey, revokeKey, rotateKey, updateOrganization } from "./key-operations.js";

@@ -3,7 +3,7 @@ import { version } from "../../../node/package-files.js";
 import { type Assumptions, assumptionTable, profileWords } from "../../../rules/assumptions.js";
 import words from "../../../rules/assumptions.json" with { type: "json" };
 import { isoTime } from "../../../rules/time.js";
-import { type Fault, writtenFaults } from "../../../sandbox/active-faults.js";
+import { type Fault, writtenFaults } from "../../../sandbox/faults.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { viewAssumptions, viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";

@@ -1,15 +1,9 @@
 import type { Assumptions } from "../rules/assumptions.js";
 import type { OutcomeId } from "../rules/outcomes.js";
+import type { VariedPoint } from "../sandbox/variants.js";
 
 // What a client's run keeps of each request. `certify` judges the client by it: whether it sends a rejected key again before its
 // time, which open points its tests fail on, and whether its own code hides the conditions of the run.
-
-/** A variant of a row of the variation table, on the responses of one status. */
-export interface VariedPoint {
-  readonly row: string;
-  readonly variant: string;
-  readonly status: number;
-}
 
 /** What the conditions of a run do to one request. */
 export interface ConditionEffect {
