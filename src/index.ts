@@ -38,7 +38,8 @@ export { type ApiErrorCode, type OutcomeId, outcomes } from "./rules/outcomes.js
 export type { Duration, Instant, Overlap } from "./rules/time.js";
 export type { Farmer } from "./sandbox/farmer-records/farmer-shape.js";
 export type { Fault } from "./sandbox/faults.js";
-export type { KeyView, OrganizationView, RequestView } from "./sandbox/views.js";
+export type { RequestView } from "./sandbox/journal/exchange.js";
+export type { KeyView, OrganizationView } from "./sandbox/views.js";
 export { type ScenarioName, scenarioNames } from "./scenario/bundled.js";
 export { type ParseOptions, parseScenario } from "./scenario/parse-scenario.js";
 export type { ScenarioProblem, ScenarioProblemCode } from "./scenario/problems.js";

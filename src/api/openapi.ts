@@ -1,9 +1,8 @@
 import { type Outcome, outcomeRow, outcomes } from "../rules/outcomes.js";
-import { successOutcomesOf } from "../sandbox/endpoint.js";
+import { type ReleasedEndpoint, successOutcomesOf } from "../sandbox/call.js";
 import { type JsonSchema, jsonSchemaOf } from "../schema/json-schema.js";
 import * as s from "../schema/shape.js";
 import { shapeInJson } from "../schema/spelling.js";
-import type { ReleasedEndpoint } from "./endpoints/released-endpoint.js";
 import { builtIn } from "./endpoints.js";
 
 /** The version of the specification's machine-readable description (section 9). */

@@ -1,11 +1,18 @@
-import { type ApiOutcomeId, outcomeRow } from "../rules/outcomes.js";
-import type { ApiCall } from "../sandbox/api-call.js";
-import type { Endpoint, TextBody } from "../sandbox/endpoint.js";
-import type { ApiResponse, CallResult } from "../sandbox/journal/call-result.js";
-import { profileInEffect } from "../sandbox/profile.js";
+import { type ApiOutcomeId, isSuccess, outcomeRow } from "../rules/outcomes.js";
+import { profileInEffect } from "../sandbox/behavior.js";
+import {
+  type ApiCall,
+  type ApiResponse,
+  type CallResult,
+  type Endpoint,
+  ownSuccessOf,
+  type RoutedCall,
+  type TextBody,
+} from "../sandbox/call.js";
+import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { publicCause } from "./authorize.js";
-import { authorizationFacts, type Decision, decide } from "./decide.js";
+import { limitUses, usageAt } from "../sandbox/usage.js";
+import { type AuthorizationFacts, authorize, outcomeOfLimits, publicCause } from "./authorize.js";
 import { codeOf, errorBody, type FlatHeaders } from "./http-messages.js";
 import { assumedRetryAfter, limitsToShow, rateLimitHeaders } from "./limits.js";
 import type { ResponseKind } from "./variation/choose-variants.js";
@@ -145,4 +152,99 @@ export function responseOf(
 
   allHeaders.push("Content-Length", String(bytes));
   return { status, headers: allHeaders, body: text };
+}
+
+/** What the checks and the endpoint decide about a call: which response it gets, not how this is written. */
+type Decision =
+  | { readonly kind: "rejected"; readonly outcome: ApiOutcomeId }
+  | {
+      readonly kind: "accepted";
+      readonly outcome: ApiOutcomeId;
+      readonly endpoint: Endpoint;
+      readonly entry: KeyEntry;
+    };
+
+/** Decides a call, and counts it (R24). */
+function decide(sandbox: SandboxState, call: RoutedCall): Decision {
+  const { route, endpoint, entry } = call;
+  if (endpoint === undefined) {
+    return { kind: "rejected", outcome: route === undefined ? "404.unknown_path" : "405.method" };
+  }
+
+  const outcome = authorizeAndCount(sandbox, call);
+  if (entry === undefined || !isSuccess(outcome)) return { kind: "rejected", outcome };
+  // The key decides which success of `/me` it is.
+  const success = endpoint.isMe ? outcome : ownSuccessOf(endpoint);
+  return { kind: "accepted", outcome: success, endpoint, entry };
+}
+
+/** The scope that an endpoint requires; `null` if none. */
+export function requiredScope({ scope }: Endpoint, { assumptions }: SandboxState): string | null {
+  return scope === undefined ? assumptions.me_scope : scope;
+}
+
+/** Authorizes a call, and counts it if it is admitted, or if the sandbox counts rejected ones as well (R24). */
+function authorizeAndCount(sandbox: SandboxState, call: RoutedCall): ApiOutcomeId {
+  const { assumptions, windows } = sandbox;
+  const { entry, now } = call;
+  // Only the keys of the sandbox are counted.
+  if (entry === undefined) return authorize(authorizationFacts(sandbox, call));
+
+  entry.usage = usageAt(entry.usage, windows, now);
+  const outcomeBefore = authorize(authorizationFacts(sandbox, call));
+  const isCounted = isSuccess(outcomeBefore) || assumptions.count_rejected;
+  if (!isCounted) return outcomeBefore;
+
+  countCall(entry.usage, windows, now);
+  const isOverLimit = outcomeRow(outcomeBefore).status === 429;
+  if (!isOverLimit) return outcomeBefore;
+
+  // A call over one limit may reach the other one, because it is counted, too. With 60 a minute and 1,000 a day, the 61st call of
+  // this minute may be the 1,000th of today. It then gets 429.per_day: the client must wait for the next day. Only the limits are
+  // asked again, because counting a call changes nothing else.
+  return outcomeOfLimits(limitUses(entry, windows, now)) ?? outcomeBefore;
+}
+
+function countCall(usage: KeyEntry["usage"], windows: SandboxState["windows"], now: number): void {
+  usage.minuteCount += 1;
+  usage.dayCount += 1;
+  if (windows.sliding) usage.countedAt.push(now);
+}
+
+/** What the checks of a call depend on. A call without an endpoint needs no scope. */
+export function authorizationFacts(
+  sandbox: SandboxState,
+  { presented, entry, now, endpoint }: RoutedCall,
+): AuthorizationFacts {
+  return {
+    presented,
+    key: entry?.key,
+    organization: entry?.owner.organization,
+    now,
+    scope: endpoint === undefined ? null : requiredScope(endpoint, sandbox),
+    addedScopes: sandbox.additions.scopes,
+    limits: entry && limitUses(entry, sandbox.windows, now),
+  };
+}
+
+// To decide a call is to count it, in the usage of its key (R24). A prediction decides with a copy of the key's entry: the copy is
+// counted, so that a success shows the usage with this call, and the sandbox's own entry stays as it is.
+
+/** The outcome that a call would have. Counts and changes nothing. */
+export function predictOutcome(sandbox: SandboxState, call: RoutedCall): ApiOutcomeId {
+  return decide(sandbox, withCopiedEntry(call)).outcome;
+}
+
+/**
+ * Responds to a call without counting it for its key: for a response that a fault cuts, so that the client does not get it. A run
+ * of a client still counts it among the responses that it varies.
+ */
+export function respondUncounted(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
+  return respondToCall(sandbox, withCopiedEntry(call));
+}
+
+function withCopiedEntry<Call extends RoutedCall>(call: Call): Call {
+  const { entry } = call;
+  if (entry === undefined) return call;
+  return { ...call, entry: { ...entry, usage: structuredClone(entry.usage) } };
 }

@@ -1,8 +1,8 @@
 import { SandboxError } from "../rules/errors.js";
 import { type Instant, isoTime } from "../rules/time.js";
 import { checkedCopy, requireKnownOptions, throwIfProblems } from "../rules/validation.js";
+import { requireInstant } from "../sandbox/clock.js";
 import { defaultFarmerPage } from "../sandbox/farmer-records/farmer-list.js";
-import { requireInstant } from "../sandbox/time-input.js";
 import { checkInput } from "../scenario/format/check-input.js";
 import { actorQuery } from "../scenario/format/inputs.js";
 import { libraryNotation } from "../scenario/format/notations.js";

@@ -1,5 +1,6 @@
 import { clientReport } from "../report/report.js";
 import { SandboxError } from "../rules/errors.js";
+import { requireInstant } from "../sandbox/clock.js";
 import { type Fault, writtenFaults } from "../sandbox/faults.js";
 import { operations, runDue } from "../sandbox/operations/operations.js";
 import { expectRequests, listRequests } from "../sandbox/request-queries.js";
@@ -7,7 +8,6 @@ import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { secretToSend } from "../sandbox/secrets.js";
 import { snapshotSandbox } from "../sandbox/snapshot.js";
 import { restartSandbox } from "../sandbox/start-sandbox.js";
-import { requireInstant } from "../sandbox/time-input.js";
 import {
   viewAssumptions,
   viewClock,

@@ -7,8 +7,9 @@ import type { OutcomeId } from "../rules/outcomes.js";
 import type { Duration, Instant, Overlap } from "../rules/time.js";
 import type { Farmer } from "../sandbox/farmer-records/farmer-shape.js";
 import type { Fault } from "../sandbox/faults.js";
+import type { RequestView } from "../sandbox/journal/exchange.js";
 import type { Actor } from "../sandbox/operations/change.js";
-import type { KeyView, ListedKeyRef, OrganizationView, RequestView } from "../sandbox/views.js";
+import type { KeyView, ListedKeyRef, OrganizationView } from "../sandbox/views.js";
 import type { ReservedKeyRef } from "../scenario/format/refs.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 

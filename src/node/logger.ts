@@ -2,8 +2,8 @@ import { actionErrorOf } from "../api/story/step-view.js";
 import { mapTexts } from "../rules/map-texts.js";
 import { redactPlainKeys } from "../rules/redact.js";
 import { isoTime } from "../rules/time.js";
-import type { SandboxEvent, StepEvent } from "../sandbox/journal/events.js";
-import type { Exchange } from "../sandbox/journal/exchange.js";
+import { type Exchange, viewRequest } from "../sandbox/journal/exchange.js";
+import type { SandboxEvent, StepEvent } from "../sandbox/journal/journal.js";
 import {
   allDifferences,
   isAsExpected,
@@ -11,7 +11,6 @@ import {
   type PlayedStep,
   type TimelineResult,
 } from "../sandbox/steps.js";
-import { viewRequest } from "../sandbox/views.js";
 import { actionName } from "../scenario/actions.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
 import { nodePlatform } from "./platform.js";

@@ -1,6 +1,6 @@
 import { faultKindRow } from "../rules/fault-effects.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
-import type { Endpoint } from "../sandbox/endpoint.js";
+import type { Endpoint } from "../sandbox/call.js";
 import { faultsAhead } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";

@@ -1,6 +1,6 @@
 import { factsOfCall, resultWith } from "../api/handle.js";
-import { assumptionsKeptFromVarying } from "../api/variation/own-assumptions.js";
-import type { ApiCall } from "../sandbox/api-call.js";
+import { assumptionsKeptFromVarying } from "../api/variation/choose-variants.js";
+import type { ApiCall, CallResult } from "../sandbox/call.js";
 import {
   type ActiveFault,
   activateFaults,
@@ -8,30 +8,12 @@ import {
   type FiredFault,
   fireFault,
 } from "../sandbox/faults.js";
-import type { CallResult } from "../sandbox/journal/call-result.js";
 import type { ConditionedRun, SandboxState } from "../sandbox/sandbox-state.js";
 import { type ClaimOnce, claimHere } from "./claims.js";
 import { hidesOutcomes, type RunConditions } from "./conditions.js";
 import { resultOfFault } from "./replacements.js";
 import { requestReplacer } from "./request-replacer.js";
-import type { ConditionEffect, RunTrace } from "./run-trace.js";
-
-/** What a call gets if its run puts nothing in place of it. */
-export interface OwnResponse {
-  /** What faults see of the call. */
-  readonly facts: FaultFacts;
-  /** The sandbox's own fault that is due. The faults have counted the request already. */
-  readonly fault: FiredFault | undefined;
-  /** Responds as the checks decide, or with this fault. */
-  readonly respond: () => CallResult;
-}
-
-/** What a call gets in a run, and what the conditions of the run have done to it. */
-export interface ConditionedResult {
-  readonly result: CallResult;
-  /** Default: nothing. */
-  readonly effect?: ConditionEffect;
-}
+import type { ConditionEffect, ConditionedResult, RunTrace } from "./run-trace.js";
 
 /** Starts to apply the conditions of a run. Default of `claim`: the run has only this process. */
 export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = claimHere()): ConditionedRun {

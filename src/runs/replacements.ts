@@ -5,12 +5,11 @@ import { retryAfterHeader } from "../api/limits.js";
 import { renderRejection, renderSuccess } from "../api/respond.js";
 import { isIdempotent } from "../rules/after-fault.js";
 import { isSuccess } from "../rules/outcomes.js";
-import type { ApiCall } from "../sandbox/api-call.js";
+import type { ApiCall, CallResult } from "../sandbox/call.js";
 import { activateFaults, type FaultFacts, type FiredFault, fireFault } from "../sandbox/faults.js";
-import type { CallResult } from "../sandbox/journal/call-result.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import type { OwnResponse } from "./conditioned-run.js";
 import type { FaultOfRun, RejectionOfRun, Replacement } from "./conditions.js";
+import type { OwnResponse } from "./run-trace.js";
 
 // What a call gets from a run, in place of its own response.
 

@@ -1,12 +1,11 @@
 import { faultKindTable, mainFaultKind } from "../rules/fault-effects.js";
 import { isSuccess } from "../rules/outcomes.js";
-import type { ApiCall } from "../sandbox/api-call.js";
+import type { ApiCall } from "../sandbox/call.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { ClaimedNumbers, type ClaimOnce } from "./claims.js";
-import type { ConditionedResult, OwnResponse } from "./conditioned-run.js";
 import type { NthRequest, OnRequest, Replacement, RequestByOutcome } from "./conditions.js";
 import { replacementFor } from "./replacements.js";
-import type { AfterRejection } from "./run-trace.js";
+import type { AfterRejection, ConditionedResult, OwnResponse } from "./run-trace.js";
 import { type Moment, momentOf, msTooEarly } from "./too-early.js";
 
 // For each request, these questions come in this order:

@@ -1,5 +1,5 @@
 import { minuteEnd } from "../rules/time.js";
-import type { ApiCall } from "../sandbox/api-call.js";
+import type { ApiCall } from "../sandbox/call.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 
 /** Timers may end a little early. */

@@ -10,7 +10,7 @@ import { isoTime, parseDuration } from "../rules/time.js";
 import type { Writable } from "../rules/writable.js";
 import { timeFrom } from "../scenario/format/when.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { RoutedCall } from "./api-call.js";
+import type { RoutedCall } from "./call.js";
 
 // A fault is read once, when it becomes active, and can be written again as scenarios have it.
 //
@@ -264,7 +264,7 @@ function isUsedUp(fault: ActiveFault): boolean {
 const maxTimesP99 = 10;
 
 /** The latency of a fault on one request, in milliseconds. */
-export function drawLatency({ effect, salts }: ActiveFault, requestNumber: number): number {
+function drawLatency({ effect, salts }: ActiveFault, requestNumber: number): number {
   const { latency } = effect;
   if (latency === undefined) return 0;
   const chance = chanceFrom(salts.latency, requestNumber);
@@ -289,7 +289,7 @@ function longTailedDelay(
 }
 
 /** A number from 0 to less than 1 that depends only on the salt and the number of the request. */
-export function chanceFrom(salt: number, requestNumber: number): number {
+function chanceFrom(salt: number, requestNumber: number): number {
   return mix32(requestNumber ^ salt) / 4_294_967_296;
 }
 

@@ -2,8 +2,8 @@ import { SandboxError } from "../rules/errors.js";
 import type { KeyRecord } from "../rules/key-record.js";
 import type { Organization } from "../rules/organization.js";
 import { didYouMean, quote } from "../schema/words.js";
-import type { RecordAdditions } from "./record-additions.js";
 import type { Usage } from "./usage.js";
+import type { RecordAdditions } from "./variants.js";
 
 /** How many refs the message about an unknown one lists. */
 const maxShownRefs = 20;

@@ -6,11 +6,10 @@ import type { expectationQuery, requestQuery } from "../scenario/format/inputs.j
 import { isReserved } from "../scenario/format/refs.js";
 import type { ValueOf } from "../schema/shape.js";
 import { didYouMean, quote } from "../schema/words.js";
-import { successOutcomesOf } from "./endpoint.js";
-import type { Exchange } from "./journal/exchange.js";
+import { successOutcomesOf } from "./call.js";
+import { type Exchange, type RequestView, viewRequest } from "./journal/exchange.js";
 import { matchedParts, type RequestFilter } from "./journal/journal.js";
 import type { SandboxState } from "./sandbox-state.js";
-import { type RequestView, viewRequest } from "./views.js";
 
 /** Lists the matching requests of the journal. */
 export function listRequests(sandbox: SandboxState, query: ValueOf<typeof requestQuery>): RequestView[] {

@@ -1,24 +1,20 @@
 import type { Assumptions, Profile } from "../rules/assumptions.js";
 import type { Instant } from "../rules/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { ApiCall } from "./api-call.js";
+import type { ApiCall, CallResult, Endpoint } from "./call.js";
 import type { VirtualClock } from "./clock.js";
-import type { Endpoint } from "./endpoint.js";
 import type { Farmers } from "./farmer-records/farmer-list.js";
 import type { ActiveFault } from "./faults.js";
-import type { Invocation } from "./invocation.js";
-import type { CallResult } from "./journal/call-result.js";
 import type { ClientBehavior } from "./journal/client-behavior.js";
 import type { Counters } from "./journal/counts.js";
 import type { Journal } from "./journal/journal.js";
 import type { Platform } from "./platform.js";
-import type { RecordAdditions } from "./record-additions.js";
 import type { Registry } from "./registry.js";
 import type { RequestIds } from "./request-ids.js";
 import type { StoryProgress } from "./steps.js";
 import type { Timeline } from "./timeline.js";
 import type { Windows } from "./usage.js";
-import type { VariantRules } from "./variants.js";
+import type { RecordAdditions, VariantRules } from "./variants.js";
 
 /**
  * The state of a running sandbox. Sandboxes share nothing that changes: a process can run many. A restart keeps these members,
@@ -133,4 +129,20 @@ export interface ConditionedRun {
   readonly hidesOutcomes: boolean;
   /** What a client's call gets, with the trace that the run keeps of it. */
   readonly resultOf: (sandbox: SandboxState, call: ApiCall) => CallResult;
+}
+
+/** How the user starts things, for the commands in advice. */
+export interface Invocation {
+  /** Options that curl needs to reach the server. */
+  readonly curlOptions: string;
+  /** The command that certifies a client. */
+  readonly certify: string;
+  /** The client's command. */
+  readonly command: string;
+}
+
+/** How the user reaches a server and certifies a client. `program`: how svc-sandbox is started. */
+export function invocationOfServer(isSecure = false, program = "svc-sandbox"): Invocation {
+  const curlOptions = isSecure ? "-k" : "";
+  return { curlOptions, certify: `${program} certify`, command: "npm test" };
 }

@@ -1,4 +1,4 @@
-import type { KeyRecord } from "../rules/key-record.js";
+import type { KeyLimits, KeyRecord } from "../rules/key-record.js";
 import { type Organization, readAccess } from "../rules/organization.js";
 import type { Writable } from "../rules/writable.js";
 import { type EndsBeforeStart, endsFrom, endsOf } from "../scenario/keys/key-ends.js";
@@ -14,11 +14,10 @@ import {
 } from "../scenario/keys/scenario-keys.js";
 import { organizationIdOf, scenarioSecret } from "../scenario/keys/secrets.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { requireInstant } from "./clock.js";
 import { inventKeyName, inventOrganizationName } from "./invented-names.js";
-import { raisedLimits } from "./raised-limits.js";
 import { Registry } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
-import { requireInstant } from "./time-input.js";
 import { startUsage } from "./usage.js";
 
 type Hash = (text: string) => string;
@@ -47,7 +46,7 @@ interface UnstartedKey {
 const latestRecords = new WeakMap<object, ScenarioRecords>();
 
 /** The records of a scenario with a seed. If its last start had the same organizations, population and seed, they are those of that start. */
-export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
+function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
   const { organizations = {}, population } = scenario;
   const latest = latestRecords.get(organizations);
   if (latest?.seed === seed && latest.population === population) return latest;
@@ -137,4 +136,35 @@ export function startRecords(
     registry.addKey(key, usage);
   }
   return registry;
+}
+
+/**
+ * The limits of a scenario's key at the start, with what the profile `varied` adds to them. `rotation` is what the key has in common
+ * with the keys that it replaced, and with those that replaced it. A limit is fixed, and gets nothing added, if the scenario sets it,
+ * or if one of these keys has used it up at the start.
+ *
+ * | fixed            | the minute gets more | the day gets more |
+ * |------------------|----------------------|-------------------|
+ * | neither          | yes                  | yes               |
+ * | only the minute  | no                   | yes               |
+ * | the day, or both | no                   | no                |
+ *
+ * While the day is fixed, the minute gets nothing more either: with more requests a minute, the day would be used up sooner.
+ */
+function raisedLimits(
+  limits: KeyLimits,
+  rotation: RotationPosition["rotation"],
+  added: KeyLimits,
+): KeyLimits {
+  if (added.perMinute === 0 && added.perDay === 0) return limits;
+  const { mostUsed, writtenSettings } = rotation;
+  const written = writtenSettings.limits ?? {};
+
+  const isDayFixed = written.per_day !== undefined || mostUsed.today >= limits.perDay;
+  if (isDayFixed) return limits;
+  const perDay = limits.perDay + added.perDay;
+
+  const isMinuteFixed = written.per_minute !== undefined || mostUsed.thisMinute >= limits.perMinute;
+  if (isMinuteFixed) return { perMinute: limits.perMinute, perDay };
+  return { perMinute: limits.perMinute + added.perMinute, perDay };
 }

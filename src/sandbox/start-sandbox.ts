@@ -11,27 +11,27 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import { ScenarioError } from "../scenario/scenario-error.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
 import * as s from "../schema/shape.js";
-import { requireClockTime, VirtualClock } from "./clock.js";
+import { behaviorOf } from "./behavior.js";
+import { requireClockTime, requireInstant, VirtualClock } from "./clock.js";
 import { Farmers } from "./farmer-records/farmer-list.js";
 import { activateFaults } from "./faults.js";
-import { type Invocation, invocationOfServer } from "./invocation.js";
 import { ClientBehavior } from "./journal/client-behavior.js";
 import { Counters } from "./journal/counts.js";
 import { Journal } from "./journal/journal.js";
 import { runDue } from "./operations/operations.js";
 import type { Platform } from "./platform.js";
-import { behaviorOf } from "./profile.js";
 import type { Registry } from "./registry.js";
 import { RequestIds } from "./request-ids.js";
 import {
   type ConditionedRun,
+  type Invocation,
+  invocationOfServer,
   replaceState,
   type SandboxState,
   type ScenarioState,
   type StartOptions,
 } from "./sandbox-state.js";
 import { startRecords } from "./scenario-records.js";
-import { requireInstant } from "./time-input.js";
 import { createTimeline } from "./timeline.js";
 
 // Each start is checked first, which changes nothing, and made then. What a user does, and how it differs:

@@ -1,17 +1,13 @@
-import { adviceIds } from "../rules/advice.js";
 import { type Assumptions, type Profile, resolveAssumptions } from "../rules/assumptions.js";
 import { type KeyStateName, keyStateAt } from "../rules/key-state.js";
 import { type Environment, fingerprintOf } from "../rules/key-text.js";
 import type { Organization } from "../rules/organization.js";
-import { faultOutcomeIds, outcomeShape } from "../rules/outcomes.js";
-import { requestSources } from "../rules/request.js";
 import { isoTime } from "../rules/time.js";
-import * as s from "../schema/shape.js";
+import type { Endpoint } from "./call.js";
 import type { VirtualClock } from "./clock.js";
-import { type Exchange, sourceOf } from "./journal/exchange.js";
-import type { KeyEntry } from "./registry.js";
-import type { SandboxState } from "./sandbox-state.js";
-import { usageAt } from "./usage.js";
+import type { KeyEntry, Registry } from "./registry.js";
+import { usageAt, type Windows } from "./usage.js";
+import type { RecordAdditions } from "./variants.js";
 
 // What lists show of a sandbox. The functions that make the views are in `views.ts`, which pages read without these.
 
@@ -71,38 +67,15 @@ export interface Upcoming {
   readonly text: string;
 }
 
-export const requestShape = s.mapping({
-  /** The request id, whether or not the response carried it. */
-  id: s.text(),
-  method: s.text(),
-  /** The path without its query; everything that looks like a key is shortened. */
-  path: s.text(),
-  /** A time of the sandbox's clock, in ISO 8601. */
-  at: s.instant(),
-  /** The ref of the key, if it is known. */
-  key: s.orNull(s.text() as s.Shape<ListedKeyRef>),
-  /** The first 12 hex digits of the presented key's SHA-256. */
-  fingerprint: s.orNull(s.text()),
-  /** 0 when a fault left the request without a response. */
-  status: s.integer(),
-  /** The API's error code. */
-  code: s.orNull(s.text()),
-  outcome: outcomeShape(),
-  /** The fault that affected the request. If it only delayed the response, `outcome` is the response's. */
-  fault: s.orNull(s.choice(faultOutcomeIds)),
-  /** Whether the client did not wait for a delayed response. Default: false. */
-  unread: s.optional(s.flag()),
-  /** The advice that it caused; nearly always none. */
-  advice: s.list(s.choice(adviceIds)),
-  /** Milliseconds until the response, including a fault's latency. */
-  durationMs: s.number({ min: 0 }),
-  /** Who sent it: a client, or `story` for the story and `POST /send`. */
-  source: s.choice(requestSources),
-});
-/** A request in the journal. Contains no key, only its ref and fingerprint (R46). */
-export interface RequestView extends s.ValueOf<typeof requestShape> {}
+/** What views are made of: a `SandboxState` has all of it. */
+interface ShownSandbox {
+  readonly registry: Registry;
+  readonly clock: VirtualClock;
+  readonly windows: Windows;
+  readonly additions: RecordAdditions;
+}
 
-export function viewKey(entry: KeyEntry, sandbox: SandboxState, now = sandbox.clock.now()): KeyView {
+export function viewKey(entry: KeyEntry, sandbox: ShownSandbox, now = sandbox.clock.now()): KeyView {
   const { key } = entry;
   const usage = usageAt(entry.usage, sandbox.windows, now);
   return {
@@ -145,48 +118,35 @@ function pageOf<Entry>(entries: ReadonlyMap<string, Entry>, page: Page): Entry[]
   return entriesOfPage;
 }
 
-export function viewKeys(sandbox: SandboxState, page: Page = {}): KeyView[] {
+export function viewKeys(sandbox: ShownSandbox, page: Page = {}): KeyView[] {
   return pageOf(sandbox.registry.keys, page).map((entry) => viewKey(entry, sandbox));
 }
 
-export function viewOrganizations(sandbox: SandboxState, page: Page = {}): OrganizationView[] {
+export function viewOrganizations(sandbox: ShownSandbox, page: Page = {}): OrganizationView[] {
   const entries = pageOf(sandbox.registry.organizations, page);
   return entries.map(({ organization }) => viewOrganization(organization, sandbox));
 }
 
 export function viewOrganization(
   organization: Organization,
-  { additions }: Pick<SandboxState, "additions">,
+  { additions }: Pick<ShownSandbox, "additions">,
 ): OrganizationView {
   return { ...organization, name: organization.name + additions.nameEnding };
 }
 
 /** The sandbox's own profile and assumptions; the conditions of a run are not among them. */
-export function viewAssumptions(sandbox: SandboxState): Assumptions & { readonly profile: Profile } {
-  const { profile, ownAssumptions, endpoints } = sandbox;
+export function viewAssumptions({
+  profile,
+  ownAssumptions,
+  endpoints,
+}: {
+  readonly profile: Profile;
+  readonly ownAssumptions: Partial<Assumptions>;
+  readonly endpoints: readonly Endpoint[];
+}): Assumptions & { readonly profile: Profile } {
   return { profile, ...resolveAssumptions(profile, ownAssumptions, endpoints) };
 }
 
 export function viewClock(clock: VirtualClock): ClockView {
   return { now: isoTime(clock.now()), frozen: clock.isFrozen() };
-}
-
-export function viewRequest(exchange: Exchange): RequestView {
-  const { id, at, method, path, status, code, outcome, fault, advice, durationMs } = exchange;
-  return {
-    id,
-    at: isoTime(at),
-    method,
-    path,
-    status,
-    code,
-    outcome,
-    fault,
-    advice,
-    durationMs,
-    source: sourceOf(exchange),
-    ...(exchange.isUnread && { unread: true }),
-    key: exchange.key as ListedKeyRef | null,
-    fingerprint: exchange.fingerprint,
-  };
 }

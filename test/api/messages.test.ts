@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { bodyParts } from "../../src/api/body-parts.js";
 import { handle } from "../../src/api/handle.js";
-import { utf8Length } from "../../src/api/http-messages.js";
+import { bodyParts, utf8Length } from "../../src/api/http-messages.js";
 import { nextRequest } from "../../src/api/next-request.js";
 import { requestDetails } from "../../src/api/request-details.js";
 import { startInNode } from "../../src/node/platform.js";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { reportShape } from "../../src/report/report-shape.js";
 import { explainedRequestShape } from "../../src/report/request-text.js";
 import { assumptionTable } from "../../src/rules/assumptions.js";
-import { requestShape } from "../../src/sandbox/views.js";
+import { requestShape } from "../../src/sandbox/journal/exchange.js";
 import { controlBodies } from "../../src/scenario/format/control-bodies.js";
 import { reservedKeyRefs } from "../../src/scenario/format/refs.js";
 import type { Shape } from "../../src/schema/shape.js";

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { narrateAction } from "../../src/api/story/narrate.js";
-import { summarizeAction } from "../../src/api/story/summarize.js";
+import { narrateAction, summarizeAction } from "../../src/api/story/narrate.js";
 import { createSandbox, type Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
 import { operations, performAction } from "../../src/sandbox/operations/operations.js";

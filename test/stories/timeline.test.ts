@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { runStory } from "../../src/api/story/run-story.js";
 import { createSandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
-import type { SandboxEvent } from "../../src/sandbox/journal/events.js";
+import type { SandboxEvent } from "../../src/sandbox/journal/journal.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";
 import { allDifferences } from "../../src/sandbox/steps.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { me } from "../../src/api/endpoints/me.js";
+import { startCall } from "../../src/api/handle.js";
 import { renderRejection, renderSuccess } from "../../src/api/respond.js";
-import { startCall } from "../../src/api/start-call.js";
 import { chooseVariation } from "../../src/api/variation/choose-variants.js";
 import type { VariationRow } from "../../src/api/variation/row.js";
 import { variationTable } from "../../src/api/variation/table.js";
@@ -10,7 +10,7 @@ import { headerOf } from "../../src/compare/response/headers.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import { type ApiOutcomeId, type Outcome, outcomeRow, outcomes } from "../../src/rules/outcomes.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
-import type { ApiResponse } from "../../src/sandbox/journal/call-result.js";
+import type { ApiResponse } from "../../src/sandbox/call.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretToSend } from "../../src/sandbox/secrets.js";
 import { type RowChoice, variantOn } from "../../src/sandbox/variants.js";

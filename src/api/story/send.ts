@@ -2,14 +2,13 @@ import { mePath } from "../../rules/known-paths.js";
 import { readApiRequest } from "../../rules/read-request.js";
 import { redact } from "../../rules/redact.js";
 import type { Received } from "../../rules/request.js";
-import type { ApiResponse, Delivery } from "../../sandbox/journal/call-result.js";
+import type { ApiResponse, Delivery } from "../../sandbox/call.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { defaultKeyRef, keptSecret, secretToSend } from "../../sandbox/secrets.js";
 import type { SentRequest, StoryResponse } from "../../sandbox/steps.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
-import { bodyParts } from "../body-parts.js";
 import { handle } from "../handle.js";
-import { type FlatHeaders, headerPairs } from "../http-messages.js";
+import { bodyParts, type FlatHeaders, headerPairs } from "../http-messages.js";
 
 /** A request of a story, or of the control plane. */
 type StepRequest = Partial<ControlBody<"sending">> & { readonly repeat?: number };

@@ -9,10 +9,9 @@ import {
 } from "../../sandbox/steps.js";
 import { responseDifferences } from "./compare-response.js";
 import { fieldDifferences } from "./field-differences.js";
-import { narrateAction, narrateAdvance } from "./narrate.js";
+import { narrateAction, narrateAdvance, summarizeAction, summarizeStep } from "./narrate.js";
 import { runNextStep } from "./run-story.js";
 import { storyRequest } from "./send.js";
-import { summarizeAction, summarizeStep } from "./summarize.js";
 
 const response: StoryResponse = {
   status: 200,

@@ -1,6 +1,6 @@
 import type { RandomStream } from "../../rules/seed.js";
 import { reasonPhrases } from "../http-messages.js";
-import { type Arrange, reversed, shuffled, sorted } from "./orders.js";
+import { type Arrange, reversed, shuffled, sorted } from "./header-rows.js";
 import {
   allStatuses,
   assumptionRow,

@@ -1,5 +1,4 @@
-import type { ApiCall } from "../../sandbox/api-call.js";
-import type { ApiResponse, CallResult } from "../../sandbox/journal/call-result.js";
+import type { ApiCall, ApiResponse, CallResult } from "../../sandbox/call.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import type { VariedPoint } from "../../sandbox/variants.js";
 import { headerPairs, utf8Length } from "../http-messages.js";

@@ -3,7 +3,7 @@ import { dryRun } from "../../node/dry-run.js";
 import { startInNode } from "../../node/platform.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { shortTime } from "../../rules/time.js";
-import type { StepEvent } from "../../sandbox/journal/events.js";
+import type { StepEvent } from "../../sandbox/journal/journal.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { secretToSend } from "../../sandbox/secrets.js";

@@ -6,7 +6,7 @@ import { startInNode } from "../../node/platform.js";
 import { fingerprintOf } from "../../rules/key-text.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
 import { isoTime } from "../../rules/time.js";
-import type { Endpoint } from "../../sandbox/endpoint.js";
+import type { Endpoint } from "../../sandbox/call.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import { fingerprintOfRef } from "../../sandbox/secrets.js";
 import type { SandboxFlags } from "../flags/shared-flags.js";

@@ -1,5 +1,5 @@
 import { errorCodeOf } from "../../api/story/compare-response.js";
-import { summarizeAction, summarizeStep } from "../../api/story/summarize.js";
+import { summarizeAction, summarizeStep } from "../../api/story/narrate.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { shortTime } from "../../rules/time.js";
 import type { PlayedStep, StoryResponse } from "../../sandbox/steps.js";

@@ -1,6 +1,6 @@
 import type { RunLine } from "../../runs/run-folder.js";
+import { requestShape } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { requestShape } from "../../sandbox/views.js";
 import { findMismatches } from "../../schema/mismatches.js";
 import * as s from "../../schema/shape.js";
 

@@ -1,7 +1,7 @@
 import { explainedRequestShape } from "../../report/request-text.js";
 import { outcomeShape } from "../../rules/outcomes.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
-import { requestShape } from "../../sandbox/views.js";
+import { requestShape } from "../../sandbox/journal/exchange.js";
 import { isTooDeep, tryParseJson } from "../../schema/json-text.js";
 import { findMismatches } from "../../schema/mismatches.js";
 import type { Shape, ValueOf } from "../../schema/shape.js";

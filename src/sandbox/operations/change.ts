@@ -1,5 +1,5 @@
 import { SandboxError } from "../../rules/errors.js";
-import type { ChangeEvent } from "../journal/events.js";
+import type { ChangeEvent } from "../journal/journal.js";
 import type { SandboxState } from "../sandbox-state.js";
 
 // What all changes of a running scenario have in common: who makes one, when, and who is told of it.

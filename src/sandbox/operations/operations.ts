@@ -1,9 +1,9 @@
 import { type ActionErrorCode, actionErrorCodes, SandboxError } from "../../rules/errors.js";
 import { type Instant, isoTime } from "../../rules/time.js";
 import { actionName } from "../../scenario/actions.js";
+import { requireDuration, requireInstant } from "../clock.js";
 import type { SandboxState } from "../sandbox-state.js";
 import { type ActionResult, actionDifferences, type StepAction } from "../steps.js";
-import { requireDuration, requireInstant } from "../time-input.js";
 import { takeDueStep } from "../timeline.js";
 import { type ClockView, viewClock } from "../views.js";
 import { changeAssumptions, changeFaults } from "./behavior-operations.js";
