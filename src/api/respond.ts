@@ -18,38 +18,128 @@ import { assumedRetryAfter, limitsToShow, rateLimitHeaders } from "./limits.js";
 import type { ResponseKind } from "./variation/choose-variants.js";
 import { respondVaried } from "./variation/vary.js";
 
-/** The member `details` of an error. */
-type Details = Readonly<Record<string, unknown>>;
-
 /** The challenge of a 401 (RFC 9110); never `Basic`, because browsers would ask for a password. */
 export const challengeHeaders: FlatHeaders = ["WWW-Authenticate", 'ApiKey realm="relying-party"'];
 
+/** The member `details` of an error. */
+type Details = Readonly<Record<string, unknown>>;
+
+// A call is decided by the checks, which also counts it, and then its response is rendered.
+
 /** Decides a call, and renders its response. */
 export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
-  const decision = decide(sandbox, call);
+  const outcome = decideAndCount(sandbox, call);
   // Most sandboxes vary nothing: nothing is allocated for it.
-  if (profileInEffect(sandbox) !== "varied") return renderDecision(sandbox, call, decision);
+  if (profileInEffect(sandbox) !== "varied") return renderOutcome(sandbox, call, outcome);
 
-  // No variant changes the decision.
-  return respondVaried(sandbox, call, responseKindOf(decision), (variedCall) => {
-    return renderDecision(sandbox, variedCall, decision);
+  // No variant changes the outcome.
+  return respondVaried(sandbox, call, responseKindOf(outcome, call), (variedCall) => {
+    return renderOutcome(sandbox, variedCall, outcome);
   });
 }
 
-/** What chooses the variants of the response. */
-function responseKindOf(decision: Decision): ResponseKind {
-  if (decision.kind === "rejected") return { status: outcomeRow(decision.outcome).status, content: "json" };
+/** Decides which outcome a call has, and counts it (R24). */
+function decideAndCount(sandbox: SandboxState, call: RoutedCall): ApiOutcomeId {
+  const { route, endpoint } = call;
+  if (endpoint === undefined) return route === undefined ? "404.unknown_path" : "405.method";
 
-  const { status, isMe, hasBody } = decision.endpoint;
+  const outcome = authorizeAndCount(sandbox, call);
+  if (!isSuccess(outcome)) return outcome;
+  // The key decides which success of `/me` it is.
+  return endpoint.isMe ? outcome : ownSuccessOf(endpoint);
+}
+
+/** Authorizes a call, and counts it if it is admitted, or if the sandbox counts rejected ones as well (R24). */
+function authorizeAndCount(sandbox: SandboxState, call: RoutedCall): ApiOutcomeId {
+  const { assumptions, windows } = sandbox;
+  const { entry, now } = call;
+  // Only the keys of the sandbox are counted.
+  if (entry === undefined) return authorize(authorizationFacts(sandbox, call));
+
+  entry.usage = usageAt(entry.usage, windows, now);
+  const outcomeBefore = authorize(authorizationFacts(sandbox, call));
+  const isCounted = isSuccess(outcomeBefore) || assumptions.count_rejected;
+  if (!isCounted) return outcomeBefore;
+
+  countCall(entry.usage, windows, now);
+  const isOverLimit = outcomeRow(outcomeBefore).status === 429;
+  if (!isOverLimit) return outcomeBefore;
+
+  // A call over one limit may reach the other one, because it is counted, too. With 60 a minute and 1,000 a day, the 61st call of
+  // this minute may be the 1,000th of today. It then gets 429.per_day: the client must wait for the next day. Only the limits are
+  // asked again, because counting a call changes nothing else.
+  return outcomeOfLimits(limitUses(entry, windows, now)) ?? outcomeBefore;
+}
+
+function countCall(usage: KeyEntry["usage"], windows: SandboxState["windows"], now: number): void {
+  usage.minuteCount += 1;
+  usage.dayCount += 1;
+  if (windows.sliding) usage.countedAt.push(now);
+}
+
+/** What the checks of a call depend on. A call without an endpoint needs no scope. */
+export function authorizationFacts(
+  sandbox: SandboxState,
+  { presented, entry, now, endpoint }: RoutedCall,
+): AuthorizationFacts {
+  return {
+    presented,
+    key: entry?.key,
+    organization: entry?.owner.organization,
+    now,
+    scope: endpoint === undefined ? null : requiredScope(endpoint, sandbox),
+    addedScopes: sandbox.additions.scopes,
+    limits: entry && limitUses(entry, sandbox.windows, now),
+  };
+}
+
+/** The scope that an endpoint requires; `null` if none. */
+export function requiredScope({ scope }: Endpoint, { assumptions }: SandboxState): string | null {
+  return scope === undefined ? assumptions.me_scope : scope;
+}
+
+// To decide a call is to count it, in the usage of its key (R24). A prediction decides with a copy of the key's entry: the copy is
+// counted, so that a success shows the usage with this call, and the sandbox's own entry stays as it is.
+
+/** The outcome that a call would have. Counts and changes nothing. */
+export function predictOutcome(sandbox: SandboxState, call: RoutedCall): ApiOutcomeId {
+  return decideAndCount(sandbox, withCopiedEntry(call));
+}
+
+/**
+ * Responds to a call without counting it for its key: for a response that a fault cuts, so that the client does not get it. A run
+ * of a client still counts it among the responses that it varies.
+ */
+export function respondUncounted(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
+  return respondToCall(sandbox, withCopiedEntry(call));
+}
+
+function withCopiedEntry<Call extends RoutedCall>(call: Call): Call {
+  const { entry } = call;
+  if (entry === undefined) return call;
+  return { ...call, entry: { ...entry, usage: structuredClone(entry.usage) } };
+}
+
+/** What chooses the variants of the response. */
+function responseKindOf(outcome: ApiOutcomeId, { endpoint }: ApiCall): ResponseKind {
+  const isRejected = endpoint === undefined || !isSuccess(outcome);
+  if (isRejected) return { status: outcomeRow(outcome).status, content: "json" };
+
+  const { status, isMe, hasBody } = endpoint;
   if (isMe) return { status, content: "me" };
   return { status, content: hasBody ? "json" : "empty" };
 }
 
-function renderDecision(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult<ApiOutcomeId> {
-  if (decision.kind === "rejected") return renderRejection(sandbox, call, decision.outcome);
-  const { outcome, endpoint, entry } = decision;
-  const response = renderSuccess(sandbox, call, endpoint, endpoint.respond(entry, sandbox.additions));
-  return { outcome, response, code: null };
+function renderOutcome(
+  sandbox: SandboxState,
+  call: ApiCall,
+  outcome: ApiOutcomeId,
+): CallResult<ApiOutcomeId> {
+  const { endpoint, entry } = call;
+  const isRejected = endpoint === undefined || entry === undefined || !isSuccess(outcome);
+  if (isRejected) return renderRejection(sandbox, call, outcome);
+  const body = endpoint.respond(entry, sandbox.additions);
+  return { outcome, response: renderSuccess(sandbox, call, endpoint, body), code: null };
 }
 
 export function renderSuccess(
@@ -74,35 +164,13 @@ export function renderRejection(
   call: ApiCall,
   outcome: ApiOutcomeId,
 ): CallResult<ApiOutcomeId> {
-  const code = String(codeOf(outcome, call.assumptions));
-  const details = errorDetails(sandbox, call, outcome);
-  let response: ApiResponse;
-  if (details === undefined) response = plainRejection(outcome, code);
-  else response = makeRejection(outcome, code, details);
-
-  const headers = rejectionHeaders(sandbox, call, outcome);
-  if (headers.length > 0) response = { ...response, headers: [...response.headers, ...headers] };
-  return { outcome, response, code };
-}
-
-/**
- * The last rejection without details of each outcome, to be sent again: to make one takes a third of the time of its request. Only
- * the last, because a control call can set any code for a 429.
- */
-const lastPlainRejections = /* @__PURE__ */ new Map<ApiOutcomeId, { code: string; response: ApiResponse }>();
-
-function plainRejection(outcome: ApiOutcomeId, code: string): ApiResponse {
-  const last = lastPlainRejections.get(outcome);
-  if (last !== undefined && last.code === code) return last.response;
-
-  const response = makeRejection(outcome, code);
-  lastPlainRejections.set(outcome, { code, response });
-  return response;
-}
-
-function makeRejection(outcome: ApiOutcomeId, code: string, details?: Details): ApiResponse {
   const { status, message } = outcomeRow(outcome);
-  return responseOf(status, errorBody(code, String(message), details), []);
+  const code = String(codeOf(outcome, call.assumptions));
+  const body = errorBody(code, String(message), errorDetails(sandbox, call, outcome));
+  // The headers of the body come first.
+  const response = responseOf(status, body, []);
+  const headers = [...response.headers, ...rejectionHeaders(sandbox, call, outcome)];
+  return { outcome, response: { ...response, headers }, code };
 }
 
 /** The headers of a rejection besides those of its body: by its status, never by its cause (R14). */
@@ -152,99 +220,4 @@ export function responseOf(
 
   allHeaders.push("Content-Length", String(bytes));
   return { status, headers: allHeaders, body: text };
-}
-
-/** What the checks and the endpoint decide about a call: which response it gets, not how this is written. */
-type Decision =
-  | { readonly kind: "rejected"; readonly outcome: ApiOutcomeId }
-  | {
-      readonly kind: "accepted";
-      readonly outcome: ApiOutcomeId;
-      readonly endpoint: Endpoint;
-      readonly entry: KeyEntry;
-    };
-
-/** Decides a call, and counts it (R24). */
-function decide(sandbox: SandboxState, call: RoutedCall): Decision {
-  const { route, endpoint, entry } = call;
-  if (endpoint === undefined) {
-    return { kind: "rejected", outcome: route === undefined ? "404.unknown_path" : "405.method" };
-  }
-
-  const outcome = authorizeAndCount(sandbox, call);
-  if (entry === undefined || !isSuccess(outcome)) return { kind: "rejected", outcome };
-  // The key decides which success of `/me` it is.
-  const success = endpoint.isMe ? outcome : ownSuccessOf(endpoint);
-  return { kind: "accepted", outcome: success, endpoint, entry };
-}
-
-/** The scope that an endpoint requires; `null` if none. */
-export function requiredScope({ scope }: Endpoint, { assumptions }: SandboxState): string | null {
-  return scope === undefined ? assumptions.me_scope : scope;
-}
-
-/** Authorizes a call, and counts it if it is admitted, or if the sandbox counts rejected ones as well (R24). */
-function authorizeAndCount(sandbox: SandboxState, call: RoutedCall): ApiOutcomeId {
-  const { assumptions, windows } = sandbox;
-  const { entry, now } = call;
-  // Only the keys of the sandbox are counted.
-  if (entry === undefined) return authorize(authorizationFacts(sandbox, call));
-
-  entry.usage = usageAt(entry.usage, windows, now);
-  const outcomeBefore = authorize(authorizationFacts(sandbox, call));
-  const isCounted = isSuccess(outcomeBefore) || assumptions.count_rejected;
-  if (!isCounted) return outcomeBefore;
-
-  countCall(entry.usage, windows, now);
-  const isOverLimit = outcomeRow(outcomeBefore).status === 429;
-  if (!isOverLimit) return outcomeBefore;
-
-  // A call over one limit may reach the other one, because it is counted, too. With 60 a minute and 1,000 a day, the 61st call of
-  // this minute may be the 1,000th of today. It then gets 429.per_day: the client must wait for the next day. Only the limits are
-  // asked again, because counting a call changes nothing else.
-  return outcomeOfLimits(limitUses(entry, windows, now)) ?? outcomeBefore;
-}
-
-function countCall(usage: KeyEntry["usage"], windows: SandboxState["windows"], now: number): void {
-  usage.minuteCount += 1;
-  usage.dayCount += 1;
-  if (windows.sliding) usage.countedAt.push(now);
-}
-
-/** What the checks of a call depend on. A call without an endpoint needs no scope. */
-export function authorizationFacts(
-  sandbox: SandboxState,
-  { presented, entry, now, endpoint }: RoutedCall,
-): AuthorizationFacts {
-  return {
-    presented,
-    key: entry?.key,
-    organization: entry?.owner.organization,
-    now,
-    scope: endpoint === undefined ? null : requiredScope(endpoint, sandbox),
-    addedScopes: sandbox.additions.scopes,
-    limits: entry && limitUses(entry, sandbox.windows, now),
-  };
-}
-
-// To decide a call is to count it, in the usage of its key (R24). A prediction decides with a copy of the key's entry: the copy is
-// counted, so that a success shows the usage with this call, and the sandbox's own entry stays as it is.
-
-/** The outcome that a call would have. Counts and changes nothing. */
-export function predictOutcome(sandbox: SandboxState, call: RoutedCall): ApiOutcomeId {
-  return decide(sandbox, withCopiedEntry(call)).outcome;
-}
-
-/**
- * Responds to a call without counting it for its key: for a response that a fault cuts, so that the client does not get it. A run
- * of a client still counts it among the responses that it varies.
- */
-export function respondUncounted(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
-  return respondToCall(sandbox, withCopiedEntry(call));
-}
-
-function withCopiedEntry<Call extends RoutedCall>(call: Call): Call {
-  const { entry } = call;
-  if (entry === undefined) return call;
-  return { ...call, entry: { ...entry, usage: structuredClone(entry.usage) } };
 }

@@ -3,10 +3,12 @@ import type { KeyRecord } from "../rules/key-record.js";
 import type { Organization } from "../rules/organization.js";
 import { didYouMean, quote } from "../schema/words.js";
 import type { Usage } from "./usage.js";
-import type { RecordAdditions } from "./variants.js";
 
 /** How many refs the message about an unknown one lists. */
 const maxShownRefs = 20;
+
+/** How many refs an error about an unknown one has in its details. */
+const maxKnownRefs = 1000;
 
 /** An organization's entry in the registry. A change replaces its record. */
 export interface OrganizationEntry {
@@ -20,18 +22,6 @@ export interface KeyEntry {
   readonly owner: OrganizationEntry;
   /** The usage when a request last counted; `usageAt` returns the usage now. */
   usage: Usage;
-  /** What the endpoint `/me` has prepared of its responses to this key. A member, because a look-up in a map would cost each response more. */
-  prepared?: PreparedResponse;
-}
-
-/** The start of the body of `/me` for a key: the same until the key's record, its organization's or the additions are replaced. */
-interface PreparedResponse {
-  readonly key: KeyRecord;
-  readonly organization: Organization;
-  readonly additions: RecordAdditions;
-  readonly text: string;
-  /** Its length in UTF-8. */
-  readonly bytes: number;
 }
 
 /** The organizations and keys of a sandbox. It contains hashes of keys, never keys (R35). */
@@ -92,14 +82,20 @@ export class Registry {
   }
 }
 
+/** The error for a ref that nothing has. A population may have 100,000 keys: of these, it compares and lists the first ones. */
 function unknownRefError(
   kind: "key" | "organization",
   ref: string,
   known: ReadonlyMap<string, unknown>,
 ): SandboxError {
-  const refs = [...known.keys()];
+  const refs: string[] = [];
+  for (const knownRef of known.keys()) {
+    if (refs.length === maxKnownRefs) break;
+    refs.push(knownRef);
+  }
+
   const listedRefs = refs.slice(0, maxShownRefs);
-  if (refs.length > listedRefs.length) listedRefs.push(`… ${refs.length - listedRefs.length} more`);
+  if (known.size > listedRefs.length) listedRefs.push(`… ${known.size - listedRefs.length} more`);
   const list = listedRefs.length === 0 ? "none" : listedRefs.join(", ");
   // JavaScript may pass anything; no ref is like an object.
   const hint = typeof ref === "string" ? didYouMean(ref, refs) : "";
