@@ -15,8 +15,7 @@ import { limitUses, usageAt } from "../sandbox/usage.js";
 import { type AuthorizationFacts, authorize, outcomeOfLimits, publicCause } from "./authorize.js";
 import { codeOf, errorBody, type FlatHeaders } from "./http-messages.js";
 import { assumedRetryAfter, limitsToShow, rateLimitHeaders } from "./limits.js";
-import type { ResponseKind } from "./variation/choose-variants.js";
-import { respondVaried } from "./variation/vary.js";
+import { type ResponseKind, respondVaried } from "./variation/vary.js";
 
 /** The challenge of a 401 (RFC 9110); never `Basic`, because browsers would ask for a password. */
 export const challengeHeaders: FlatHeaders = ["WWW-Authenticate", 'ApiKey realm="relying-party"'];

@@ -1,9 +1,13 @@
-import { fieldDifferences } from "../api/story/field-differences.js";
 import { runStory } from "../api/story/run-story.js";
 import { requireInstant } from "../sandbox/clock.js";
 import { advanceClock, runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
-import type { ActionResult, StoryStep, TimelineResult } from "../sandbox/steps.js";
+import {
+  type ActionResult,
+  fieldDifferences,
+  type StoryStep,
+  type TimelineResult,
+} from "../sandbox/steps.js";
 import { keyProblemsAtStart, pastStepProblem } from "../scenario/checks/start-rules.js";
 import type { FieldProblem } from "../scenario/problems.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";

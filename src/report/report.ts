@@ -1,5 +1,5 @@
 import { endpointsIn, fillPlaceholders } from "../api/endpoints.js";
-import { ownAssumptionNames } from "../api/variation/choose-variants.js";
+import { ownAssumptionNames } from "../api/variation/vary.js";
 import { adviceTable } from "../rules/advice.js";
 import { isFault } from "../rules/fault-effects.js";
 import { type OutcomeId, outcomeRow } from "../rules/outcomes.js";

@@ -1,5 +1,5 @@
 import { factsOfCall, resultWith } from "../api/handle.js";
-import { assumptionsKeptFromVarying } from "../api/variation/choose-variants.js";
+import { assumptionsKeptFromVarying } from "../api/variation/vary.js";
 import type { ApiCall, CallResult } from "../sandbox/call.js";
 import {
   type ActiveFault,

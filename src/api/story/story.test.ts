@@ -3,12 +3,12 @@ import { startFrozen } from "../../../test/support/doors.js";
 import { restartSandbox } from "../../sandbox/start-sandbox.js";
 import {
   type ActionResult,
+  fieldDifferences,
   type StepAction,
   type StoryResponse,
   shownDifferences,
 } from "../../sandbox/steps.js";
 import { responseDifferences } from "./compare-response.js";
-import { fieldDifferences } from "./field-differences.js";
 import { narrateAction, narrateAdvance, summarizeAction, summarizeStep } from "./narrate.js";
 import { runNextStep } from "./run-story.js";
 import { storyRequest } from "./send.js";

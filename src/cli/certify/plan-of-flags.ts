@@ -1,4 +1,4 @@
-import { assumptionsKeptFromVarying } from "../../api/variation/choose-variants.js";
+import { assumptionsKeptFromVarying } from "../../api/variation/vary.js";
 import type { CertifyPlan } from "../../certify/checks/plan.js";
 import { checkOnlyNames } from "../../certify/only-names.js";
 import { outcomesToCover } from "../../report/possible-outcomes.js";

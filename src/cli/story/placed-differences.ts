@@ -1,5 +1,4 @@
-import { type FieldDifference, fieldDifferences } from "../../api/story/field-differences.js";
-import type { PlayedStep } from "../../sandbox/steps.js";
+import { type FieldDifference, fieldDifferences, type PlayedStep } from "../../sandbox/steps.js";
 import type { ScenarioPlaces } from "../../scenario/problems.js";
 import type { Place } from "../../scenario/source-text.js";
 
