@@ -20,9 +20,6 @@ import { type ResponseKind, respondVaried } from "./variation/vary.js";
 /** The challenge of a 401 (RFC 9110); never `Basic`, because browsers would ask for a password. */
 export const challengeHeaders: FlatHeaders = ["WWW-Authenticate", 'ApiKey realm="relying-party"'];
 
-/** The member `details` of an error. */
-type Details = Readonly<Record<string, unknown>>;
-
 // A call is decided by the checks, which also counts it, and then its response is rendered.
 
 /** Decides a call, and renders its response. */
@@ -192,7 +189,11 @@ function rejectionHeaders(
 }
 
 /** The details of an error: where the dashboard is, or the cause of a 403 or 429 if the service is assumed to tell it. */
-function errorDetails(sandbox: SandboxState, call: ApiCall, outcome: ApiOutcomeId): Details | undefined {
+function errorDetails(
+  sandbox: SandboxState,
+  call: ApiCall,
+  outcome: ApiOutcomeId,
+): Readonly<Record<string, unknown>> | undefined {
   const { entry, now, assumptions } = call;
   const { dashboard } = call.request;
   if (outcome === "404.unknown_path" && dashboard !== undefined) return { dashboard };

@@ -37,12 +37,6 @@ const nothingAdded: RecordAdditions = {
   variants: [],
 };
 
-/** A variant that adds something to records: to a name, an ending. */
-interface AddingVariant<Added> {
-  readonly id: string;
-  readonly added: Added;
-}
-
 /** No limit gets lower, which would reject requests. */
 const limitsRow = recordRow<KeyLimits>("key.limits", nothingAdded.limits, {
   some: { perMinute: 15, perDay: 250 },
@@ -72,7 +66,7 @@ function recordRow<Added>(
   id: string,
   nothing: Added,
   additions: Readonly<Record<string, Added>>,
-): RowOfVariants<AddingVariant<Added>> {
+): RowOfVariants<{ readonly id: string; readonly added: Added }> {
   const variants = Object.entries(additions).map(([variant, added]) => ({ id: variant, added }));
   return { id, variants: [{ id: "none", added: nothing }, ...variants] };
 }

@@ -21,7 +21,6 @@ import type { RoutedCall } from "./call.js";
 
 type ScenarioFault = NonNullable<Scenario["faults"]>[number];
 type WrittenCondition = NonNullable<ScenarioFault["when"]>;
-type WrittenEffect = ScenarioFault["then"];
 
 /** A fault as scenarios, the library and the control plane write it, with the refs that it may use. */
 export type Fault<KeyRef extends string = string, OrganizationRef extends string = string> = Omit<
@@ -86,7 +85,7 @@ function readCondition(when: NonNullable<Fault["when"]>, start: number): FaultCo
   return condition;
 }
 
-function readEffect(then: WrittenEffect): FaultEffects {
+function readEffect(then: Fault["then"]): FaultEffects {
   const { latency, status, body, retry_after: wait, ...otherEffects } = then;
   const effect: Writable<FaultEffects> = otherEffects;
   if (latency !== undefined) effect.latency = readLatency(latency);
@@ -98,7 +97,7 @@ function readEffect(then: WrittenEffect): FaultEffects {
   return effect;
 }
 
-function readLatency(latency: NonNullable<WrittenEffect["latency"]>): NonNullable<FaultEffects["latency"]> {
+function readLatency(latency: NonNullable<Fault["then"]["latency"]>): NonNullable<FaultEffects["latency"]> {
   if (typeof latency === "string") {
     const always = durationMs(latency);
     return { min: always, max: always };
@@ -109,7 +108,7 @@ function readLatency(latency: NonNullable<WrittenEffect["latency"]>): NonNullabl
   return { min: durationMs(latency.min), max: durationMs(latency.max) };
 }
 
-function readWait(wait: NonNullable<WrittenEffect["retry_after"]>): NonNullable<FaultEffects["retryAfter"]> {
+function readWait(wait: NonNullable<Fault["then"]["retry_after"]>): NonNullable<FaultEffects["retryAfter"]> {
   const asDate = typeof wait !== "string";
   const duration = asDate ? wait.date : wait;
   // A header has whole seconds.
@@ -129,11 +128,8 @@ export interface FiredFault {
   readonly latency: number;
 }
 
-/** The part of a call that faults can match. */
-type MatchedCall = Pick<RoutedCall, "entry" | "endpoint" | "now">;
-
 /** What faults see of a call. */
-export interface FaultFacts extends MatchedCall {
+export interface FaultFacts extends Pick<RoutedCall, "entry" | "endpoint" | "now"> {
   /** Whether its method is HEAD, to which no response has a body. */
   readonly isHead: boolean;
   /** The outcome of the call without a fault; computed once, and only if a fault asks for it. */
@@ -141,7 +137,7 @@ export interface FaultFacts extends MatchedCall {
 }
 
 export function faultFacts(
-  { entry, endpoint, now }: MatchedCall,
+  { entry, endpoint, now }: Pick<RoutedCall, "entry" | "endpoint" | "now">,
   method: string | undefined,
   findOutcome: () => ApiOutcomeId,
 ): FaultFacts {
@@ -174,25 +170,18 @@ export function fireFault(
   return fired;
 }
 
-/** A fault that may hit requests that are still to come. */
-interface FaultAhead {
-  readonly outcome: FaultOutcomeId;
-  /** Whether it hits each of them that no fault before it hits. */
-  readonly isCertain: boolean;
-}
-
 /**
  * The faults that may hit a request with this outcome, the next one or a later one like it: `every: 2` hits the second. The list
- * ends at a certain fault, because none after it gets its turn.
+ * ends at a certain fault, which hits each of them that no fault before it hits: none after it gets its turn.
  */
 export function faultsAhead(
   active: readonly ActiveFault[],
-  call: MatchedCall,
+  call: Pick<RoutedCall, "entry" | "endpoint" | "now">,
   method: string | undefined,
   outcome: ApiOutcomeId,
-): FaultAhead[] {
+): { readonly outcome: FaultOutcomeId; readonly isCertain: boolean }[] {
   const facts = faultFacts(call, method, () => outcome);
-  const ahead: FaultAhead[] = [];
+  const ahead: { outcome: FaultOutcomeId; isCertain: boolean }[] = [];
   for (const fault of active) {
     if (isUsedUp(fault)) continue;
     const effect = matchingEffect(fault, facts);

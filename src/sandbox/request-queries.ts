@@ -57,13 +57,11 @@ export function expectRequests(sandbox: SandboxState, query: ValueOf<typeof expe
   throw new SandboxError("expectation_failed", sentences.join(" "), { found: matching, nearest });
 }
 
-type NearestRequest = Pick<Exchange, "id" | "key" | "status" | "outcome"> & { readonly at: string };
-
-function viewNearest({ id, at, key, status, outcome }: Exchange): NearestRequest {
+function viewNearest({ id, at, key, status, outcome }: Exchange) {
   return { id, at: isoTime(at), key, status, outcome };
 }
 
-function nearestInWords(nearest: readonly NearestRequest[]): string {
+function nearestInWords(nearest: readonly ReturnType<typeof viewNearest>[]): string {
   if (nearest.length === 0) return "The journal has no request of a client.";
   const texts = nearest.map(({ id, key, outcome }) => `${outcome} with ${key ?? "no known key"} (${id})`);
   return `Nearest: ${texts.join(", ")}.`;

@@ -16,7 +16,7 @@ import { type KeyEntry, Registry } from "./registry.js";
 import { RequestIds } from "./request-ids.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { type Start, sandboxWith, scenarioState } from "./start-sandbox.js";
-import type { PlayedStep, StoryProgress } from "./steps.js";
+import type { StoryProgress } from "./steps.js";
 import type { Timeline } from "./timeline.js";
 
 // A sandbox as JSON, without the options of its start. It has the records and the clock as they are, and is no scenario: what a
@@ -80,7 +80,8 @@ export const savedSandboxShape = s.mapping({
   faults: s.list(plainData<Fault>()),
   /** Includes the steps that ran, so that the others keep their numbers. */
   timeline: plainData<Timeline>(),
-  story: plainData<SavedStory>(),
+  /** How far the story is. Its steps are those of the scenario. */
+  story: plainData<Omit<StoryProgress, "steps">>(),
   isChangedByUser: s.flag(),
   /** The series of request ids, and how many requests it has had. */
   requestIds: s.mapping({ series: s.integer(), count: s.integer() }),
@@ -90,29 +91,18 @@ export const savedSandboxShape = s.mapping({
   total: s.integer(),
   /** The counts of the report. */
   counts: plainData<Counts>(),
-  behavior: plainData<SavedBehavior>(),
+  /** What advice depends on: as in `ClientBehavior`. */
+  behavior: s.mapping({
+    lastRejections: s.list(plainData<readonly [fingerprint: string, outcome: OutcomeId]>()),
+    preflightOrigins: s.list(s.text()),
+    keysThatWorked: s.list(s.text()),
+    rotatedKeys: s.list(s.text()),
+  }),
   /** In the scenario's order, then in order of creation. */
   keys: s.list(savedKey),
 });
 
 export interface SavedSandbox extends s.ValueOf<typeof savedSandboxShape> {}
-type SavedKey = s.ValueOf<typeof savedKey>;
-
-/** How far the story is: as in `StoryProgress`, without its steps, which the scenario has. */
-interface SavedStory {
-  readonly next: number;
-  readonly results: readonly (readonly [step: number, asExpected: boolean])[];
-  readonly last: PlayedStep | undefined;
-  readonly resumesAtEnd: boolean;
-}
-
-/** What advice depends on: as in `ClientBehavior`. */
-interface SavedBehavior {
-  readonly lastRejections: readonly (readonly [fingerprint: string, outcome: OutcomeId])[];
-  readonly preflightOrigins: readonly string[];
-  readonly keysThatWorked: readonly string[];
-  readonly rotatedKeys: readonly string[];
-}
 
 /** The JSON of a sandbox as a `SavedSandbox`, in parts: with 100,000 keys, it would take as much memory as the sandbox. */
 export function* saveSandbox(sandbox: SandboxState): Generator<string> {
@@ -128,6 +118,7 @@ export function* saveSandbox(sandbox: SandboxState): Generator<string> {
 
 function savedWithoutKeys(sandbox: SandboxState): Omit<SavedSandbox, "keys"> {
   const { clock, requestIds, story, journal, behavior, registry } = sandbox;
+  const { steps, ...progress } = story;
   return {
     // The wall clock is read first, so that the restored clock never lags behind.
     at: sandbox.platform.time(),
@@ -140,12 +131,7 @@ function savedWithoutKeys(sandbox: SandboxState): Omit<SavedSandbox, "keys"> {
     organizations: Array.from(registry.organizations.values(), ({ organization }) => organization),
     faults: writtenFaults(sandbox.faults),
     timeline: sandbox.timeline,
-    story: {
-      next: story.next,
-      results: [...story.results],
-      last: story.last,
-      resumesAtEnd: story.resumesAtEnd,
-    },
+    story: progress,
     isChangedByUser: sandbox.isChangedByUser,
     requestIds: { series: requestIds.series, count: requestIds.count() },
     exchanges: journal.requests({ probes: true, limit: maxSaved }),
@@ -160,7 +146,7 @@ function savedWithoutKeys(sandbox: SandboxState): Omit<SavedSandbox, "keys"> {
   };
 }
 
-function savedKeyOf({ key, usage }: KeyEntry): SavedKey {
+function savedKeyOf({ key, usage }: KeyEntry): SavedSandbox["keys"][number] {
   return { ...key, usage };
 }
 
@@ -192,7 +178,7 @@ export function restoreSandbox(saved: SavedSandbox, start: Start): SandboxState 
     makeRegistry: () => restoredRegistry(saved),
     faults: activateFaults(saved.faults, seed, now),
     timeline: { ...saved.timeline },
-    story: restoredStory(saved),
+    story: { ...saved.story, steps: scenario.story ?? [], results: [...saved.story.results] },
     // The latest requests may not be saved: no id of their series is given out again.
     requestIds: new RequestIds(seed, requestIds.series + 1, requestIds.count),
     isChangedByUser: saved.isChangedByUser,
@@ -221,18 +207,7 @@ function restoredRegistry({ organizations, keys }: SavedSandbox): Registry {
   return registry;
 }
 
-function restoredStory({ scenario, story }: SavedSandbox): StoryProgress {
-  const steps = scenario.story ?? [];
-  return {
-    steps,
-    next: Math.min(story.next, steps.length),
-    results: new Map(story.results),
-    last: story.last,
-    resumesAtEnd: story.resumesAtEnd,
-  };
-}
-
-function restoreBehavior(behavior: ClientBehavior, saved: SavedBehavior): void {
+function restoreBehavior(behavior: ClientBehavior, saved: SavedSandbox["behavior"]): void {
   for (const [fingerprint, outcome] of saved.lastRejections) behavior.noteRejection(fingerprint, outcome);
   for (const origin of saved.preflightOrigins) behavior.notePreflight(origin);
   for (const ref of saved.keysThatWorked) behavior.keysThatWorked.add(ref);

@@ -16,11 +16,10 @@ import { organizationIdOf, scenarioSecret } from "../scenario/keys/secrets.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { requireInstant } from "./clock.js";
 import { inventKeyName, inventOrganizationName } from "./invented-names.js";
+import type { Platform } from "./platform.js";
 import { Registry } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { startUsage } from "./usage.js";
-
-type Hash = (text: string) => string;
 
 /** A sandbox's organizations and keys before there is a clock. */
 interface ScenarioRecords {
@@ -46,7 +45,7 @@ interface UnstartedKey {
 const latestRecords = new WeakMap<object, ScenarioRecords>();
 
 /** The records of a scenario with a seed. If its last start had the same organizations, population and seed, they are those of that start. */
-function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
+function scenarioRecords(scenario: Scenario, seed: number, sha256: Platform["sha256"]): ScenarioRecords {
   const { organizations = {}, population } = scenario;
   const latest = latestRecords.get(organizations);
   if (latest?.seed === seed && latest.population === population) return latest;
@@ -56,7 +55,7 @@ function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash): Scenar
   return records;
 }
 
-function buildRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
+function buildRecords(scenario: Scenario, seed: number, sha256: Platform["sha256"]): ScenarioRecords {
   const organizations: Organization[] = [];
   for (const [ref, fields] of allOrganizations(scenario)) {
     organizations.push(buildOrganization(ref, fields, seed));
@@ -80,7 +79,11 @@ export function buildOrganization(ref: string, fields: ScenarioOrganization, see
   };
 }
 
-function buildKeys(scenarioKeys: readonly ScenarioKey[], seed: number, sha256: Hash): UnstartedKey[] {
+function buildKeys(
+  scenarioKeys: readonly ScenarioKey[],
+  seed: number,
+  sha256: Platform["sha256"],
+): UnstartedKey[] {
   const positions = positionsInRotations(scenarioKeys);
   const keys: UnstartedKey[] = [];
   for (const key of scenarioKeys) {
@@ -90,7 +93,12 @@ function buildKeys(scenarioKeys: readonly ScenarioKey[], seed: number, sha256: H
   return keys;
 }
 
-function buildKey(key: ScenarioKey, position: RotationPosition, seed: number, sha256: Hash): UnstartedKey {
+function buildKey(
+  key: ScenarioKey,
+  position: RotationPosition,
+  seed: number,
+  sha256: Platform["sha256"],
+): UnstartedKey {
   const { ref, organization, fields } = key;
   const { replaces, rotation } = position;
   const name = rotation.writtenSettings.name ?? inventKeyName(seed, rotation.oldestRef);
@@ -116,7 +124,7 @@ function buildKey(key: ScenarioKey, position: RotationPosition, seed: number, sh
 export function startRecords(
   scenario: Scenario,
   seed: number,
-  sha256: Hash,
+  sha256: Platform["sha256"],
   start: number,
   { windows, additions }: Pick<SandboxState, "windows" | "additions">,
 ): Registry {

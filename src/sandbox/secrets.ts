@@ -115,13 +115,7 @@ export function firstKeys({ scenario }: SandboxState): ShownKeys {
 }
 
 /** The keys with a secret, by where the scenario has them. */
-interface KeysByOrigin {
-  readonly listed: readonly ScenarioKey[];
-  readonly ofPopulation: readonly ScenarioKey[];
-  readonly total: number;
-}
-
-function keysByOrigin(scenario: Scenario): KeysByOrigin {
+function keysByOrigin(scenario: Scenario) {
   const listed: ScenarioKey[] = [];
   const ofPopulation: ScenarioKey[] = [];
   for (const key of keysWithSecrets(scenario)) {

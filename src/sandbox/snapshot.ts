@@ -30,7 +30,7 @@ export function snapshotSandbox(sandbox: SandboxState): Scenario {
   const { story, timeline, ...scenario } = sandbox.scenario;
   // Only explicit assumptions: the others may vary with the profile.
   const explicit = { ...sandbox.ownAssumptions, profile: sandbox.profile };
-  const assumptions = structuredClone(explicit) as ScenarioAssumptions; // a copy of what readers may not change
+  const assumptions = structuredClone(explicit) as NonNullable<Scenario["assumptions"]>; // a copy of what readers may not change
   // An empty list is written only if it replaces a list of the scenario.
   const faults = writtenFaults(sandbox.faults);
   const hasFaultsToWrite = faults.length > 0 || scenario.faults !== undefined;
@@ -50,8 +50,6 @@ export function snapshotSandbox(sandbox: SandboxState): Scenario {
   if (steps.length > 0) snapshot.timeline = steps;
   return snapshot;
 }
-
-type ScenarioAssumptions = NonNullable<Scenario["assumptions"]>;
 
 /** Each organization with its keys at `now`, also those of the population, by its ref. */
 function snapshotOrganizations(sandbox: SandboxState, now: number): Record<string, ScenarioOrganization> {

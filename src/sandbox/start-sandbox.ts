@@ -45,21 +45,17 @@ import { createTimeline } from "./timeline.js";
 //
 // A clock is set by the option `now` or by the scenario. The steps before a set clock's start are due at the start.
 
-/** Where a sandbox runs. */
-interface Surroundings {
+/** All that a sandbox starts with: a scenario with the options applied, and where the sandbox runs. `checkedStart` makes it. */
+export interface Start extends NamedScenario {
+  /** The options: those of a first start are kept for other scenarios that start later. */
+  readonly startOptions: StartOptions;
+  /** Whether the scenario itself does not set its clock: then only the start shows which times are over. */
+  readonly isClockOpen: boolean;
   readonly platform: Platform;
   /** The client's run that it belongs to, whose conditions come before the rest of the state. Default: none. */
   readonly run?: ConditionedRun | undefined;
   /** Default: that of a server without HTTPS, by the name of the program. */
   readonly invocation?: Invocation | undefined;
-}
-
-/** All that a sandbox starts with: a scenario with the options applied, and where the sandbox runs. `checkedStart` makes it. */
-export interface Start extends NamedScenario, Surroundings {
-  /** The options: those of a first start are kept for other scenarios that start later. */
-  readonly startOptions: StartOptions;
-  /** Whether the scenario itself does not set its clock: then only the start shows which times are over. */
-  readonly isClockOpen: boolean;
 }
 
 const startOptionsShape = s.mapping({
@@ -75,7 +71,7 @@ const startOptionsShape = s.mapping({
 export function checkedStart(
   { scenario, name, text }: NamedScenario,
   options: StartOptions,
-  { platform, run, invocation }: Surroundings,
+  { platform, run, invocation }: Pick<Start, "platform" | "run" | "invocation">,
 ): Start {
   const { seed, frozen, profile } = options;
   const now = options.now === undefined ? undefined : requireInstant(options.now);
@@ -207,7 +203,7 @@ function initialState(start: Start, series = 0): ScenarioState {
     story: {
       steps: scenario.story ?? [],
       next: 0,
-      results: new Map(),
+      results: [],
       last: undefined,
       resumesAtEnd: false,
     },

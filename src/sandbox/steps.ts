@@ -21,8 +21,8 @@ export interface StoryProgress {
   readonly steps: readonly StoryStep[];
   /** The index of the next step; the number of steps at the end of the story. */
   next: number;
-  /** Whether each step that has run was as expected, by its index. */
-  readonly results: Map<number, boolean>;
+  /** Whether each step that has run was as expected. */
+  readonly results: boolean[];
   /** The result of the last step, without a secret; `undefined` before the first one. */
   last: PlayedStep | undefined;
   /** Whether a presenter's first step has frozen a running clock, which goes on after the last step. */

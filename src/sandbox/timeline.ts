@@ -4,15 +4,10 @@ import type { TimelineStep } from "./steps.js";
 
 /** The timeline of a sandbox, and how far it is. */
 export interface Timeline {
-  readonly steps: readonly TimedStep[];
+  /** Each step with the time when it is due (epoch milliseconds). */
+  readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
   /** The index of the next step; the number of steps at the end of the timeline. */
   next: number;
-}
-
-/** A step with the time when it is due (epoch milliseconds). */
-interface TimedStep {
-  readonly at: number;
-  readonly step: TimelineStep;
 }
 
 /**
@@ -23,7 +18,7 @@ interface TimedStep {
  * at 00:30, and is due at 02:00, too.
  */
 export function createTimeline(written: readonly TimelineStep[], start: number): Timeline {
-  const steps: TimedStep[] = [];
+  const steps: { at: number; step: TimelineStep }[] = [];
   let dueBefore = Number.NEGATIVE_INFINITY;
   for (const step of written) {
     const at = Math.max(dueBefore, timeFrom(start, step.at));

@@ -97,7 +97,7 @@ export function runNextStep(sandbox: SandboxState): PlayedStep | undefined {
 
     // Only the returned result contains the secret of a new key, never the stored one.
     story.last = { ...result, performed: performed && { ...performed, secret: null } };
-    story.results.set(number - 1, isAsExpected(result));
+    story.results[number - 1] = isAsExpected(result);
     journal.emit({ type: "story.step", result: story.last });
     return result;
   } finally {

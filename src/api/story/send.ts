@@ -46,21 +46,15 @@ export function storyRequest(
   return { received, shown };
 }
 
-/** The body of a request, and its media type. */
-interface Content {
-  readonly text: string;
-  readonly type: string;
-}
-
-/** The body of a step's request: a text is sent as text, no matter its content, any other value as JSON. `undefined` without one. */
-function contentOf(body: StepRequest["body"]): Content | undefined {
+/** The body of a step's request with its media type: a text is sent as text, no matter its content, any other value as JSON. `undefined` without one. */
+function contentOf(body: StepRequest["body"]): { readonly text: string; readonly type: string } | undefined {
   if (body === undefined) return undefined;
   if (typeof body === "string") return { text: body, type: "text/plain" };
   return { text: JSON.stringify(body), type: "application/json" };
 }
 
 /** The headers of a step's request by their names in lowercase: the type of its body, and its own, which may set another type. */
-function headersOf(request: StepRequest, content: Content | undefined): ReadonlyMap<string, string> {
+function headersOf(request: StepRequest, content: ReturnType<typeof contentOf>): ReadonlyMap<string, string> {
   const headers = new Map<string, string>();
   if (content !== undefined) headers.set("content-type", content.type);
   for (const [name, value] of Object.entries(request.headers ?? {})) {

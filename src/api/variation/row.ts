@@ -66,18 +66,20 @@ export const limitStatuses: readonly number[] = [...successStatuses, 429];
 export const errorStatuses: readonly number[] = [401, 403, 404, 405, 429, 500, 501, 502, 503, 504];
 export const allStatuses: readonly number[] = [...successStatuses, ...errorStatuses];
 
-/** What a row of no assumption is made of. */
-interface RowParts {
+/** A row of no assumption. */
+export function variationRow({
+  id,
+  statuses,
+  minimal,
+  otherVariants,
+}: {
   readonly id: string;
   readonly statuses: readonly number[];
   /** The id of the first variant: what `minimal` does, without any change. */
   readonly minimal: string;
   /** The other variants by their ids. */
   readonly otherVariants: Readonly<Record<string, VariantMembers>>;
-}
-
-/** A row of no assumption. */
-export function variationRow({ id, statuses, minimal, otherVariants }: RowParts): VariationRow {
+}): VariationRow {
   const variants = Object.entries(otherVariants).map(([name, members]) => ({ id: name, ...members }));
   return { id, statuses, assumption: undefined, variants: [{ id: minimal }, ...variants] };
 }

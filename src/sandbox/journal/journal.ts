@@ -152,12 +152,7 @@ function mayHaveFailed({ fault, outcome, isUnread, status }: Exchange): boolean 
 }
 
 /** An event of a sandbox. Contains no keys (R34). */
-export type SandboxEvent = RequestEvent | ChangeEvent;
-
-interface RequestEvent {
-  readonly type: "request";
-  readonly exchange: Exchange;
-}
+export type SandboxEvent = { readonly type: "request"; readonly exchange: Exchange } | ChangeEvent;
 
 export type ChangeEvent =
   | { readonly type: "key.created"; readonly key: KeyView }

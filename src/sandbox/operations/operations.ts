@@ -27,13 +27,11 @@ export const operations = {
   clear_requests: clearRequests,
 };
 
-interface ClockInput {
-  readonly now?: Instant | undefined;
-  readonly frozen?: boolean | undefined;
-}
-
 /** A user sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */
-function changeClock(sandbox: SandboxState, { now, frozen }: ClockInput): ClockView {
+function changeClock(
+  sandbox: SandboxState,
+  { now, frozen }: { readonly now?: Instant | undefined; readonly frozen?: boolean | undefined },
+): ClockView {
   if (now !== undefined) sandbox.clock.set(requireInstant(now));
   if (frozen === true) sandbox.clock.freeze();
   if (frozen === false) sandbox.clock.resume();

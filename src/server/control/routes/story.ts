@@ -86,7 +86,7 @@ function outlineOf({ story }: SandboxState) {
       // A step with narration is listed by that.
       text: step.say === undefined ? summarizeStep(step) : null,
       done: index < story.next,
-      asExpected: shownResult(step, story.results.get(index)),
+      asExpected: shownResult(step, story.results[index]),
     });
   }
   return outline;
