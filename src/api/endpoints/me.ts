@@ -5,7 +5,7 @@ import type { ReleasedEndpoint, TextBody } from "../../sandbox/call.js";
 import type { KeyEntry } from "../../sandbox/registry.js";
 import type { RecordAdditions } from "../../sandbox/variants.js";
 import * as s from "../../schema/shape.js";
-import { jsonBody } from "../http-messages.js";
+import { jsonBody, utf8Length } from "../http-messages.js";
 
 const contextShape = s.mapping({
   data: s.openMapping({
@@ -24,6 +24,9 @@ const contextShape = s.mapping({
 
 /** The body of a 200 of `GET /v1/relying-party/me`. A service may add members. */
 export interface KeyContext extends s.ValueOf<typeof contextShape> {}
+
+/** What ends the body after `usage.today`. */
+const closingBraces = "}}}";
 
 /** Who am I: the context of the calling key (section 4.1 of the specification; R1–R8). */
 export const me: ReleasedEndpoint = {
@@ -55,10 +58,21 @@ export const me: ReleasedEndpoint = {
   example: () => jsonBody(me.responseExample),
 };
 
-/** The context of a key. */
-function contextOf({ key, owner, usage }: KeyEntry, additions: RecordAdditions): TextBody {
+/** The context of a key. Only `usage.today`, its last member, changes between responses. */
+function contextOf(caller: KeyEntry, additions: RecordAdditions): TextBody {
+  const { text, bytes } = bodyBeforeUsage(caller, additions);
+  const today = String(caller.usage.dayCount);
+  return { text: `${text}${today}${closingBraces}`, bytes: bytes + today.length + closingBraces.length };
+}
+
+/** The body up to the number in `usage.today`. It is kept with the key until one of its records changes: to write it takes 13% of a request. */
+function bodyBeforeUsage(caller: KeyEntry, additions: RecordAdditions): TextBody {
+  const { key, owner, prepared } = caller;
   const { organization } = owner;
-  return jsonBody({
+  const hasSameRecords = prepared?.key === key && prepared.organization === organization;
+  if (hasSameRecords && prepared.additions === additions) return prepared;
+
+  const whole = JSON.stringify({
     data: {
       organization: {
         id: organization.id,
@@ -68,7 +82,10 @@ function contextOf({ key, owner, usage }: KeyEntry, additions: RecordAdditions):
       environment: key.environment,
       scopes: [...key.scopes, ...additions.scopes],
       limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay },
-      usage: { today: usage.dayCount },
+      usage: { today: 0 },
     },
   });
+  const text = whole.slice(0, -`0${closingBraces}`.length);
+  caller.prepared = { key, organization, additions, text, bytes: utf8Length(text) };
+  return caller.prepared;
 }
