@@ -36,6 +36,40 @@ export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   return exchange;
 }
 
+/** Starts a call: runs what is due before it, looks up its key and its route, and assigns its number. */
+export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
+  const { apiKey, keyHash } = request;
+  const started = sandbox.platform.stopwatch();
+  const now = sandbox.clock.now();
+
+  // Also runs a step that has become due since this instant: `runDue` reads the clock again.
+  if (isStepDue(sandbox.timeline, now)) runDue(sandbox);
+
+  const sha256 = apiKey === undefined ? "" : (keyHash ?? sandbox.platform.sha256(apiKey));
+  const entry = sandbox.registry.find(sha256);
+  const { number, id } = sandbox.requestIds.next();
+  const route = routeAt(sandbox.endpoints, request.path);
+  return {
+    request,
+    route,
+    endpoint: route?.methods.get(request.method),
+    started,
+    now,
+    presented: presentedAs(apiKey),
+    sha256,
+    entry,
+    number,
+    id,
+    assumptions: sandbox.assumptions,
+  };
+}
+
+/** The kind of the presented key (R9, R10). An empty header is malformed, not missing. */
+function presentedAs(apiKey: string | undefined): PresentedKind {
+  if (apiKey === undefined) return "missing";
+  return isWellFormedKey(apiKey) ? "well_formed" : "malformed";
+}
+
 /** What a call gets: from the run of its client, if there is one, or else from the sandbox alone. */
 function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
   const { run, faults } = sandbox;
@@ -109,6 +143,20 @@ function makeExchange(
   };
 }
 
+/** The paths that browsers, watchdogs and load balancers request from any server. */
+const probedPath =
+  /^\/(?:favicon\.ico|apple-touch-icon[^/]*\.png|robots\.txt|healthz?|livez|readyz|ping|status|metrics|actuator\/health(?:\/.*)?|\.well-known\/.*)?$/;
+
+/** Whether a call probes any web server, such as for a favicon. */
+function isProbe(call: ApiCall): boolean {
+  const { method, path, apiKey, traits, fromStory } = call.request;
+  if (call.route !== undefined || fromStory) return false;
+  // A client of the API has a key, or tries to send one.
+  if (apiKey !== undefined || hasKeyElsewhere(traits)) return false;
+  if (method !== "GET" && method !== "HEAD") return false;
+  return probedPath.test(redactPath(path));
+}
+
 /** The form of a presented key that the sandbox does not have. */
 function unknownKeyForm(call: ApiCall): string | undefined {
   const { apiKey } = call.request;
@@ -129,40 +177,6 @@ function shownTraits(call: ApiCall, isAlmostKey: boolean): RequestTraits {
   // An almost-key in `x-api-key` and a key in another header have the same advice: send the key alone, in `x-api-key`.
   if (isAlmostKey) traits = mergeTraits(traits, ["key in other header"]);
   return traits;
-}
-
-/** Starts a call: runs what is due before it, looks up its key and its route, and assigns its number. */
-export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
-  const { apiKey, keyHash } = request;
-  const started = sandbox.platform.stopwatch();
-  const now = sandbox.clock.now();
-
-  // Also runs a step that has become due since this instant: `runDue` reads the clock again.
-  if (isStepDue(sandbox.timeline, now)) runDue(sandbox);
-
-  const sha256 = apiKey === undefined ? "" : (keyHash ?? sandbox.platform.sha256(apiKey));
-  const entry = sandbox.registry.find(sha256);
-  const { number, id } = sandbox.requestIds.next();
-  const route = routeAt(sandbox.endpoints, request.path);
-  return {
-    request,
-    route,
-    endpoint: route?.methods.get(request.method),
-    started,
-    now,
-    presented: presentedAs(apiKey),
-    sha256,
-    entry,
-    number,
-    id,
-    assumptions: sandbox.assumptions,
-  };
-}
-
-/** The kind of the presented key (R9, R10). An empty header is malformed, not missing. */
-function presentedAs(apiKey: string | undefined): PresentedKind {
-  if (apiKey === undefined) return "missing";
-  return isWellFormedKey(apiKey) ? "well_formed" : "malformed";
 }
 
 /**
@@ -193,18 +207,4 @@ function isFromClient(exchange: Exchange): boolean {
 function isLostControlCall({ isMisdirected, path }: Exchange): boolean {
   if (!isMisdirected) return false;
   return path.endsWith(controlPath) || path.includes(`${controlPath}/`);
-}
-
-/** The paths that browsers, watchdogs and load balancers request from any server. */
-const probedPath =
-  /^\/(?:favicon\.ico|apple-touch-icon[^/]*\.png|robots\.txt|healthz?|livez|readyz|ping|status|metrics|actuator\/health(?:\/.*)?|\.well-known\/.*)?$/;
-
-/** Whether a call probes any web server, such as for a favicon. */
-function isProbe(call: ApiCall): boolean {
-  const { method, path, apiKey, traits, fromStory } = call.request;
-  if (call.route !== undefined || fromStory) return false;
-  // A client of the API has a key, or tries to send one.
-  if (apiKey !== undefined || hasKeyElsewhere(traits)) return false;
-  if (method !== "GET" && method !== "HEAD") return false;
-  return probedPath.test(redactPath(path));
 }

@@ -13,6 +13,8 @@ import type { Shape } from "../schema/shape.js";
 import type { KeyEntry } from "./registry.js";
 import type { RecordAdditions, VariedPoint } from "./variants.js";
 
+// A call on its way: the endpoint that it is for and its route, the call itself, and its result.
+
 /** An endpoint of the API, and its responses. */
 export interface Endpoint {
   readonly method: string;
@@ -34,6 +36,15 @@ export interface Endpoint {
   readonly respond: (entry: KeyEntry, additions: RecordAdditions) => TextBody;
   /** The body of a success for an example key, for documents. */
   readonly example: () => TextBody;
+}
+
+/** An endpoint that the specification has, and its description. */
+export interface ReleasedEndpoint extends Endpoint {
+  readonly description: string;
+  /** The shape of a success body, with its name in the description, and an example. */
+  readonly responseName: string;
+  readonly responseShape: Shape;
+  readonly responseExample: unknown;
 }
 
 export interface TextBody {
@@ -139,13 +150,4 @@ export interface CallResult<Outcome = OutcomeId> {
   readonly points?: readonly VariedPoint[];
   /** What a run of a client keeps of the call. Only the run reads it. */
   readonly trace?: object;
-}
-
-/** An endpoint that the specification has, and its description. */
-export interface ReleasedEndpoint extends Endpoint {
-  readonly description: string;
-  /** The shape of a success body, with its name in the description, and an example. */
-  readonly responseName: string;
-  readonly responseShape: Shape;
-  readonly responseExample: unknown;
 }
