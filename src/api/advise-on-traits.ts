@@ -1,6 +1,6 @@
 import type { AdviceId } from "../rules/advice.js";
 import { hasKeyElsewhere } from "../rules/request-traits.js";
-import type { ApiCall } from "../sandbox/api-call.js";
+import type { ApiCall } from "../sandbox/call.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 
 /**

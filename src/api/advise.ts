@@ -5,7 +5,7 @@ import { keyStateAt, keyStateTable } from "../rules/key-state.js";
 import { hasSandboxMark, isSandboxKey } from "../rules/key-text.js";
 import { isSuccess, outcomeRow } from "../rules/outcomes.js";
 import { successOfKey } from "../rules/success-of-key.js";
-import type { ApiCall } from "../sandbox/api-call.js";
+import type { ApiCall } from "../sandbox/call.js";
 import type { ClientBehavior } from "../sandbox/journal/client-behavior.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";

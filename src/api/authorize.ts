@@ -4,7 +4,19 @@ import type { PresentedKind } from "../rules/key-text.js";
 import type { Organization } from "../rules/organization.js";
 import type { ApiOutcomeId } from "../rules/outcomes.js";
 import { successOfKey } from "../rules/success-of-key.js";
-import { accessInWords } from "./access-words.js";
+import { type LimitUses, reachedLimit } from "../sandbox/usage.js";
+
+/** Words for people, of the members and values with a `_`. */
+const accessWords: Readonly<Record<string, string>> = {
+  sandbox_access: "sandbox access",
+  live_access: "live access",
+  not_approved: "not approved",
+};
+
+/** A member of an `organizationChange`, or its value, in words. */
+export function accessInWords(name: string): string {
+  return accessWords[name] ?? name;
+}
 
 /** What the checks know of a request. */
 export interface AuthorizationFacts {
@@ -20,36 +32,6 @@ export interface AuthorizationFacts {
   readonly addedScopes: readonly string[];
   /** The limits of the key, without this request; `undefined` without a key of the sandbox. */
   readonly limits: LimitUses | undefined;
-}
-
-/** A limit and its use in the current window. */
-export interface LimitUse {
-  readonly quota: number;
-  readonly used: number;
-  /** When the remaining quota grows (epoch milliseconds). */
-  readonly resetsAt: number;
-}
-
-export interface LimitUses {
-  readonly minute: LimitUse;
-  readonly day: LimitUse;
-}
-
-/**
- * The reached limit that a client must wait for; `undefined` if none is reached. Of two, a limit of 0 comes before one that
- * resets; otherwise the one that resets last counts, at a tie that of the minute.
- */
-export function reachedLimit({ minute, day }: LimitUses): keyof LimitUses | undefined {
-  const isMinuteReached = minute.used >= minute.quota;
-  const isDayReached = day.used >= day.quota;
-  if (!isMinuteReached && !isDayReached) return undefined;
-  if (!isDayReached) return "minute";
-  if (!isMinuteReached) return "day";
-
-  // Both are reached. A limit of 0 stays reached.
-  if (minute.quota === 0 && day.quota > 0) return "minute";
-  if (day.quota === 0 && minute.quota > 0) return "day";
-  return day.resetsAt > minute.resetsAt ? "day" : "minute";
 }
 
 /** The outcome of a request whose key has these limits; `undefined` if none is reached. */

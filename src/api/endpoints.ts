@@ -1,12 +1,11 @@
 import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
-import type { Endpoint } from "../sandbox/endpoint.js";
-import type { Invocation } from "../sandbox/invocation.js";
+import type { Endpoint, ReleasedEndpoint } from "../sandbox/call.js";
+import type { Invocation } from "../sandbox/sandbox-state.js";
 import { writtenEndpoints } from "../scenario/keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { didYouMean, listed, quote } from "../schema/words.js";
 import { me } from "./endpoints/me.js";
-import type { ReleasedEndpoint } from "./endpoints/released-endpoint.js";
 import { jsonBody, textBody } from "./http-messages.js";
 
 /** How many endpoints a text of advice names. */

@@ -1,13 +1,11 @@
 import { type FailureStatus, failures } from "../rules/failures.js";
 import { type FaultEffects, type FaultKind, faultKindTable, mainFaultKind } from "../rules/fault-effects.js";
-import type { ApiCall } from "../sandbox/api-call.js";
-import type { FiredFault } from "../sandbox/fire-faults.js";
-import type { ApiResponse, CallResult, Delivery } from "../sandbox/journal/call-result.js";
+import type { ApiCall, ApiResponse, CallResult, Delivery } from "../sandbox/call.js";
+import type { FiredFault } from "../sandbox/faults.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { errorBody, textBody, utf8Length } from "./http-messages.js";
 import { retryAfterHeader } from "./limits.js";
-import { respondUncounted } from "./predict.js";
-import { respondToCall, responseOf } from "./respond.js";
+import { respondToCall, respondUncounted, responseOf } from "./respond.js";
 import { respondVaried } from "./variation/vary.js";
 
 /** The status of a failure that sets none. */

@@ -1,25 +1,21 @@
 import { describeKeyForm } from "../rules/describe-key-form.js";
-import { fingerprintOf } from "../rules/key-text.js";
+import { fingerprintOf, isWellFormedKey, type PresentedKind } from "../rules/key-text.js";
+import { controlPath } from "../rules/known-paths.js";
 import { redactPlainKeys } from "../rules/redact.js";
 import { redactPath } from "../rules/redact-path.js";
 import type { ApiRequest } from "../rules/request.js";
-import { mergeTraits, type RequestTraits } from "../rules/request-traits.js";
-import type { ApiCall } from "../sandbox/api-call.js";
-import { type FiredFault, fireFault } from "../sandbox/fire-faults.js";
-import type { CallResult } from "../sandbox/journal/call-result.js";
+import { hasKeyElsewhere, mergeTraits, type RequestTraits } from "../rules/request-traits.js";
+import type { ApiCall, CallResult } from "../sandbox/call.js";
+import { type FaultFacts, type FiredFault, faultFacts, fireFault } from "../sandbox/faults.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import type { RunTrace } from "../sandbox/run-trace.js";
+import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { noAdvice } from "./advise.js";
-import { appendExchange } from "./append-exchange.js";
-import { faultFacts } from "./fault-facts.js";
+import { isStepDue } from "../sandbox/timeline.js";
+import { advise, noAdvice } from "./advise.js";
 import { faultyResult } from "./fault-responses.js";
 import { findMisplacedKeys, type MisplacedKeys } from "./misplaced-keys.js";
-import { predictOutcome } from "./predict.js";
-import { isProbe } from "./probe.js";
-import { respondToCall } from "./respond.js";
-import { startCall } from "./start-call.js";
-import { assumptionsKeptFromVarying } from "./variation/own-assumptions.js";
+import { predictOutcome, respondToCall } from "./respond.js";
+import { routeAt } from "./routes.js";
 
 /**
  * Responds to a request to the API and records it.
@@ -34,49 +30,64 @@ import { assumptionsKeptFromVarying } from "./variation/own-assumptions.js";
 export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const call = startCall(sandbox, request);
   const result = resultOf(sandbox, call);
-
-  // What the journal, the report and a client's run keep of it.
   const misplaced = findMisplacedKeys(sandbox, call);
   const exchange = makeExchange(sandbox, call, result, misplaced);
-  const trace = sandbox.run && runTrace(sandbox, result);
-  appendExchange(sandbox, exchange, call, trace);
+  appendExchange(sandbox, exchange, call, result.trace);
   return exchange;
 }
 
-/** What a call gets. A fault that is due fires in any case; a client's run may then put something in place of the response. */
+/** Starts a call: runs what is due before it, looks up its key and its route, and assigns its number. */
+export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
+  const { apiKey, keyHash } = request;
+  const started = sandbox.platform.stopwatch();
+  const now = sandbox.clock.now();
+
+  // Also runs a step that has become due since this instant: `runDue` reads the clock again.
+  if (isStepDue(sandbox.timeline, now)) runDue(sandbox);
+
+  const sha256 = apiKey === undefined ? "" : (keyHash ?? sandbox.platform.sha256(apiKey));
+  const entry = sandbox.registry.find(sha256);
+  const { number, id } = sandbox.requestIds.next();
+  const route = routeAt(sandbox.endpoints, request.path);
+  return {
+    request,
+    route,
+    endpoint: route?.methods.get(request.method),
+    started,
+    now,
+    presented: presentedAs(apiKey),
+    sha256,
+    entry,
+    number,
+    id,
+    assumptions: sandbox.assumptions,
+  };
+}
+
+/** The kind of the presented key (R9, R10). An empty header is malformed, not missing. */
+function presentedAs(apiKey: string | undefined): PresentedKind {
+  if (apiKey === undefined) return "missing";
+  return isWellFormedKey(apiKey) ? "well_formed" : "malformed";
+}
+
+/** What a call gets: from the run of its client, if there is one, or else from the sandbox alone. */
 function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
   const { run, faults } = sandbox;
-  if (run === undefined && faults.length === 0) return respondToCall(sandbox, call);
-
-  // Fired also for a response that the run replaces, because faults count their requests.
-  const facts = faultFacts(call, call.request.method, () => predictOutcome(sandbox, call));
-  const fault = fireFault(faults, call.number, facts);
   // No client sent a call of the sandbox itself.
-  const isOfClient = !call.request.fromStory;
-  if (run !== undefined && isOfClient) {
-    const respond = () => resultWithoutRun(sandbox, call, fault);
-    return run.intercept(sandbox, call, { facts, fault, respond });
-  }
-  return resultWithoutRun(sandbox, call, fault);
+  if (run !== undefined && !call.request.fromStory) return run.resultOf(sandbox, call);
+  if (faults.length === 0) return respondToCall(sandbox, call);
+  return resultWith(sandbox, call, fireFault(faults, call.number, factsOfCall(sandbox, call)));
 }
 
-/** What a call gets from the fault that fired on it, or else from the checks and its endpoint. */
-function resultWithoutRun(sandbox: SandboxState, call: ApiCall, fault: FiredFault | undefined): CallResult {
+/** What faults see of a call. */
+export function factsOfCall(sandbox: SandboxState, call: ApiCall): FaultFacts {
+  return faultFacts(call, call.request.method, () => predictOutcome(sandbox, call));
+}
+
+/** What a call gets from the fault that fired on it, or else from the checks and its endpoint. Counts the call for the limits of its key, unless the fault replaces the response (R24). */
+export function resultWith(sandbox: SandboxState, call: ApiCall, fault: FiredFault | undefined): CallResult {
   if (fault === undefined) return respondToCall(sandbox, call);
   return faultyResult(sandbox, call, fault);
-}
-
-/** What a client's run shows with a call. */
-function runTrace(sandbox: SandboxState, { points = [], conditionEffect }: CallResult): RunTrace {
-  return {
-    // What the run itself did to the response.
-    replaced: conditionEffect?.replaced,
-    afterRejection: conditionEffect?.afterRejection,
-    points,
-    scenario: sandbox.name,
-    // Of the assumptions that the sandbox sets itself, those that the run would vary.
-    ownAssumptions: assumptionsKeptFromVarying(sandbox),
-  };
 }
 
 /** A call with its result, without a key (R46). */
@@ -132,6 +143,20 @@ function makeExchange(
   };
 }
 
+/** The paths that browsers, watchdogs and load balancers request from any server. */
+const probedPath =
+  /^\/(?:favicon\.ico|apple-touch-icon[^/]*\.png|robots\.txt|healthz?|livez|readyz|ping|status|metrics|actuator\/health(?:\/.*)?|\.well-known\/.*)?$/;
+
+/** Whether a call probes any web server, such as for a favicon. */
+function isProbe(call: ApiCall): boolean {
+  const { method, path, apiKey, traits, fromStory } = call.request;
+  if (call.route !== undefined || fromStory) return false;
+  // A client of the API has a key, or tries to send one.
+  if (apiKey !== undefined || hasKeyElsewhere(traits)) return false;
+  if (method !== "GET" && method !== "HEAD") return false;
+  return probedPath.test(redactPath(path));
+}
+
 /** The form of a presented key that the sandbox does not have. */
 function unknownKeyForm(call: ApiCall): string | undefined {
   const { apiKey } = call.request;
@@ -152,4 +177,34 @@ function shownTraits(call: ApiCall, isAlmostKey: boolean): RequestTraits {
   // An almost-key in `x-api-key` and a key in another header have the same advice: send the key alone, in `x-api-key`.
   if (isAlmostKey) traits = mergeTraits(traits, ["key in other header"]);
   return traits;
+}
+
+/**
+ * Appends an exchange to the journal, with advice, and counts it for the report: the journal forgets, the counters do not.
+ * `trace` is what a client's run keeps of it.
+ */
+function appendExchange(
+  sandbox: SandboxState,
+  exchange: Exchange,
+  call: ApiCall,
+  trace: object | undefined,
+): void {
+  if (isFromClient(exchange)) {
+    // No advice if the responses of a run hide what was wrong with a request.
+    if (!sandbox.run?.hidesOutcomes) advise(sandbox, call, exchange);
+    sandbox.counters.count(exchange, trace);
+  }
+  sandbox.journal.record(exchange);
+}
+
+/** Whether a client sent a request to the API: no story, no probe, and no call of the control plane. */
+function isFromClient(exchange: Exchange): boolean {
+  if (exchange.fromStory || exchange.isProbe) return false;
+  return !isLostControlCall(exchange);
+}
+
+/** Whether a request was meant for the control plane, at a wrong base URL: `/v1/__sandbox` or `/v1/__sandbox/keys`. */
+function isLostControlCall({ isMisdirected, path }: Exchange): boolean {
+  if (!isMisdirected) return false;
+  return path.endsWith(controlPath) || path.includes(`${controlPath}/`);
 }

@@ -2,39 +2,8 @@ import type { Assumptions } from "../rules/assumptions.js";
 import { day as dayMs, minute as minuteMs } from "../rules/time.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { usageAt } from "../sandbox/usage.js";
-import { type LimitUse, type LimitUses, reachedLimit } from "./authorize.js";
+import { type LimitUse, limitUses, reachedLimit } from "../sandbox/usage.js";
 import type { FlatHeaders } from "./http-messages.js";
-
-// The limits of a key have two forms: how much of each is used, for the checks, and as responses show them.
-
-/** The limits of a key, and how much of each is used now. */
-export function limitUses(entry: KeyEntry, sandbox: SandboxState, now: number): LimitUses {
-  const { limits } = entry.key;
-  const { windows } = sandbox;
-  const usage = usageAt(entry.usage, windows, now);
-  let resetsAt = usage.minuteEndsAt;
-  if (windows.sliding) resetsAt = slidingMinuteResetsAt(usage.countedAt, limits.perMinute, now);
-  return {
-    minute: { quota: limits.perMinute, used: usage.minuteCount, resetsAt },
-    day: { quota: limits.perDay, used: usage.dayCount, resetsAt: usage.dayEndsAt },
-  };
-}
-
-/**
- * When the remaining quota of a sliding minute grows: each request stops counting a minute after it came. `cameAt`: when those
- * came that count, oldest first.
- */
-function slidingMinuteResetsAt(cameAt: readonly number[], perMinute: number, now: number): number {
-  // A limit of 0 never grows, and an unused limit cannot: a client is told a whole minute.
-  if (perMinute === 0 || cameAt.length === 0) return now + minuteMs;
-
-  // Up to the limit, the quota grows when the oldest request stops counting. Over the limit, more of them must stop: of five
-  // requests with a limit of three, the oldest three. The last of these has the index 5 - 3.
-  const lastToLeave = Math.max(0, cameAt.length - perMinute);
-  const cameLastToLeave = cameAt[lastToLeave] as number; // the limit is not 0, so the index is below the length
-  return cameLastToLeave + minuteMs;
-}
 
 /** A limit as headers and bodies show it. */
 interface ShownLimit {
@@ -58,7 +27,7 @@ interface ShownLimits {
 
 /** The limits of a key as responses show them now. */
 export function limitsToShow(entry: KeyEntry, sandbox: SandboxState, now: number): ShownLimits {
-  const uses = limitUses(entry, sandbox, now);
+  const uses = limitUses(entry, sandbox.windows, now);
   const minute = limitToShow("minute", uses.minute, minuteMs, now);
   const day = limitToShow("day", uses.day, dayMs, now);
 

@@ -2,7 +2,7 @@ import type { AdviceId } from "../rules/advice.js";
 import { findKeys } from "../rules/find-keys.js";
 import { fingerprintOf, hasSandboxMark, isWellFormedKey } from "../rules/key-text.js";
 import { isMeantAsKey } from "../rules/meant-key.js";
-import type { ApiCall } from "../sandbox/api-call.js";
+import type { ApiCall } from "../sandbox/call.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 
@@ -57,7 +57,7 @@ export function findMisplacedKeys(sandbox: SandboxState, call: ApiCall): Misplac
   if (keysElsewhere.length === 0 && !isAlmostKey) return noMisplacedKeys;
 
   // The advice on a place names the first key in that place.
-  const keysOfAdvice: Partial<Record<AdviceId, MentionedKey>> = {};
+  const keysOfAdvice: Partial<Record<AdviceId, ReturnType<typeof mentionedKey>>> = {};
   for (const { key, advice } of keysElsewhere) {
     if (advice !== null) keysOfAdvice[advice] ??= mentionedKey(sandbox, key);
   }
@@ -74,9 +74,10 @@ function mayBeReal(sandbox: SandboxState, key: string): boolean {
 }
 
 /** A key as a journal mentions it: its ref, if the sandbox has it, and its fingerprint. */
-type MentionedKey = Pick<Exchange, "key" | "fingerprint">;
-
-function mentionedKey({ platform, registry }: SandboxState, key: string): MentionedKey {
+function mentionedKey(
+  { platform, registry }: SandboxState,
+  key: string,
+): Pick<Exchange, "key" | "fingerprint"> {
   const sha256 = platform.sha256(key);
   return { key: registry.find(sha256)?.key.ref ?? null, fingerprint: fingerprintOf(sha256) };
 }

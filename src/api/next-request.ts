@@ -1,16 +1,21 @@
-import type { FaultOutcomeId } from "../rules/fault-effects.js";
+import { isIdempotent, whatToDoAfter } from "../rules/after-fault.js";
+import { type FaultOutcomeId, faultKindRow, isFault } from "../rules/fault-effects.js";
+import { keyStateAt, keyStateTable } from "../rules/key-state.js";
 import type { PresentedKind } from "../rules/key-text.js";
-import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
-import type { RoutedCall } from "../sandbox/api-call.js";
-import type { Endpoint } from "../sandbox/endpoint.js";
-import { profileInEffect } from "../sandbox/profile.js";
+import { type ApiOutcomeId, isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
+import { isoTime } from "../rules/time.js";
+import { profileInEffect } from "../sandbox/behavior.js";
+import type { Endpoint, RoutedCall } from "../sandbox/call.js";
+import { faultsAhead } from "../sandbox/faults.js";
+import type { Exchange } from "../sandbox/journal/exchange.js";
+import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { limitUses } from "../sandbox/usage.js";
 import { isReserved } from "../scenario/format/fields.js";
+import { publicCause } from "./authorize.js";
 import { me } from "./endpoints/me.js";
-import { faultsAhead } from "./fault-facts.js";
-import { codeOf } from "./http-messages.js";
-import { predictOutcome } from "./predict.js";
-import { type RejectionReason, rejectionReason } from "./rejection-reason.js";
+import { codeOf, headerPairs } from "./http-messages.js";
+import { authorizationFacts, predictOutcome } from "./respond.js";
 
 /** What the next request with a key gets. */
 export interface NextResult extends RejectionReason {
@@ -37,7 +42,7 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   const { status } = outcomeRow(outcome);
   const code = predictedCode(sandbox, outcome);
 
-  const faults = faultsAhead(sandbox, call, endpoint.method, outcome);
+  const faults = faultsAhead(sandbox.faults, call, endpoint.method, outcome);
   const faultOutcomes = [...new Set(faults.map((fault) => fault.outcome))];
   const { why, until } = rejectionReason(sandbox, call, outcome);
 
@@ -61,4 +66,90 @@ function predictedCode(sandbox: SandboxState, outcome: OutcomeId): string | null
     profileInEffect(sandbox) === "varied" && sandbox.ownAssumptions.rate_limit_code === undefined;
   if (isOfLimit && isCodeVaried) return null;
   return codeOf(outcome, sandbox.assumptions);
+}
+
+/** Why a request is rejected, with facts of its key. */
+interface RejectionReason {
+  /** `expired since 2026-03-01T09:00:00Z`; `null` on success, and if its outcome says all, as that of an unknown key does. */
+  readonly why: string | null;
+  /** When a 429 ends, in ISO 8601; `null` for anything else, and if it does not end while the key works. */
+  readonly until: string | null;
+}
+
+const noReason: RejectionReason = { why: null, until: null };
+
+/** Why a call has this outcome: a reached limit, the end of its key, or the cause of a 403. Only the facts of a key give a reason. */
+function rejectionReason(sandbox: SandboxState, call: RoutedCall, outcome: ApiOutcomeId): RejectionReason {
+  const { entry, now } = call;
+  if (entry === undefined) return noReason;
+  if (outcome === "429.per_minute") return reasonOfLimit(sandbox, entry, now, "minute");
+  if (outcome === "429.per_day") return reasonOfLimit(sandbox, entry, now, "day");
+
+  // A 401 of a key that has ended. `endField` is the name of the key's member with the time of its end: `revokedAt`.
+  const state = keyStateAt(entry.key, now);
+  const { rejection, endField } = keyStateTable[state];
+  const isBecauseOfState = endField !== null && rejection === outcome;
+  if (isBecauseOfState) {
+    const endedAt = entry.key[endField] ?? now;
+    return { why: `${state} since ${shortIso(endedAt)}`, until: null };
+  }
+
+  // A 403 has a cause that may be shown; any other rejection has none.
+  const facts = authorizationFacts(sandbox, call);
+  return { why: publicCause(outcome, facts)?.why ?? null, until: null };
+}
+
+/** Why a key gets a 429, which lasts until its limit resets, or as long as the key works. */
+function reasonOfLimit(
+  sandbox: SandboxState,
+  entry: KeyEntry,
+  now: number,
+  name: "minute" | "day",
+): RejectionReason {
+  const { quota, resetsAt } = limitUses(entry, sandbox.windows, now)[name];
+  if (quota === 0) return { why: `always: allows 0 requests a ${name}`, until: null };
+
+  // The key may have ended by then.
+  const stateAtReset = keyStateAt(entry.key, resetsAt);
+  if (stateAtReset === "rotated") return { why: "the key's overlap ends first", until: null };
+  if (keyStateTable[stateAtReset].isOver) return { why: "the key expires first", until: null };
+  return { why: untilInWords(resetsAt, now), until: isoTime(resetsAt) };
+}
+
+/** `until 09:01:00`, with the date if it is another day. Rounded up: a request before the limit resets would be rejected again. */
+function untilInWords(instant: number, now: number): string {
+  const end = shortIso(Math.ceil(instant / 1000) * 1000);
+  const startOfToday = shortIso(now).slice(0, "2026-03-01T".length);
+  if (end.startsWith(startOfToday)) return `until ${end.slice(startOfToday.length, -1)}`;
+  return `until ${end}`;
+}
+
+/** ISO 8601 without milliseconds. */
+function shortIso(instant: number): string {
+  return isoTime(instant).replace(/(?:\.\d+)?Z$/, "Z");
+}
+
+/** What to do about an outcome. `next`: why the next request would get the same one; `undefined` if it would get another one. */
+export function whatToDoAbout(outcome: OutcomeId, next: RejectionReason | undefined): string {
+  const { status, whatToDo } = outcomeRow(outcome);
+  if (status === 429 && next !== undefined && next.until === null) {
+    return `Create a new key: waiting does not help (${next.why}).`;
+  }
+  return whatToDo;
+}
+
+/** What its client should do after a request. `next`: what the next request would get, if that is the same outcome. */
+export function whatToDoAfterRequest(exchange: Exchange, next: NextResult | undefined): string {
+  const { outcome, fault } = exchange;
+  if (isFault(outcome)) {
+    const headers = new Map(headerPairs(exchange.response.headers));
+    const retryAfter = headers.get("Retry-After");
+    return whatToDoAfter(outcome, { isIdempotent: isIdempotent(exchange.method), retryAfter });
+  }
+
+  // A client with a short timeout has given up, although the request succeeded.
+  if (isSuccess(outcome) && fault !== null && faultKindRow(fault).onlyDelays) {
+    return `The request succeeded, but late. ${faultKindRow(fault).whatToDo}`;
+  }
+  return whatToDoAbout(outcome, next);
 }

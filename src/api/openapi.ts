@@ -1,9 +1,8 @@
 import { type Outcome, outcomeRow, outcomes } from "../rules/outcomes.js";
-import { successOutcomesOf } from "../sandbox/endpoint.js";
+import { type ReleasedEndpoint, successOutcomesOf } from "../sandbox/call.js";
 import { type JsonSchema, jsonSchemaOf } from "../schema/json-schema.js";
 import * as s from "../schema/shape.js";
 import { shapeInJson } from "../schema/spelling.js";
-import type { ReleasedEndpoint } from "./endpoints/released-endpoint.js";
 import { builtIn } from "./endpoints.js";
 
 /** The version of the specification's machine-readable description (section 9). */
@@ -64,8 +63,6 @@ export function openApiDocument(): Record<string, unknown> {
   });
 }
 
-type Responses = Record<string, Readonly<Record<string, unknown>>>;
-
 function operation(endpoint: ReleasedEndpoint): Record<string, unknown> {
   const { operationId, summary, description } = endpoint;
   return { operationId, summary, description, responses: responsesOf(endpoint) };
@@ -79,8 +76,8 @@ function schemaNamed(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-function responsesOf(endpoint: ReleasedEndpoint): Responses {
-  const responses: Responses = {
+function responsesOf(endpoint: ReleasedEndpoint): Record<string, object> {
+  const responses: Record<string, object> = {
     default: {
       description: "Errors that the specification does not list, such as an unknown method.",
       content: jsonContent({ schema: errorSchema, examples: examplesOf([outcomeRow("405.method")]) }),

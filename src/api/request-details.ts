@@ -1,24 +1,21 @@
 import { adviceIds, adviceLevels, adviceTable } from "../rules/advice.js";
 import { SandboxError } from "../rules/errors.js";
 import { isFault } from "../rules/fault-effects.js";
+import { mePath } from "../rules/known-paths.js";
 import { type OutcomeId, outcomeRow, outcomeShape } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
-import type { Endpoint } from "../sandbox/endpoint.js";
-import type { Exchange } from "../sandbox/journal/exchange.js";
+import type { Endpoint } from "../sandbox/call.js";
+import { type Exchange, requestShape, sentKeyRef, viewRequest } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { requestShape } from "../sandbox/view-shapes.js";
-import { viewRequest } from "../sandbox/views.js";
-import { controlBodies } from "../scenario/format/inputs.js";
+import { type ControlBody, controlBodies } from "../scenario/format/inputs.js";
 import * as s from "../schema/shape.js";
 import { quote } from "../schema/words.js";
 import { authorizationChecks, type RequestCheck } from "./authorize.js";
-import { requiredScope } from "./decide.js";
 import { fillPlaceholders } from "./endpoints.js";
 import { headerPairs } from "./http-messages.js";
-import { type NextResult, nextRequest } from "./next-request.js";
-import { repeatableRequest } from "./repeatable-request.js";
+import { type NextResult, nextRequest, whatToDoAfterRequest } from "./next-request.js";
+import { requiredScope } from "./respond.js";
 import { sentResponse } from "./story/send.js";
-import { whatToDoAfterRequest } from "./what-to-do.js";
 
 /** The checks of a request before those of its endpoint. */
 const targetChecks: readonly RequestCheck[] = [
@@ -166,4 +163,35 @@ function requestsAround({ journal }: SandboxState, exchange: Exchange): RequestD
   const first = Math.max(0, index - mostBefore);
   const around = withSameKey.slice(first, index + 1 + mostAfter);
   return around.map(({ id, at, outcome }) => ({ id, at: isoTime(at), outcome }));
+}
+
+// A request of the journal as `POST /send` takes it. It takes methods of capital letters, and paths from a slash on, in visible
+// ASCII. So the path of the journal is changed in these ways:
+//
+// | path of the journal | sent | because |
+// |---|---|---|
+// | `/v1/SVC_test_…` | `/v1/SVC_test_*` | the journal writes `…` for the rest of a key or of a long path |
+// | `/v1/é` | `/v1/*` | `/send` takes no such character |
+// | `v1` | `/v1` | it has no slash |
+
+/** A space, `\n`, `é`, `…` and all else that is no visible ASCII. */
+const outsideVisibleAscii = /[^!-~]/gu;
+
+/** The body for `/send` that repeats a request of the journal. */
+function repeatableRequest(exchange: Exchange): ControlBody<"sending"> {
+  // Any unknown method gets the same response.
+  const isSendable = /^[A-Z]{1,20}$/.test(exchange.method);
+  const method = isSendable ? exchange.method : "OTHER";
+  const path = repeatablePath(exchange.path);
+  return {
+    key: sentKeyRef(exchange),
+    ...(method !== "GET" && { method }),
+    ...(path !== mePath && { path }),
+  };
+}
+
+function repeatablePath(shownPath: string): string {
+  // A `*` gets the same response as what it stands for: both are only the value of a parameter, or in no endpoint's path.
+  const path = shownPath.replace(outsideVisibleAscii, "*");
+  return path.startsWith("/") ? path : `/${path}`;
 }

@@ -1,8 +1,7 @@
 import { cachedByObject } from "../rules/cached-by.js";
 import { canonicalPath, pathWithoutParameterNames } from "../rules/canonical-path.js";
 import { mePath } from "../rules/known-paths.js";
-import type { ApiRoute } from "../sandbox/api-call.js";
-import type { Endpoint } from "../sandbox/endpoint.js";
+import type { ApiRoute, Endpoint } from "../sandbox/call.js";
 
 interface RouteTable {
   /** The routes without parameters, by path. */

@@ -1,8 +1,8 @@
 import { SandboxError } from "../rules/errors.js";
 import { type Instant, isoTime } from "../rules/time.js";
 import { checkedCopy, checkInput, requireKnownOptions, throwIfProblems } from "../rules/validation.js";
+import { requireInstant } from "../sandbox/clock.js";
 import { defaultFarmerPage } from "../sandbox/farmer-records/farmer-list.js";
-import { requireInstant } from "../sandbox/time-input.js";
 import { actorQuery } from "../scenario/format/inputs.js";
 import { libraryNotation } from "../schema/notation.js";
 import type { Shape, ValueOf } from "../schema/shape.js";

@@ -4,7 +4,7 @@ import type { SandboxRun } from "../runs/current-run.js";
 import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 import type { Platform } from "../sandbox/platform.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
-import { checkedStart, requireStepsAhead, startSandbox } from "../sandbox/start-sandbox.js";
+import { checkedStart, requirePossibleStart, startSandbox } from "../sandbox/start-sandbox.js";
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/scenario-source.js";
 import type { OptionsOf, OptionsWithSource } from "./checked-options.js";
 import { realTime } from "./real-time.js";
@@ -67,7 +67,7 @@ export function sandboxCreator({ farmers, currentRun }: EntryPoint): CreateSandb
     const completed = run?.optionsFor(startOptions) ?? startOptions;
 
     const start = checkedStart(scenario, completed, { platform, run: run?.conditionedRun });
-    requireStepsAhead(start);
+    requirePossibleStart(start);
 
     // It starts with its first use: while modules load, the wall clock of some runtimes shows another time.
     let started: SandboxState | undefined;

@@ -1,15 +1,14 @@
 import { clientReport } from "../report/report.js";
 import { SandboxError } from "../rules/errors.js";
 import { checkInput } from "../rules/validation.js";
-import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
-import { operations } from "../sandbox/operations/operations.js";
-import { runDue } from "../sandbox/operations/run-due.js";
+import { requireInstant } from "../sandbox/clock.js";
+import { type Fault, writtenFaults } from "../sandbox/faults.js";
+import { operations, runDue } from "../sandbox/operations/operations.js";
 import { expectRequests, listRequests } from "../sandbox/request-queries.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { secretToSend } from "../sandbox/secrets.js";
 import { snapshotSandbox } from "../sandbox/snapshot.js";
 import { restartSandbox } from "../sandbox/start-sandbox.js";
-import { requireInstant } from "../sandbox/time-input.js";
 import {
   viewAssumptions,
   viewClock,

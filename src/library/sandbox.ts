@@ -5,10 +5,11 @@ import type { Environment } from "../rules/key-text.js";
 import type { OrganizationUpdate } from "../rules/organization.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import type { Duration, Instant, Overlap } from "../rules/time.js";
-import type { Fault } from "../sandbox/active-faults.js";
 import type { Farmer } from "../sandbox/farmer-records/farmer-shape.js";
-import type { Actor } from "../sandbox/steps.js";
-import type { KeyView, ListedKeyRef, OrganizationView, RequestView } from "../sandbox/view-shapes.js";
+import type { Fault } from "../sandbox/faults.js";
+import type { RequestView } from "../sandbox/journal/exchange.js";
+import type { Actor } from "../sandbox/operations/change.js";
+import type { KeyView, ListedKeyRef, OrganizationView } from "../sandbox/views.js";
 import type { ReservedKeyRef } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 

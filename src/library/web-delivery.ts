@@ -1,5 +1,5 @@
-import { bodyParts } from "../api/body-parts.js";
-import type { ApiResponse, Delivery } from "../sandbox/journal/call-result.js";
+import { bodyParts } from "../api/http-messages.js";
+import type { ApiResponse, Delivery } from "../sandbox/call.js";
 import { endTimeout, startTimeout } from "./real-time.js";
 import { clientOf } from "./web-client.js";
 import { toResponse } from "./web-response.js";

@@ -2,7 +2,7 @@ import { handle } from "../api/handle.js";
 import { readApiRequest } from "../rules/read-request.js";
 import type { Received } from "../rules/request.js";
 import type { RequestTraits } from "../rules/request-traits.js";
-import type { ApiResponse } from "../sandbox/journal/call-result.js";
+import type { ApiResponse } from "../sandbox/call.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { clientOf } from "./web-client.js";
 import { deliverOverWeb } from "./web-delivery.js";

@@ -1,6 +1,6 @@
 import { headerPairs, reasonPhrases } from "../api/http-messages.js";
 import { failures } from "../rules/failures.js";
-import type { ApiResponse } from "../sandbox/journal/call-result.js";
+import type { ApiResponse } from "../sandbox/call.js";
 
 /** The reason phrases of HTTP, as Node's server sends them; browsers have no such list. */
 const statusTexts: Readonly<Record<number, string>> = {

@@ -1,11 +1,14 @@
-import { fieldDifferences } from "../api/story/field-differences.js";
 import { runStory } from "../api/story/run-story.js";
-import { advanceClock } from "../sandbox/operations/clock-operations.js";
-import { runDue } from "../sandbox/operations/run-due.js";
+import { requireInstant } from "../sandbox/clock.js";
+import { advanceClock, runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
-import type { ActionResult, TimelineResult } from "../sandbox/step-results.js";
-import type { StoryStep } from "../sandbox/steps.js";
-import { pastStepProblem } from "../sandbox/timeline.js";
+import {
+  type ActionResult,
+  fieldDifferences,
+  type StoryStep,
+  type TimelineResult,
+} from "../sandbox/steps.js";
+import { keyProblemsAtStart, pastStepProblem } from "../scenario/checks/start-rules.js";
 import type { FieldProblem } from "../scenario/problems.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
 import { nodePlatform, startInNode } from "./platform.js";
@@ -16,19 +19,23 @@ const maxProblems = 20;
 /** The most requests of a dry run. */
 const maxRequests = 5_000;
 
-/** The steps that fail in the timeline and the story of a scenario. */
+/** What fails at the start of a scenario, or else the steps that fail in its timeline and its story. */
 export function dryRunProblems(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
   options: StartOptions = {},
 ): FieldProblem[] {
-  const hasSteps = scenario.timeline !== undefined || scenario.story !== undefined;
-  if (!hasSteps) return [];
-  const isClockSet = options.now !== undefined || scenario.clock?.now !== undefined;
-  if (!isClockSet) {
-    const past = pastStepProblem(scenario, nodePlatform.time());
+  const isClockOpen = scenario.clock?.now === undefined;
+  if (isClockOpen) {
+    const { now } = options;
+    const start = now === undefined ? nodePlatform.time() : requireInstant(now);
+    const keyProblems = keyProblemsAtStart(scenario, start);
+    if (keyProblems.length > 0) return keyProblems.slice(0, maxProblems);
+    const past = now === undefined ? pastStepProblem(scenario, start) : undefined;
     if (past !== undefined) return [past];
   }
 
+  const hasSteps = scenario.timeline !== undefined || scenario.story !== undefined;
+  if (!hasSteps) return [];
   const failed = dryRun(() => startInNode({ scenario, name }, { ...options, frozen: true }));
   return failed.slice(0, maxProblems);
 }

@@ -2,16 +2,15 @@ import { actionErrorOf } from "../api/story/step-view.js";
 import { mapTexts } from "../rules/map-texts.js";
 import { redactPlainKeys } from "../rules/redact.js";
 import { isoTime } from "../rules/time.js";
-import type { SandboxEvent, StepEvent } from "../sandbox/journal/events.js";
-import type { Exchange } from "../sandbox/journal/exchange.js";
+import { type Exchange, viewRequest } from "../sandbox/journal/exchange.js";
+import type { SandboxEvent, StepEvent } from "../sandbox/journal/journal.js";
 import {
   allDifferences,
   isAsExpected,
   keyRefsOf,
   type PlayedStep,
   type TimelineResult,
-} from "../sandbox/step-results.js";
-import { viewRequest } from "../sandbox/views.js";
+} from "../sandbox/steps.js";
 import { actionName } from "../scenario/actions.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
 import { nodePlatform } from "./platform.js";

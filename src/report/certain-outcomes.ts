@@ -1,7 +1,7 @@
-import { faultsAhead } from "../api/fault-facts.js";
 import { faultKindRow } from "../rules/fault-effects.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
-import type { Endpoint } from "../sandbox/endpoint.js";
+import type { Endpoint } from "../sandbox/call.js";
+import { faultsAhead } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { RequestToSend } from "./curl-line.js";
@@ -23,7 +23,7 @@ export interface ExpectedRequest {
 export function certainOutcomes(sandbox: SandboxState, expected: ExpectedRequest): OutcomeId[] {
   const { outcome, entry, endpoint } = expected;
   const call = { entry, endpoint, now: sandbox.clock.now() };
-  const faults = faultsAhead(sandbox, call, endpoint?.method, outcome);
+  const faults = faultsAhead(sandbox.faults, call, endpoint?.method, outcome);
 
   const certain: OutcomeId[] = [];
   // A delayed response keeps its outcome; any other fault replaces the response.

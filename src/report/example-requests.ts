@@ -1,6 +1,6 @@
 import { routeAt } from "../api/routes.js";
 import { mePath } from "../rules/known-paths.js";
-import type { Endpoint } from "../sandbox/endpoint.js";
+import type { Endpoint } from "../sandbox/call.js";
 import type { RequestToSend } from "./curl-line.js";
 
 // Requests that reach an endpoint of a sandbox, or none of them.

@@ -3,7 +3,7 @@ import { keyVariable } from "../rules/key-text.js";
 import { mePath } from "../rules/known-paths.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { announcedKeys } from "../sandbox/shown-keys.js";
+import { announcedKeys } from "../sandbox/secrets.js";
 import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
 import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
 import { certainOutcomes, type ExpectedRequest } from "./certain-outcomes.js";

@@ -1,6 +1,6 @@
 import { endpointsIn } from "../api/endpoints.js";
 import { isSuccess, type Outcome, type OutcomeId, outcomeRow, outcomes } from "../rules/outcomes.js";
-import { type Endpoint, successOutcomesOf } from "../sandbox/endpoint.js";
+import { type Endpoint, successOutcomesOf } from "../sandbox/call.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 /** The outcomes that a client of a scenario can be expected to cover: the promised ones, and the successes of its endpoints. */

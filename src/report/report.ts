@@ -1,13 +1,13 @@
 import { endpointsIn, fillPlaceholders } from "../api/endpoints.js";
-import { ownAssumptionNames } from "../api/variation/own-assumptions.js";
+import { ownAssumptionNames } from "../api/variation/vary.js";
 import { adviceTable } from "../rules/advice.js";
 import { isFault } from "../rules/fault-effects.js";
 import { type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
-import { type Endpoint, successOutcomesOf } from "../sandbox/endpoint.js";
+import { profileInEffect } from "../sandbox/behavior.js";
+import { type Endpoint, successOutcomesOf } from "../sandbox/call.js";
 import { type Counters, type Counts, requestsTo } from "../sandbox/journal/counts.js";
-import { runDue } from "../sandbox/operations/run-due.js";
-import { profileInEffect } from "../sandbox/profile.js";
+import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { listed } from "../schema/words.js";
 import { howToCoverEach } from "./how-to-cover.js";

@@ -1,6 +1,5 @@
 import { routeAt } from "../api/routes.js";
-import type { ApiRoute } from "../sandbox/api-call.js";
-import type { Endpoint } from "../sandbox/endpoint.js";
+import type { ApiRoute, Endpoint } from "../sandbox/call.js";
 import { nearest } from "../schema/words.js";
 
 /**

@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
-import { faultKinds, faultKindsOf } from "./fault-effects.js";
+import { faultKinds, faultKindsOf, faultKindTable } from "./fault-effects.js";
 
-test("a fault with all kinds of effects has each kind once", () => {
-  const everyEffect = Object.fromEntries(faultKinds.map((kind) => [kind, true]));
-  expect(faultKindsOf(everyEffect).toSorted()).toEqual(faultKinds.toSorted());
+test.each(faultKinds)("a fault with only %s has this kind, and its outcome names it", (kind) => {
+  expect(faultKindsOf(faultKindTable[kind].example)).toEqual([kind]);
+});
+
+test("no two kinds are as drastic as each other, and each is one of a fault that has all", () => {
+  const severities = new Set(faultKinds.map((kind) => faultKindTable[kind].severity));
+  expect(severities.size).toBe(faultKinds.length);
+  const all = Object.fromEntries(faultKinds.map((kind) => [kind, true]));
+  expect(faultKindsOf(all).sort()).toEqual([...faultKinds].sort());
 });

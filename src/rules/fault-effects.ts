@@ -9,6 +9,8 @@ interface FaultKindRow {
   readonly valueKind: "flag" | "delay" | "status" | "rate";
   /** What the page shows of a fault of this kind; `{}` stands for the value. */
   readonly labelTemplate: string;
+  /** How drastic it is, from 1: of the kinds of one fault, the most drastic one names the outcome, and makes the response. */
+  readonly severity: number;
   /** Whether the request still gets its complete response and is counted, only later. */
   readonly onlyDelays: boolean;
   /** How the response ends: it is sent to its end or cut, the connection is reset, or nothing ever comes. */
@@ -34,6 +36,7 @@ export const faultKindTable = {
   latency: {
     valueKind: "delay",
     labelTemplate: "{} late",
+    severity: 1,
     onlyDelays: true,
     ends: "sent",
     combinesWith: ["status", "reset", "truncate", "malformed", "slow"],
@@ -46,6 +49,7 @@ export const faultKindTable = {
   status: {
     valueKind: "status",
     labelTemplate: "status {}",
+    severity: 3,
     onlyDelays: false,
     ends: "sent",
     combinesWith: ["latency", "truncate", "slow"],
@@ -58,6 +62,7 @@ export const faultKindTable = {
   reset: {
     valueKind: "flag",
     labelTemplate: "connection reset",
+    severity: 7,
     onlyDelays: false,
     ends: "reset",
     combinesWith: ["latency"],
@@ -69,6 +74,7 @@ export const faultKindTable = {
   hang: {
     valueKind: "flag",
     labelTemplate: "no response",
+    severity: 6,
     onlyDelays: false,
     ends: "hang",
     combinesWith: [],
@@ -80,6 +86,7 @@ export const faultKindTable = {
   truncate: {
     valueKind: "flag",
     labelTemplate: "truncated body",
+    severity: 5,
     onlyDelays: false,
     ends: "cut",
     combinesWith: ["latency", "status", "slow"],
@@ -92,6 +99,7 @@ export const faultKindTable = {
   malformed: {
     valueKind: "flag",
     labelTemplate: "broken JSON",
+    severity: 4,
     onlyDelays: false,
     ends: "sent",
     combinesWith: ["latency", "slow"],
@@ -103,6 +111,7 @@ export const faultKindTable = {
   slow: {
     valueKind: "rate",
     labelTemplate: "{} bytes a second",
+    severity: 2,
     onlyDelays: true,
     ends: "sent",
     combinesWith: ["latency", "status", "truncate", "malformed"],
@@ -141,16 +150,9 @@ export interface FaultEffects {
   readonly retryAfter?: { readonly seconds: number; readonly asDate: boolean };
 }
 
-/** Each kind, the most drastic first: of a fault's kinds, the first names the outcome, and makes the response. */
-const mostDrasticFirst: readonly FaultKind[] = [
-  "reset",
-  "hang",
-  "truncate",
-  "malformed",
-  "status",
-  "slow",
-  "latency",
-];
+const mostDrasticFirst: readonly FaultKind[] = [...faultKinds].sort((kind, other) => {
+  return faultKindTable[other].severity - faultKindTable[kind].severity;
+});
 
 /** The kinds of one fault, the most drastic first. */
 export function faultKindsOf(effects: Partial<Record<FaultKind, unknown>>): FaultKind[] {

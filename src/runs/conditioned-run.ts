@@ -1,31 +1,66 @@
-import { type ActiveFault, activateFaults } from "../sandbox/active-faults.js";
-import type { ApiCall } from "../sandbox/api-call.js";
-import { type FaultFacts, type FiredFault, fireFault } from "../sandbox/fire-faults.js";
+import { factsOfCall, resultWith } from "../api/handle.js";
+import { assumptionsKeptFromVarying } from "../api/variation/vary.js";
+import type { ApiCall, CallResult } from "../sandbox/call.js";
+import {
+  type ActiveFault,
+  activateFaults,
+  type FaultFacts,
+  type FiredFault,
+  fireFault,
+} from "../sandbox/faults.js";
 import type { ConditionedRun, SandboxState } from "../sandbox/sandbox-state.js";
 import { hidesOutcomes, type RunConditions } from "./conditions.js";
 import { resultOfFault } from "./replacements.js";
 import { type ClaimOnce, claimHere, RequestReplacer } from "./request-replacer.js";
+import type { ConditionEffect, ConditionedResult, RunTrace } from "./run-trace.js";
 
 export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = claimHere()): ConditionedRun {
   const { profile, rows, mixed, faults, onRequest } = conditions;
   const fireDue = startFaults(faults);
   const replacer = onRequest && new RequestReplacer(onRequest, claim);
+
+  function conditionedResult(sandbox: SandboxState, call: ApiCall): ConditionedResult {
+    // The sandbox's own faults fire also for a response that the run replaces, because they count their requests.
+    const facts = factsOfCall(sandbox, call);
+    const fault = fireFault(sandbox.faults, call.number, facts);
+    // The faults of the run come first.
+    const fired = fireDue(sandbox, call, facts);
+    if (fired !== undefined) {
+      // Read before the fault's result: it goes by the counts of requests as they are now, and a fault that only delays counts this one.
+      const replaced = facts.expectedOutcome();
+      return { result: resultOfFault(sandbox, call, fired), effect: { replaced } };
+    }
+
+    const respond = () => resultWith(sandbox, call, fault);
+    if (replacer === undefined) return { result: respond() };
+    return replacer.resultOf(sandbox, call, { facts, fault, respond });
+  }
+
   return {
     profile,
     hidesOutcomes: hidesOutcomes(conditions),
     rows,
     takeVariantShift: startMixing(mixed),
-    intercept(sandbox, call, ownResponse) {
-      const { facts } = ownResponse;
-      const fired = fireDue(sandbox, call, facts);
-      if (fired !== undefined) {
-        // Read before the fault's result: it goes by the counts of requests as they are now, and a fault that only delays counts this one.
-        const replaced = facts.expectedOutcome();
-        return { ...resultOfFault(sandbox, call, fired), conditionEffect: { replaced } };
-      }
-      if (replacer === undefined) return ownResponse.respond();
-      return replacer.resultOf(sandbox, call, ownResponse);
+    resultOf(sandbox, call) {
+      const { result, effect } = conditionedResult(sandbox, call);
+      return { ...result, trace: traceOf(sandbox, result, effect) };
     },
+  };
+}
+
+/** What the run shows with a call. */
+function traceOf(
+  sandbox: SandboxState,
+  { points = [] }: CallResult,
+  { replaced, afterRejection }: ConditionEffect = {},
+): RunTrace {
+  return {
+    replaced,
+    afterRejection,
+    points,
+    scenario: sandbox.name,
+    // Of the assumptions that the sandbox sets itself, those that the run would vary.
+    ownAssumptions: assumptionsKeptFromVarying(sandbox),
   };
 }
 

@@ -11,6 +11,7 @@ import {
   type RunFile,
   runFileName,
 } from "./run-folder.js";
+import type { RunTrace } from "./run-trace.js";
 
 // Which run does this process belong to? Only a process of Node belongs to one: in a browser there is no file system, and no run.
 
@@ -75,7 +76,8 @@ function readRun(path: string, writer: LineWriter, files: Files): SandboxRun | u
 /** Writes a line for each later request of a sandbox, and for each response that a client did not read whole. */
 function writeRequestsOf(sandbox: SandboxState, writer: LineWriter, seedOfRun: number | undefined): void {
   sandbox.counters.alsoCountWith({
-    count(exchange, trace) {
+    // `conditionedRun` made the trace.
+    count(exchange, trace?: RunTrace) {
       // Asked for each request, because a reset may set another seed.
       const isOwnSeed = seedOfRun !== undefined && sandbox.seed !== seedOfRun;
       const ownSeed = isOwnSeed ? sandbox.seed : undefined;

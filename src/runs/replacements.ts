@@ -5,12 +5,11 @@ import { retryAfterHeader } from "../api/limits.js";
 import { renderRejection, renderSuccess } from "../api/respond.js";
 import { isIdempotent } from "../rules/after-fault.js";
 import { isSuccess } from "../rules/outcomes.js";
-import { activateFaults } from "../sandbox/active-faults.js";
-import type { ApiCall } from "../sandbox/api-call.js";
-import { type FiredFault, fireFault } from "../sandbox/fire-faults.js";
-import type { CallResult } from "../sandbox/journal/call-result.js";
-import type { OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
+import type { ApiCall, CallResult } from "../sandbox/call.js";
+import { activateFaults, type FiredFault, fireFault } from "../sandbox/faults.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { Rejection, Replacement } from "./conditions.js";
+import type { OwnResponse } from "./run-trace.js";
 
 /** Prepares what the conditions give a call in place of its response; `undefined` if the call cannot get it, as with some faults. */
 export function replacementFor(

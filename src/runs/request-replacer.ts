@@ -1,12 +1,11 @@
 import { faultKindTable, mainFaultKind } from "../rules/fault-effects.js";
 import { isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { minuteEnd } from "../rules/time.js";
-import type { ApiCall } from "../sandbox/api-call.js";
-import type { CallResult } from "../sandbox/journal/call-result.js";
-import type { AfterRejection } from "../sandbox/run-trace.js";
-import type { OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
+import type { ApiCall } from "../sandbox/call.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { OnRequest, Replacement, WhichRequest } from "./conditions.js";
 import { replacementFor } from "./replacements.js";
+import type { AfterRejection, ConditionedResult, OwnResponse } from "./run-trace.js";
 
 // For each request, these questions come in this order:
 // 1. Does the sandbox's own fault break its response? Then the fault comes first, and the request gets it.
@@ -40,24 +39,24 @@ export class RequestReplacer {
     this.#claim = claim;
   }
 
-  resultOf(sandbox: SandboxState, call: ApiCall, ownResponse: OwnResponse): CallResult {
+  resultOf(sandbox: SandboxState, call: ApiCall, ownResponse: OwnResponse): ConditionedResult {
     const { which, gets } = this.#onRequest;
-    if (isBrokenByOwnFault(ownResponse, gets)) return ownResponse.respond();
+    if (isBrokenByOwnFault(ownResponse, gets)) return { result: ownResponse.respond() };
     const outcome = ownResponse.facts.expectedOutcome();
-    if (!isChosen(which, call, outcome)) return ownResponse.respond();
+    if (!isChosen(which, call, outcome)) return { result: ownResponse.respond() };
     const replace = replacementFor(sandbox, call, ownResponse, gets);
-    if (replace === undefined) return ownResponse.respond();
+    if (replace === undefined) return { result: ownResponse.respond() };
 
     switch (this.#claimPlace(which)) {
       case "other":
-        return ownResponse.respond();
+        return { result: ownResponse.respond() };
       case "its_turn":
         this.#replacedAt = momentOf(sandbox, call);
-        return { ...replace(), conditionEffect: { replaced: outcome } };
+        return { result: replace(), effect: { replaced: outcome } };
       case "after_nth": {
         // Its time is read before it is answered, which may take a while.
         const afterRejection = this.#afterRejection(momentOf(sandbox, call));
-        return { ...ownResponse.respond(), conditionEffect: { afterRejection } };
+        return { result: ownResponse.respond(), effect: { afterRejection } };
       }
     }
   }

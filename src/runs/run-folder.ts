@@ -1,6 +1,6 @@
 import project from "../../package.json" with { type: "json" };
+import type { RunTrace } from "../runs/run-trace.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import type { RunTrace } from "../sandbox/run-trace.js";
 import type { StartOptions } from "../sandbox/sandbox-state.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
 import type { RunConditions } from "./conditions.js";

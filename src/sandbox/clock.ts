@@ -1,6 +1,8 @@
 import { SandboxError } from "../rules/errors.js";
 import { lastClockInstant } from "../rules/key-state.js";
-import { isoTime } from "../rules/time.js";
+import { type Instant, isInstant, isoTime, parseDuration, parseTime } from "../rules/time.js";
+import { timeHint } from "../rules/time-hint.js";
+import { quote } from "../schema/words.js";
 
 interface ClockOptions {
   readonly time: () => number;
@@ -75,4 +77,43 @@ export function requireClockTime(instant: number, field: "by" | "now"): void {
   const latest = isoTime(lastClockInstant);
   const message = `Failed to set the clock to ${isoTime(instant)}: the latest possible time is ${latest}.`;
   throw new SandboxError("validation_failed", message, { latest, fields: { [field]: message } });
+}
+
+// Times and durations from a caller. A wrong one is an error.
+
+/** The milliseconds of a duration; throws `validation_failed` for anything else, which JavaScript may pass. */
+export function requireDuration(duration: string | number): number {
+  let length: number | undefined;
+  if (typeof duration === "number") length = duration;
+  if (typeof duration === "string") length = parseDuration(duration);
+  if (length !== undefined && Number.isSafeInteger(length)) return length;
+  throw invalidInput("duration", duration, "write it as 90s, 10m, 2h or 7d, or as whole milliseconds");
+}
+
+/** The epoch milliseconds of an instant; throws `validation_failed` for anything else, which JavaScript may pass. */
+export function requireInstant(instant: Instant): number {
+  const time = epochMilliseconds(instant);
+  if (isInstant(time)) return time;
+  const isShowable = typeof instant === "string" || typeof instant === "number" || instant instanceof Date;
+  throw invalidInput("time", instant, timeHint(isShowable ? `${instant}` : ""));
+}
+
+/** The epoch milliseconds of an instant; anything else for what is none. */
+function epochMilliseconds(instant: Instant): unknown {
+  // A text without a zone would mean different instants on different machines.
+  if (typeof instant === "string") return parseTime(instant);
+  if (typeof instant === "number") return instant;
+  if (instant instanceof Date) return Number(instant);
+  // `Temporal.Instant` and `Temporal.ZonedDateTime`, of the runtime or of a library. JavaScript may pass anything else.
+  return (instant as { readonly epochMilliseconds?: unknown } | null | undefined)?.epochMilliseconds;
+}
+
+/** Whether a value can be a detail of an error. An object could contain anything. */
+function isPlain(value: unknown): boolean {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}
+
+function invalidInput(kind: string, value: unknown, hint: string): SandboxError {
+  const message = `Invalid ${kind} ${quote(value)}: ${hint}.`;
+  return new SandboxError("validation_failed", message, isPlain(value) ? { given: value } : {});
 }

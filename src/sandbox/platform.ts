@@ -1,5 +1,5 @@
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { Endpoint } from "./endpoint.js";
+import type { Endpoint } from "./call.js";
 import type { FarmerMaker } from "./farmer-records/farmer-list.js";
 
 /** Time, randomness, hashing, endpoints and farmers, passed in so that a sandbox runs in Node and in browsers. */

@@ -2,11 +2,14 @@ import { SandboxError } from "../rules/errors.js";
 import type { KeyRecord } from "../rules/key-record.js";
 import type { Organization } from "../rules/organization.js";
 import { didYouMean, quote } from "../schema/words.js";
-import type { RecordAdditions } from "./record-additions.js";
 import type { Usage } from "./usage.js";
+import type { RecordAdditions } from "./variants.js";
 
 /** How many refs the message about an unknown one lists. */
 const maxShownRefs = 20;
+
+/** How many refs an error about an unknown one has in its details. */
+const maxKnownRefs = 1000;
 
 /** An organization's entry in the registry. A change replaces its record. */
 export interface OrganizationEntry {
@@ -86,29 +89,26 @@ export class Registry {
     return entry;
   }
 
-  /** Lists the keys in this order. */
-  sort(refs: readonly string[]): void {
-    for (const ref of refs) {
-      const entry = this.key(ref);
-      this.#keys.delete(ref);
-      this.#keys.set(ref, entry);
-    }
-  }
-
   /** Replaces a key's record by one with these changes. */
   change(entry: KeyEntry, changes: Partial<KeyRecord>): void {
     entry.key = { ...entry.key, ...changes };
   }
 }
 
+/** The error for a ref that nothing has. A population may have 100,000 keys: of these, it compares and lists the first ones. */
 function unknownRefError(
   kind: "key" | "organization",
   ref: string,
   known: ReadonlyMap<string, unknown>,
 ): SandboxError {
-  const refs = [...known.keys()];
+  const refs: string[] = [];
+  for (const knownRef of known.keys()) {
+    if (refs.length === maxKnownRefs) break;
+    refs.push(knownRef);
+  }
+
   const listedRefs = refs.slice(0, maxShownRefs);
-  if (refs.length > listedRefs.length) listedRefs.push(`… ${refs.length - listedRefs.length} more`);
+  if (known.size > listedRefs.length) listedRefs.push(`… ${known.size - listedRefs.length} more`);
   const list = listedRefs.length === 0 ? "none" : listedRefs.join(", ");
   // JavaScript may pass anything; no ref is like an object.
   const hint = typeof ref === "string" ? didYouMean(ref, refs) : "";

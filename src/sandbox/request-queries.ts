@@ -6,12 +6,10 @@ import { isReserved } from "../scenario/format/fields.js";
 import type { expectationQuery, requestQuery } from "../scenario/format/inputs.js";
 import type { ValueOf } from "../schema/shape.js";
 import { didYouMean, quote } from "../schema/words.js";
-import { successOutcomesOf } from "./endpoint.js";
-import type { Exchange } from "./journal/exchange.js";
+import { successOutcomesOf } from "./call.js";
+import { type Exchange, type RequestView, viewRequest } from "./journal/exchange.js";
 import { matchedParts, type RequestFilter } from "./journal/journal.js";
 import type { SandboxState } from "./sandbox-state.js";
-import type { RequestView } from "./view-shapes.js";
-import { viewRequest } from "./views.js";
 
 /** Lists the matching requests of the journal. */
 export function listRequests(sandbox: SandboxState, query: ValueOf<typeof requestQuery>): RequestView[] {
@@ -59,13 +57,11 @@ export function expectRequests(sandbox: SandboxState, query: ValueOf<typeof expe
   throw new SandboxError("expectation_failed", sentences.join(" "), { found: matching, nearest });
 }
 
-type NearestRequest = Pick<Exchange, "id" | "key" | "status" | "outcome"> & { readonly at: string };
-
-function viewNearest({ id, at, key, status, outcome }: Exchange): NearestRequest {
+function viewNearest({ id, at, key, status, outcome }: Exchange) {
   return { id, at: isoTime(at), key, status, outcome };
 }
 
-function nearestInWords(nearest: readonly NearestRequest[]): string {
+function nearestInWords(nearest: readonly ReturnType<typeof viewNearest>[]): string {
   if (nearest.length === 0) return "The journal has no request of a client.";
   const texts = nearest.map(({ id, key, outcome }) => `${outcome} with ${key ?? "no known key"} (${id})`);
   return `Nearest: ${texts.join(", ")}.`;

@@ -1,26 +1,20 @@
 import type { Assumptions, Profile } from "../rules/assumptions.js";
 import type { Instant } from "../rules/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { ActiveFault } from "./active-faults.js";
-import type { ApiCall } from "./api-call.js";
+import type { ApiCall, CallResult, Endpoint } from "./call.js";
 import type { VirtualClock } from "./clock.js";
-import type { Endpoint } from "./endpoint.js";
 import type { Farmers } from "./farmer-records/farmer-list.js";
-import type { FaultFacts, FiredFault } from "./fire-faults.js";
-import type { Invocation } from "./invocation.js";
-import type { CallResult } from "./journal/call-result.js";
+import type { ActiveFault } from "./faults.js";
 import type { ClientBehavior } from "./journal/client-behavior.js";
 import type { Counters } from "./journal/counts.js";
 import type { Journal } from "./journal/journal.js";
 import type { Platform } from "./platform.js";
-import type { RecordAdditions } from "./record-additions.js";
 import type { Registry } from "./registry.js";
 import type { RequestIds } from "./request-ids.js";
-import type { StoryProgress } from "./story-progress.js";
+import type { StoryProgress } from "./steps.js";
 import type { Timeline } from "./timeline.js";
 import type { Windows } from "./usage.js";
-import type { UserChanges } from "./user-changes.js";
-import type { VariantRules } from "./variants.js";
+import type { RecordAdditions, VariantRules } from "./variants.js";
 
 /**
  * The state of a running sandbox. Sandboxes share nothing that changes: a process can run many. A restart keeps these members,
@@ -93,8 +87,8 @@ export interface ScenarioState {
   // People.
   /** The scenario's steps that a presenter runs. */
   story: StoryProgress;
-  /** What users have changed since the start. */
-  changes: UserChanges;
+  /** Whether a user has changed anything since the start. */
+  isChangedByUser: boolean;
 }
 
 /** Replaces members of a sandbox's state, all at the same time. */
@@ -115,8 +109,8 @@ export interface StartOptions {
 }
 
 /**
- * The conditions of a client's run of `exec` or `certify`, which come before the state of its sandboxes. They are applied in
- * `src/runs`; this is all that a sandbox knows of them.
+ * A client's run of `exec` or `certify`, whose conditions come before the state of its sandboxes. They are applied in `src/runs`;
+ * this is all that a sandbox knows of them.
  */
 export interface ConditionedRun {
   /** The profile of all sandboxes. Default: each one's own. */
@@ -133,16 +127,22 @@ export interface ConditionedRun {
   readonly takeVariantShift: (call: ApiCall, status: number) => number;
   /** Whether its responses hide where a request ended: there is no advice on them. */
   readonly hidesOutcomes: boolean;
-  /** What a client's call gets: what it would get without a run, or something in its place. */
-  readonly intercept: (sandbox: SandboxState, call: ApiCall, ownResponse: OwnResponse) => CallResult;
+  /** What a client's call gets, with the trace that the run keeps of it. */
+  readonly resultOf: (sandbox: SandboxState, call: ApiCall) => CallResult;
 }
 
-/** What a call gets if its run puts nothing in place of it. */
-export interface OwnResponse {
-  /** What faults see of the call. */
-  readonly facts: FaultFacts;
-  /** The sandbox's own fault that is due. The faults have counted the request already. */
-  readonly fault: FiredFault | undefined;
-  /** Responds as the checks decide, or with this fault. Counts the request for the limits of its key, unless the fault replaces the response (R24). */
-  readonly respond: () => CallResult;
+/** How the user starts things, for the commands in advice. */
+export interface Invocation {
+  /** Options that curl needs to reach the server. */
+  readonly curlOptions: string;
+  /** The command that certifies a client. */
+  readonly certify: string;
+  /** The client's command. */
+  readonly command: string;
+}
+
+/** How the user reaches a server and certifies a client. `program`: how svc-sandbox is started. */
+export function invocationOfServer(isSecure = false, program = "svc-sandbox"): Invocation {
+  const curlOptions = isSecure ? "-k" : "";
+  return { curlOptions, certify: `${program} certify`, command: "npm test" };
 }

@@ -1,105 +1,142 @@
+import { type Assumptions, profiles } from "../rules/assumptions.js";
+import type { KeyRecord } from "../rules/key-record.js";
 import { lastClockInstant } from "../rules/key-state.js";
+import { environments } from "../rules/key-text.js";
+import { organizationViewFields } from "../rules/organization.js";
 import type { OutcomeId } from "../rules/outcomes.js";
+import { defaultSeed } from "../rules/seed.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { VirtualClock } from "./clock.js";
+import * as s from "../schema/shape.js";
+import { VirtualClock } from "./clock.js";
+import { activateFaults, type Fault, writtenFaults } from "./faults.js";
 import type { ClientBehavior } from "./journal/client-behavior.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
-import { jsonWithParts } from "./json-with-parts.js";
+import { type KeyEntry, Registry } from "./registry.js";
 import { RequestIds } from "./request-ids.js";
-import { replaceState, type SandboxState } from "./sandbox-state.js";
-import { snapshotInParts } from "./snapshot.js";
-import type { Start } from "./start.js";
-import { createState } from "./start-sandbox.js";
-import type { PlayedStep } from "./step-results.js";
-import type { StoryProgress } from "./story-progress.js";
+import type { SandboxState } from "./sandbox-state.js";
+import { type Start, sandboxWith, scenarioState } from "./start-sandbox.js";
+import type { StoryProgress } from "./steps.js";
 import type { Timeline } from "./timeline.js";
-import { UserChanges } from "./user-changes.js";
+
+// A sandbox as JSON, without the options of its start. It has the records and the clock as they are, and is no scenario: what a
+// sandbox has acknowledged can always be continued, whatever the rules for what people write say of it.
 
 /** How many of the latest requests of the journal are saved. */
 const maxSaved = 100;
 
-/**
- * A sandbox as plain data, without the options of its start. `restoreSandbox` starts its `snapshot`, then sets what a scenario
- * cannot say: the other members.
- */
-export interface SavedSandbox {
+/** A time as the sandbox has it, in epoch milliseconds. */
+const time = s.number();
+
+const savedOrganization = s.mapping({
+  ref: s.text(),
+  id: s.text(),
+  name: s.text(),
+  ...organizationViewFields,
+});
+
+const savedKey = s.mapping({
+  ref: s.text(),
+  organization: s.text(),
+  name: s.text(),
+  scopes: s.list(s.text()),
+  limits: s.mapping({ perMinute: s.integer(), perDay: s.integer() }),
+  environment: s.choice(environments),
+  legacy: s.flag(),
+  sha256: s.text(),
+  createdAt: s.optional(time),
+  revokedAt: s.optional(time),
+  expiresAt: s.optional(time),
+  overlapEndsAt: s.optional(time),
+  replacedBy: s.optional(s.text()),
+  replaces: s.optional(s.text()),
+  usage: s.mapping({
+    minuteCount: s.integer(),
+    minuteEndsAt: time,
+    dayCount: s.integer(),
+    dayEndsAt: time,
+    countedAt: s.list(time),
+  }),
+});
+
+/** A part that only its type describes: a state file has a checksum, and the number of its form. */
+const plainData = <Data>() => s.anything() as s.Shape<Data>;
+
+/** All that a sandbox needs to continue, and what it keeps of requests. */
+export const savedSandboxShape = s.mapping({
   /** When it was saved, on the platform's wall clock (epoch milliseconds). */
-  readonly at: number;
-  readonly name: string;
+  at: time,
+  name: s.text(),
   /** The YAML of its scenario. */
-  readonly text: string | undefined;
+  text: s.optional(s.text()),
   /** The scenario that a reset starts again. */
-  readonly scenario: Scenario;
-  /** The state as a scenario. */
-  readonly snapshot: Scenario;
-  /** When the scenario started (epoch milliseconds of its clock). */
-  readonly startedAt: number;
-  /** The number of the last request, of any series of ids. */
-  readonly lastNumber: number;
+  scenario: plainData<Scenario>(),
+  /** `startedAt`: when the scenario started, on this clock. */
+  clock: s.mapping({ startedAt: time, now: time, frozen: s.flag() }),
+  profile: s.choice(profiles),
+  ownAssumptions: plainData<Partial<Assumptions>>(),
+  organizations: s.list(savedOrganization),
+  /** As scenarios write them, with absolute times. */
+  faults: s.list(plainData<Fault>()),
   /** Includes the steps that ran, so that the others keep their numbers. */
-  readonly timeline: Timeline;
-  readonly story: SavedStory;
-  /** What users have changed since the start. */
-  readonly changes: readonly (readonly [name: string, valueWithoutUsers: string])[];
+  timeline: plainData<Timeline>(),
+  /** How far the story is. Its steps are those of the scenario. */
+  story: plainData<Omit<StoryProgress, "steps">>(),
+  isChangedByUser: s.flag(),
+  /** The series of request ids, and how many requests it has had. */
+  requestIds: s.mapping({ series: s.integer(), count: s.integer() }),
   /** The latest requests of the journal, oldest first. */
-  readonly exchanges: readonly Exchange[];
+  exchanges: s.list(plainData<Exchange>()),
   /** How many requests the journal has recorded in total. */
-  readonly total: number;
+  total: s.integer(),
   /** The counts of the report. */
-  readonly counts: Counts;
-  /** The refs of the keys, in the scenario's order, then in order of creation. */
-  readonly keys: readonly string[];
-  readonly behavior: SavedBehavior;
+  counts: plainData<Counts>(),
+  /** What advice depends on: as in `ClientBehavior`. */
+  behavior: s.mapping({
+    lastRejections: s.list(plainData<readonly [fingerprint: string, outcome: OutcomeId]>()),
+    preflightOrigins: s.list(s.text()),
+    keysThatWorked: s.list(s.text()),
+    rotatedKeys: s.list(s.text()),
+  }),
+  /** In the scenario's order, then in order of creation. */
+  keys: s.list(savedKey),
+});
+
+export interface SavedSandbox extends s.ValueOf<typeof savedSandboxShape> {}
+
+/** The JSON of a sandbox as a `SavedSandbox`, in parts: with 100,000 keys, it would take as much memory as the sandbox. */
+export function* saveSandbox(sandbox: SandboxState): Generator<string> {
+  const withoutKeys = JSON.stringify(savedWithoutKeys(sandbox));
+  yield `${withoutKeys.slice(0, -1)},"keys":[`; // the object goes on
+  let separator = "";
+  for (const entry of sandbox.registry.keys.values()) {
+    yield separator + JSON.stringify(savedKeyOf(entry));
+    separator = ",";
+  }
+  yield "]}";
 }
 
-/** How far the story is: as in `StoryProgress`, without its steps, which the scenario has. */
-interface SavedStory {
-  readonly next: number;
-  readonly results: readonly (readonly [step: number, asExpected: boolean])[];
-  readonly last: PlayedStep | undefined;
-  readonly resumesAtEnd: boolean;
-}
-
-/** What advice depends on: as in `ClientBehavior`. */
-interface SavedBehavior {
-  readonly lastRejections: readonly (readonly [fingerprint: string, outcome: OutcomeId])[];
-  readonly preflightOrigins: readonly string[];
-  readonly keysThatWorked: readonly string[];
-  readonly rotatedKeys: readonly string[];
-}
-
-/** The JSON of a sandbox as a `SavedSandbox`, in parts. */
-export function saveSandbox(sandbox: SandboxState): Iterable<string> {
-  // The wall clock is read first, so that the restored clock never lags behind.
-  const at = sandbox.platform.time();
-  const snapshot = snapshotInParts(sandbox, sandbox.clock.now());
-  // `undefined` only keeps the place of the snapshot, whose parts are written there.
-  const saved = { ...savedWithoutSnapshot(sandbox), at, snapshot: undefined };
-  return jsonWithParts(saved, "snapshot", snapshot);
-}
-
-/** What the snapshot cannot say of a sandbox, because a scenario has no field for it. */
-function savedWithoutSnapshot(sandbox: SandboxState): Omit<SavedSandbox, "at" | "snapshot"> {
-  const { timeline, story, journal, behavior, registry } = sandbox;
+function savedWithoutKeys(sandbox: SandboxState): Omit<SavedSandbox, "keys"> {
+  const { clock, requestIds, story, journal, behavior, registry } = sandbox;
+  const { steps, ...progress } = story;
   return {
+    // The wall clock is read first, so that the restored clock never lags behind.
+    at: sandbox.platform.time(),
     name: sandbox.name,
     text: sandbox.text,
     scenario: sandbox.scenario,
-    startedAt: sandbox.startedAt,
-    lastNumber: sandbox.requestIds.latestNumber(),
-    timeline,
-    story: {
-      next: story.next,
-      results: [...story.results],
-      last: story.last,
-      resumesAtEnd: story.resumesAtEnd,
-    },
-    changes: [...sandbox.changes.entries()],
+    clock: { startedAt: sandbox.startedAt, now: clock.now(), frozen: clock.isFrozen() },
+    profile: sandbox.profile,
+    ownAssumptions: sandbox.ownAssumptions,
+    organizations: Array.from(registry.organizations.values(), ({ organization }) => organization),
+    faults: writtenFaults(sandbox.faults),
+    timeline: sandbox.timeline,
+    story: progress,
+    isChangedByUser: sandbox.isChangedByUser,
+    requestIds: { series: requestIds.series, count: requestIds.count() },
     exchanges: journal.requests({ probes: true, limit: maxSaved }),
     total: journal.total(),
     counts: sandbox.counters.read(),
-    keys: [...registry.keys.keys()],
     behavior: {
       lastRejections: [...behavior.lastRejections],
       preflightOrigins: [...behavior.preflightOrigins],
@@ -109,58 +146,68 @@ function savedWithoutSnapshot(sandbox: SandboxState): Omit<SavedSandbox, "at" | 
   };
 }
 
+function savedKeyOf({ key, usage }: KeyEntry): SavedSandbox["keys"][number] {
+  return { ...key, usage };
+}
+
 /**
  * Continues a saved sandbox in place of the scenario of a start, whose options are then only for scenarios that start later. The
- * saved clock has advanced meanwhile, unless it is frozen. The next series of request ids begins.
+ * saved clock has advanced meanwhile, unless it is frozen.
  */
 export function restoreSandbox(saved: SavedSandbox, start: Start): SandboxState {
-  // In this order: the snapshot starts a sandbox, what it cannot say replaces members of the new state, and then the clock catches up.
-  const { name, text, scenario } = saved;
-  // Read before the clock starts: from then on, the clock counts the time itself.
-  const msSinceSaved = start.platform.time() - saved.at;
-  const sandbox = createState({ ...start, scenario: saved.snapshot, name, text });
-
-  // The latest requests may not be saved: no id of their series is given out again.
-  const savedIds = new RequestIds(sandbox.seed, saved.lastNumber);
-  const requestIds = savedIds.nextSeries(sandbox.seed, savedIds.countInSeries());
-
-  // A reset starts the saved scenario again, and not the snapshot. The story and the timeline are those of the saved scenario, too.
-  replaceState(sandbox, {
-    scenario,
-    startedAt: saved.startedAt,
-    requestIds,
-    story: restoredStory(saved),
-    changes: new UserChanges(saved.changes),
-    timeline: { ...saved.timeline },
+  const { name, text, scenario, requestIds } = saved;
+  const { platform } = start;
+  // Both are read first: from then on, the clock counts the time itself.
+  const readAt = platform.steadyTime();
+  const msSinceSaved = platform.time() - saved.at;
+  const now = timeAfter(saved.clock, msSinceSaved);
+  const clock = new VirtualClock({
+    time: platform.steadyTime,
+    start: now,
+    readAt,
+    frozen: saved.clock.frozen,
   });
-  sandbox.registry.sort(saved.keys);
+
+  const ownStart: Start = { ...start, name, text, scenario };
+  const { seed = defaultSeed } = scenario;
+  const state = scenarioState(ownStart, {
+    clock,
+    startedAt: saved.clock.startedAt,
+    profile: saved.profile,
+    ownAssumptions: saved.ownAssumptions,
+    makeRegistry: () => restoredRegistry(saved),
+    faults: activateFaults(saved.faults, seed, now),
+    timeline: { ...saved.timeline },
+    story: { ...saved.story, steps: scenario.story ?? [], results: [...saved.story.results] },
+    // The latest requests may not be saved: no id of their series is given out again.
+    requestIds: new RequestIds(seed, requestIds.series + 1, requestIds.count),
+    isChangedByUser: saved.isChangedByUser,
+  });
+
+  const sandbox = sandboxWith(ownStart, state);
   restoreBehavior(sandbox.behavior, saved.behavior);
   sandbox.counters.restore(saved.counts);
-  catchUp(sandbox.clock, msSinceSaved);
   sandbox.journal.replaceWith(saved.exchanges, saved.total);
   return sandbox;
 }
 
-function restoredStory({ scenario, story }: SavedSandbox): StoryProgress {
-  const steps = scenario.story ?? [];
-  return {
-    steps,
-    next: Math.min(story.next, steps.length),
-    results: new Map(story.results),
-    last: story.last,
-    resumesAtEnd: story.resumesAtEnd,
-  };
-}
-
-/** Advances a clock that runs by the time for which its sandbox did not. */
-function catchUp(clock: VirtualClock, msSinceSaved: number): void {
-  if (clock.isFrozen()) return;
-  const duration = Math.min(msSinceSaved, lastClockInstant - clock.now());
+/** The time that a saved clock shows now: it has advanced unless it is frozen. */
+function timeAfter({ now, frozen }: SavedSandbox["clock"], msSinceSaved: number): number {
   // The wall clock may have been set back.
-  if (duration > 0) clock.advance(duration);
+  if (frozen || msSinceSaved < 0) return now;
+  return Math.min(now + msSinceSaved, Math.max(now, lastClockInstant));
 }
 
-function restoreBehavior(behavior: ClientBehavior, saved: SavedBehavior): void {
+function restoredRegistry({ organizations, keys }: SavedSandbox): Registry {
+  const registry = new Registry(organizations);
+  for (const { usage, ...key } of keys) {
+    const record = key as KeyRecord; // JSON has no member that is `undefined`
+    registry.addKey(record, { ...usage, countedAt: [...usage.countedAt] });
+  }
+  return registry;
+}
+
+function restoreBehavior(behavior: ClientBehavior, saved: SavedSandbox["behavior"]): void {
   for (const [fingerprint, outcome] of saved.lastRejections) behavior.noteRejection(fingerprint, outcome);
   for (const origin of saved.preflightOrigins) behavior.notePreflight(origin);
   for (const ref of saved.keysThatWorked) behavior.keysThatWorked.add(ref);

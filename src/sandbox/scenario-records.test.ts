@@ -5,7 +5,7 @@ import type { Organization } from "../rules/organization.js";
 import type { KeyFields } from "../scenario/keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { Registry } from "./registry.js";
-import { scenarioRecords, startKey } from "./scenario-records.js";
+import { startRecords } from "./scenario-records.js";
 import { startUsage } from "./usage.js";
 
 const bank = { ref: "bank", status: "active" } as Organization;
@@ -30,15 +30,15 @@ test("R11 a key is found only by its hash, and an unknown key never, with or wit
 
 const start = Date.parse("2026-03-02T09:00:00Z");
 const windows = { sliding: false, dayResetsAt: 0 };
-const noneAdded = { perMinute: 0, perDay: 0 };
+const additions = { nameEnding: "", scopes: [], limits: { perMinute: 0, perDay: 0 }, variants: [] };
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+
+const started = (scenario: Scenario, seed = 1) =>
+  startRecords(scenario, seed, sha256, start, { windows, additions });
 
 function build(keys: Record<string, KeyFields>, population?: Scenario["population"]) {
   const scenario = { version: 1, organizations: { bank: { type: "bank", keys } }, population } as Scenario;
-  const { organizations, keys: unstarted } = scenarioRecords(scenario, 1, sha256);
-  const registry = new Registry(organizations);
-  for (const key of unstarted) startKey(registry, key, start, windows, noneAdded);
-  return Object.fromEntries(Array.from(registry.keys, ([ref, { key }]) => [ref, key]));
+  return Object.fromEntries(Array.from(started(scenario).keys, ([ref, { key }]) => [ref, key]));
 }
 
 test("R26 R37 the keys of a rotation share the settings of one of them, and the name of the first", () => {
@@ -71,7 +71,8 @@ function startOrganizations(count: number): readonly Organization[] {
   for (let i = 0; i < count; i++) {
     organizations[`organization-${i}`] = { type: i % 2 === 0 ? "bank" : "insurer" };
   }
-  return scenarioRecords({ version: 1, organizations }, 1, sha256).organizations;
+  const registry = started({ version: 1, organizations });
+  return Array.from(registry.organizations.values(), ({ organization }) => organization);
 }
 
 const tradeWord = { bank: /\b(Bank|Credit Union)\b/, insurer: /\b(Insurance|Assurance)\b/ };
@@ -92,7 +93,7 @@ test("the name of a key is a system, sometimes with an installation of it, and d
     const keys: Record<string, KeyFields> = {};
     for (let i = 0; i < 500; i++) keys[`key-${i}`] = { environment: "test" };
     const scenario: Scenario = { version: 1, organizations: { bank: { type: "bank", keys } } };
-    return scenarioRecords(scenario, seed, sha256).keys.map(({ record }) => record.name);
+    return Array.from(started(scenario, seed).keys.values(), ({ key }) => key.name);
   };
   const names = namesOf(1);
   const shape = /^[A-Z][a-z]+(?: [a-z]+)*(?:, [a-z]+(?: [a-z]+)*)?$/;

@@ -1,4 +1,4 @@
-import type { KeyRecord } from "../rules/key-record.js";
+import type { KeyLimits, KeyRecord } from "../rules/key-record.js";
 import { type Organization, readAccess } from "../rules/organization.js";
 import type { Writable } from "../rules/writable.js";
 import {
@@ -18,17 +18,14 @@ import {
   type ScenarioKey,
   type ScenarioOrganization,
   scenarioSecret,
-  unknownSecret,
 } from "../scenario/keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { requireInstant } from "./clock.js";
 import { inventKeyName, inventOrganizationName } from "./invented-names.js";
-import { raisedLimits } from "./raised-limits.js";
-import type { RecordAdditions } from "./record-additions.js";
-import type { Registry } from "./registry.js";
-import { requireInstant } from "./time-input.js";
-import { startUsage, type Windows } from "./usage.js";
-
-type Hash = (text: string) => string;
+import type { Platform } from "./platform.js";
+import { Registry } from "./registry.js";
+import type { SandboxState } from "./sandbox-state.js";
+import { startUsage } from "./usage.js";
 
 /** A sandbox's organizations and keys before there is a clock. */
 interface ScenarioRecords {
@@ -36,11 +33,9 @@ interface ScenarioRecords {
   readonly population: Scenario["population"];
   readonly organizations: readonly Organization[];
   readonly keys: readonly UnstartedKey[];
-  /** The SHA-256 of the key that stands for `unknown`. */
-  readonly unknownKeyHash: string;
 }
 
-/** A key of a scenario before there is a clock. At the start of the clock, `startKey` adds the times that count from there, and the usage. */
+/** A key of a scenario before there is a clock. At the start of the clock, `startRecords` adds the times that count from there, and the usage. */
 interface UnstartedKey {
   /** Its record, without the ends. */
   readonly record: KeyRecord;
@@ -56,7 +51,7 @@ interface UnstartedKey {
 const latestRecords = new WeakMap<object, ScenarioRecords>();
 
 /** The records of a scenario with a seed. If its last start had the same organizations, population and seed, they are those of that start. */
-export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
+function scenarioRecords(scenario: Scenario, seed: number, sha256: Platform["sha256"]): ScenarioRecords {
   const { organizations = {}, population } = scenario;
   const latest = latestRecords.get(organizations);
   if (latest?.seed === seed && latest.population === population) return latest;
@@ -66,7 +61,7 @@ export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash):
   return records;
 }
 
-function buildRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
+function buildRecords(scenario: Scenario, seed: number, sha256: Platform["sha256"]): ScenarioRecords {
   const organizations: Organization[] = [];
   for (const [ref, fields] of allOrganizations(scenario)) {
     organizations.push(buildOrganization(ref, fields, seed));
@@ -76,7 +71,6 @@ function buildRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioR
     population: scenario.population,
     organizations,
     keys: buildKeys([...allKeys(scenario)], seed, sha256),
-    unknownKeyHash: sha256(unknownSecret(seed)),
   };
 }
 
@@ -91,7 +85,11 @@ export function buildOrganization(ref: string, fields: ScenarioOrganization, see
   };
 }
 
-function buildKeys(scenarioKeys: readonly ScenarioKey[], seed: number, sha256: Hash): UnstartedKey[] {
+function buildKeys(
+  scenarioKeys: readonly ScenarioKey[],
+  seed: number,
+  sha256: Platform["sha256"],
+): UnstartedKey[] {
   const positions = positionsInRotations(scenarioKeys);
   const keys: UnstartedKey[] = [];
   for (const key of scenarioKeys) {
@@ -101,7 +99,12 @@ function buildKeys(scenarioKeys: readonly ScenarioKey[], seed: number, sha256: H
   return keys;
 }
 
-function buildKey(key: ScenarioKey, position: RotationPosition, seed: number, sha256: Hash): UnstartedKey {
+function buildKey(
+  key: ScenarioKey,
+  position: RotationPosition,
+  seed: number,
+  sha256: Platform["sha256"],
+): UnstartedKey {
   const { ref, organization, fields } = key;
   const { replaces, rotation } = position;
   const name = rotation.writtenSettings.name ?? inventKeyName(seed, rotation.oldestRef);
@@ -120,23 +123,62 @@ function buildKey(key: ScenarioKey, position: RotationPosition, seed: number, sh
   return { record, fields, ends: endsOf(fields), rotation };
 }
 
-/** Adds a scenario's key to the registry, as it is at the start of the clock (epoch milliseconds). `added`: what `varied` adds to limits. */
-export function startKey(
-  registry: Registry,
-  { record, fields, ends, rotation }: UnstartedKey,
+/**
+ * The organizations and keys of a scenario at the start of the clock (epoch milliseconds). The assumptions decide in which windows
+ * their usage counts, and what the profile `varied` adds to their limits.
+ */
+export function startRecords(
+  scenario: Scenario,
+  seed: number,
+  sha256: Platform["sha256"],
   start: number,
-  windows: Windows,
-  added: RecordAdditions["limits"],
-): void {
-  const { this_minute: thisMinute, today, counted_at } = fields.usage ?? {};
-  const countedAt = counted_at?.map(requireInstant);
-  const usage = startUsage(windows, start, { thisMinute, today, countedAt });
+  { windows, additions }: Pick<SandboxState, "windows" | "additions">,
+): Registry {
+  const { organizations, keys } = scenarioRecords(scenario, seed, sha256);
+  const registry = new Registry(organizations);
+  for (const { record, fields, ends, rotation } of keys) {
+    const { this_minute: thisMinute, today, counted_at } = fields.usage ?? {};
+    const countedAt = counted_at?.map(requireInstant);
+    const usage = startUsage(windows, start, { thisMinute, today, countedAt });
 
-  const limits = raisedLimits(record.limits, rotation, added);
-  const areLimitsRaised = limits !== record.limits;
-  let key = record;
-  if (ends !== undefined) key = { ...key, ...endsFrom(start, ends) };
-  // Without a copy, sandboxes of the same scenario share the record: one may have 100,000 keys.
-  if (areLimitsRaised) key = { ...key, limits };
-  registry.addKey(key, usage);
+    const limits = raisedLimits(record.limits, rotation, additions.limits);
+    const areLimitsRaised = limits !== record.limits;
+    let key = record;
+    if (ends !== undefined) key = { ...key, ...endsFrom(start, ends) };
+    // Without a copy, sandboxes of the same scenario share the record: one may have 100,000 keys.
+    if (areLimitsRaised) key = { ...key, limits };
+    registry.addKey(key, usage);
+  }
+  return registry;
+}
+
+/**
+ * The limits of a scenario's key at the start, with what the profile `varied` adds to them. `rotation` is what the key has in common
+ * with the keys that it replaced, and with those that replaced it. A limit is fixed, and gets nothing added, if the scenario sets it,
+ * or if one of these keys has used it up at the start.
+ *
+ * | fixed            | the minute gets more | the day gets more |
+ * |------------------|----------------------|-------------------|
+ * | neither          | yes                  | yes               |
+ * | only the minute  | no                   | yes               |
+ * | the day, or both | no                   | no                |
+ *
+ * While the day is fixed, the minute gets nothing more either: with more requests a minute, the day would be used up sooner.
+ */
+function raisedLimits(
+  limits: KeyLimits,
+  rotation: RotationPosition["rotation"],
+  added: KeyLimits,
+): KeyLimits {
+  if (added.perMinute === 0 && added.perDay === 0) return limits;
+  const { mostUsed, writtenSettings } = rotation;
+  const written = writtenSettings.limits ?? {};
+
+  const isDayFixed = written.per_day !== undefined || mostUsed.today >= limits.perDay;
+  if (isDayFixed) return limits;
+  const perDay = limits.perDay + added.perDay;
+
+  const isMinuteFixed = written.per_minute !== undefined || mostUsed.thisMinute >= limits.perMinute;
+  if (isMinuteFixed) return { perMinute: limits.perMinute, perDay };
+  return { perMinute: limits.perMinute + added.perMinute, perDay };
 }

@@ -5,8 +5,7 @@ import { isoTime } from "../rules/time.js";
 import type { Writable } from "../rules/writable.js";
 import { type KeyFields, listedKeys, populatedKeyAt, type ScenarioOrganization } from "../scenario/keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { writtenFaults } from "./active-faults.js";
-import { jsonWithParts } from "./json-with-parts.js";
+import { writtenFaults } from "./faults.js";
 import type { KeyEntry } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { remainingSteps } from "./timeline.js";
@@ -22,37 +21,11 @@ const endFields = [
 /** The state as a scenario: a sandbox that starts from it behaves the same. It has hashes of run-time keys (R35), and no story. */
 export function snapshotSandbox(sandbox: SandboxState): Scenario {
   const now = sandbox.clock.now();
-  return snapshotOf(sandbox, now, Object.fromEntries(snapshotOrganizations(sandbox, now)));
-}
-
-/** The JSON of the state at `now`, in parts: with 100,000 keys, its organizations would take as much memory as the sandbox. */
-export function snapshotInParts(sandbox: SandboxState, now: number): Iterable<string> {
-  const withoutOrganizations = snapshotOf(sandbox, now, {});
-  const organizations = jsonOfEntries(snapshotOrganizations(sandbox, now));
-  return jsonWithParts(withoutOrganizations, "organizations", organizations);
-}
-
-/** The JSON of a mapping, with a part for each of its members. */
-function* jsonOfEntries(members: Iterable<readonly [name: string, value: object]>): Generator<string> {
-  let before = "{";
-  for (const [name, value] of members) {
-    yield `${before}${JSON.stringify(name)}:${JSON.stringify(value)}`;
-    before = ",";
-  }
-  yield before === "{" ? "{}" : "}";
-}
-
-/** The state at `now`, which the clock shows, as a scenario with these organizations. */
-function snapshotOf(
-  sandbox: SandboxState,
-  now: number,
-  organizations: NonNullable<Scenario["organizations"]>,
-): Scenario {
   // A story starts with its own scenario, and of the timeline, only the steps that are left.
   const { story, timeline, ...scenario } = sandbox.scenario;
   // Only explicit assumptions: the others may vary with the profile.
   const explicit = { ...sandbox.ownAssumptions, profile: sandbox.profile };
-  const assumptions = structuredClone(explicit) as ScenarioAssumptions; // a copy of what readers may not change
+  const assumptions = structuredClone(explicit) as NonNullable<Scenario["assumptions"]>; // a copy of what readers may not change
   // An empty list is written only if it replaces a list of the scenario.
   const faults = writtenFaults(sandbox.faults);
   const hasFaultsToWrite = faults.length > 0 || scenario.faults !== undefined;
@@ -60,11 +33,11 @@ function snapshotOf(
   const snapshot: Scenario = {
     ...scenario,
     seed: sandbox.seed,
-    requests_responded: sandbox.requestIds.countInSeries(),
+    requests_responded: sandbox.requestIds.count(),
     clock: { now: isoTime(now), frozen: sandbox.clock.isFrozen() },
     assumptions,
     ...(hasFaultsToWrite && { faults }),
-    organizations,
+    organizations: snapshotOrganizations(sandbox, now),
     population: snapshotPopulation(sandbox),
   };
 
@@ -73,28 +46,23 @@ function snapshotOf(
   return snapshot;
 }
 
-type ScenarioAssumptions = NonNullable<Scenario["assumptions"]>;
-type OrganizationWithKeys = ScenarioOrganization & { readonly keys: Readonly<Record<string, KeyFields>> };
-
 /** Each organization with its keys at `now`, also those of the population, by its ref. */
-function* snapshotOrganizations(
-  sandbox: SandboxState,
-  now: number,
-): Generator<[ref: string, organization: OrganizationWithKeys]> {
+function snapshotOrganizations(sandbox: SandboxState, now: number): Record<string, ScenarioOrganization> {
   const { registry, scenario } = sandbox;
   const listed = new Map<string, KeyFields>();
   for (const { ref, fields } of listedKeys(scenario)) listed.set(ref, fields);
 
+  const organizations: Record<string, ScenarioOrganization> = {};
   for (const { organization, keys } of registry.organizations.values()) {
-    const fieldsOfKeys: [ref: string, fields: KeyFields][] = [];
+    const fieldsOfKeys: Record<string, KeyFields> = {};
     for (const entry of keys) {
       const { ref } = entry.key;
       const startFields = listed.get(ref) ?? populatedKeyAt(ref, scenario)?.fields;
-      fieldsOfKeys.push([ref, snapshotKey(entry, startFields, sandbox, now)]);
+      fieldsOfKeys[ref] = snapshotKey(entry, startFields, sandbox, now);
     }
-    const fields = snapshotOrganization(organization);
-    yield [organization.ref, { ...fields, keys: Object.fromEntries(fieldsOfKeys) }];
+    organizations[organization.ref] = { ...snapshotOrganization(organization), keys: fieldsOfKeys };
   }
+  return organizations;
 }
 
 /** The farmers, which stay the same although the clock starts later. */

@@ -1,33 +1,61 @@
 import { profiles } from "../rules/assumptions.js";
+import { defaultSeed } from "../rules/seed.js";
 import { isoTime } from "../rules/time.js";
 import { checkedCopy } from "../rules/validation.js";
 import { checkDuplicates } from "../scenario/checks/duplicate-values.js";
-import { ProblemList, problemAt, ScenarioError } from "../scenario/problems.js";
+import { keyProblemsAtStart, pastStepProblem } from "../scenario/checks/start-rules.js";
+import { unknownSecret } from "../scenario/keys.js";
+import { type FieldProblem, ProblemList, problemAt, ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
 import { libraryNotation } from "../schema/notation.js";
 import * as s from "../schema/shape.js";
-import { requireClockTime } from "./clock.js";
-import { initialState, startOfClock } from "./initial-state.js";
-import { invocationOfServer } from "./invocation.js";
+import { behaviorOf } from "./behavior.js";
+import { requireClockTime, requireInstant, VirtualClock } from "./clock.js";
+import { Farmers } from "./farmer-records/farmer-list.js";
+import { activateFaults } from "./faults.js";
+import { ClientBehavior } from "./journal/client-behavior.js";
 import { Counters } from "./journal/counts.js";
 import { Journal } from "./journal/journal.js";
-import { runDue } from "./operations/run-due.js";
-import { replaceState, type SandboxState, type StartOptions } from "./sandbox-state.js";
-import type { Start, Surroundings } from "./start.js";
-import { requireInstant } from "./time-input.js";
-import { pastStepProblem } from "./timeline.js";
+import { runDue } from "./operations/operations.js";
+import type { Platform } from "./platform.js";
+import type { Registry } from "./registry.js";
+import { RequestIds } from "./request-ids.js";
+import {
+  type ConditionedRun,
+  type Invocation,
+  invocationOfServer,
+  replaceState,
+  type SandboxState,
+  type ScenarioState,
+  type StartOptions,
+} from "./sandbox-state.js";
+import { startRecords } from "./scenario-records.js";
+import { createTimeline } from "./timeline.js";
 
 // Each start is checked first, which changes nothing, and made then. What a user does, and how it differs:
 //
-// | a user                 | checked by           | made by           | a step before the start of the clock | ids of requests  |
-// |------------------------|----------------------|-------------------|--------------------------------------|------------------|
-// | starts a sandbox       | `checkedStart`       | `startSandbox`    | is an error, except with a set clock | of a new sandbox |
-// | starts another         | `checkedReplacement` | `replaceScenario` | is an error, except with a set clock | the next series  |
-// | resets                 | `restartSandbox`     | `restartSandbox`  | runs, since it may be over by now    | the next series  |
-// | continues from a file  | `checkedStart`       | `restoreSandbox`  | has run already                      | the next series  |
+// | a user                 | checked by           | made by           | what is over at the start of the clock | ids of requests  |
+// |------------------------|----------------------|-------------------|----------------------------------------|------------------|
+// | starts a sandbox       | `checkedStart`       | `startSandbox`    | is an error, except with a set clock   | of a new sandbox |
+// | starts another         | `checkedReplacement` | `replaceScenario` | is an error, except with a set clock   | the next series  |
+// | resets                 | `restartSandbox`     | `restartSandbox`  | runs, since it may be over by now      | the next series  |
+// | continues from a file  | `checkedStart`       | `restoreSandbox`  | has run already                        | the next series  |
 //
 // A clock is set by the option `now` or by the scenario. The steps before a set clock's start are due at the start.
+
+/** All that a sandbox starts with: a scenario with the options applied, and where the sandbox runs. `checkedStart` makes it. */
+export interface Start extends NamedScenario {
+  /** The options: those of a first start are kept for other scenarios that start later. */
+  readonly startOptions: StartOptions;
+  /** Whether the scenario itself does not set its clock: then only the start shows which times are over. */
+  readonly isClockOpen: boolean;
+  readonly platform: Platform;
+  /** The client's run that it belongs to, whose conditions come before the rest of the state. Default: none. */
+  readonly run?: ConditionedRun | undefined;
+  /** Default: that of a server without HTTPS, by the name of the program. */
+  readonly invocation?: Invocation | undefined;
+}
 
 const startOptionsShape = s.mapping({
   seed: s.optional(s.integer()),
@@ -42,7 +70,7 @@ const startOptionsShape = s.mapping({
 export function checkedStart(
   { scenario, name, text }: NamedScenario,
   options: StartOptions,
-  { platform, run, invocation }: Surroundings,
+  { platform, run, invocation }: Pick<Start, "platform" | "run" | "invocation">,
 ): Start {
   const { seed, frozen, profile } = options;
   const now = options.now === undefined ? undefined : requireInstant(options.now);
@@ -51,24 +79,62 @@ export function checkedStart(
 
   const startOptions: StartOptions = { seed, now, frozen, profile };
   const started = withOptions(scenario, startOptions);
-  if (seed !== undefined) requireDistinctValues(started);
-  return { name, scenario: started, text, startOptions, platform, run, invocation };
+  // A seed may generate what the scenario pins: two keys have one secret, or two organizations one id.
+  if (seed !== undefined) {
+    const problems = new ProblemList();
+    checkDuplicates(started, problems);
+    throwIfAny(problems.found);
+  }
+  const isClockOpen = scenario.clock?.now === undefined;
+  return { name, scenario: started, text, startOptions, isClockOpen, platform, run, invocation };
+}
+
+/** Returns a scenario that starts the same sandbox without the options: the same object if there are none. */
+function withOptions(scenario: Scenario, { seed, now, frozen, profile }: StartOptions): Scenario {
+  const isUnchanged = [seed, now, frozen, profile].every((option) => option === undefined);
+  if (isUnchanged) return scenario;
+
+  const changed = { ...scenario };
+  if (seed !== undefined) changed.seed = seed;
+  if (now !== undefined) changed.clock = { ...changed.clock, now: isoTime(requireInstant(now)) };
+  if (frozen !== undefined) changed.clock = { ...changed.clock, frozen };
+  if (profile !== undefined) changed.assumptions = { ...changed.assumptions, profile };
+  return changed;
+}
+
+/**
+ * Throws a `ScenarioError` for what only the start of the clock shows: a step of the timeline that is over, unless the clock is set,
+ * and keys whose times contradict what the scenario says of them.
+ */
+export function requirePossibleStart(start: Start): void {
+  const { scenario, isClockOpen } = start;
+  if (!isClockOpen) return;
+  const startedAt = startOfClock(start);
+  const problems = [...keyProblemsAtStart(scenario, startedAt)];
+  const isClockSet = scenario.clock?.now !== undefined;
+  const pastStep = isClockSet ? undefined : pastStepProblem(scenario, startedAt);
+  if (pastStep !== undefined) problems.push(pastStep);
+  throwIfAny(problems);
+}
+
+function throwIfAny(problems: readonly FieldProblem[]): void {
+  if (problems.length > 0) throw new ScenarioError(problems.map((problem) => problemAt(problem)));
 }
 
 /**
  * Starts a sandbox. What is due at the start runs with the first `runDue`, so that listeners hear of it. The same scenario, seed and
- * start result in the same ids, names, secrets and request ids. Throws as `requireStepsAhead` does.
+ * start result in the same ids, names, secrets and request ids. Throws as `requirePossibleStart` does.
  */
 export function startSandbox(start: Start): SandboxState {
-  requireStepsAhead(start);
-  return createState(start);
+  requirePossibleStart(start);
+  return sandboxWith(start, initialState(start));
 }
 
-/** The state of a new sandbox, of which no step has run. Its steps are not checked: those of a saved sandbox may be before the start of its clock. */
-export function createState(start: Start): SandboxState {
+/** A new sandbox, with this state of its scenario. */
+export function sandboxWith(start: Start, state: ScenarioState): SandboxState {
   const { platform, run, startOptions, invocation = invocationOfServer() } = start;
   return {
-    ...initialState(start),
+    ...state,
     platform,
     run,
     startOptions,
@@ -85,8 +151,7 @@ export function createState(start: Start): SandboxState {
 export function restartSandbox(sandbox: SandboxState, options: StartOptions = {}): void {
   // The scenario contains the options of the last start.
   const { scenario, name, text } = sandbox;
-  const start = checkedStart({ scenario, name, text }, options, surroundingsOf(sandbox));
-  replaceScenario(sandbox, start);
+  replaceScenario(sandbox, checkedStart({ scenario, name, text }, options, sandbox));
 }
 
 /**
@@ -105,19 +170,14 @@ export function checkedReplacement(
     frozen: options.frozen ?? first.frozen,
     profile: options.profile ?? first.profile,
   };
-  const start = checkedStart(another, completed, surroundingsOf(sandbox));
-  requireStepsAhead(start);
+  const start = checkedStart(another, completed, sandbox);
+  requirePossibleStart(start);
   return start;
-}
-
-/** Where a sandbox runs: another start has the same. */
-function surroundingsOf({ platform, run, invocation }: SandboxState): Surroundings {
-  return { platform, run, invocation };
 }
 
 /** Starts a checked scenario in place of a sandbox's, and runs what is due. Requests are counted from 1 again, with new ids. */
 export function replaceScenario(sandbox: SandboxState, start: Start): void {
-  const initial = initialState(start, sandbox.requestIds);
+  const initial = initialState(start, sandbox.requestIds.series + 1);
 
   // Everything is replaced before any listener can read it.
   replaceState(sandbox, initial);
@@ -127,33 +187,78 @@ export function replaceScenario(sandbox: SandboxState, start: Start): void {
   runDue(sandbox);
 }
 
-/** Throws a `ScenarioError` for a step of the timeline that is before the start of the clock, unless the clock is set. */
-export function requireStepsAhead({ scenario, platform, run }: Start): void {
-  // The option `now` sets it, too: `checkedStart` has put it into the scenario.
-  const isClockSet = scenario.clock?.now !== undefined;
-  if (isClockSet) return;
-
-  const problem = pastStepProblem(scenario, startOfClock(scenario, platform, run));
-  if (problem !== undefined) throw new ScenarioError([problemAt(problem)]);
+/** What follows from the scenario of a start, before any step has run. `series` is that of its request ids. */
+function initialState(start: Start, series = 0): ScenarioState {
+  const { scenario, platform } = start;
+  // Read first, so that the clock never lags behind the real time, however long the rest takes.
+  const readAt = platform.steadyTime();
+  const startedAt = startOfClock(start);
+  const { seed = defaultSeed, requests_responded: requestsBefore = 0, clock = {} } = scenario;
+  const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
+  return scenarioState(start, {
+    startedAt,
+    clock: new VirtualClock({ time: platform.steadyTime, start: startedAt, readAt, frozen: clock.frozen }),
+    profile,
+    ownAssumptions,
+    makeRegistry: (behavior) => startRecords(scenario, seed, platform.sha256, startedAt, behavior),
+    faults: activateFaults(scenario.faults ?? [], seed, startedAt),
+    timeline: createTimeline(scenario.timeline ?? [], startedAt),
+    story: {
+      steps: scenario.story ?? [],
+      next: 0,
+      results: [],
+      last: undefined,
+      resumesAtEnd: false,
+    },
+    requestIds: new RequestIds(seed, series, requestsBefore),
+    isChangedByUser: false,
+  });
 }
 
-/** Throws a `ScenarioError` if two keys have one secret, or two organizations one id: a seed may generate what the scenario pins. */
-function requireDistinctValues(scenario: Scenario): void {
-  const problems = new ProblemList();
-  checkDuplicates(scenario, problems);
-  const { found } = problems;
-  if (found.length > 0) throw new ScenarioError(found.map((problem) => problemAt(problem)));
+/** When the clock starts: at the scenario's time, or else at the run's, or else at the real time. */
+function startOfClock({ scenario, platform, run }: Start): number {
+  const now = scenario.clock?.now;
+  if (now !== undefined) return requireInstant(now);
+  return run?.clockStart ?? platform.time();
 }
 
-/** Returns a scenario that starts the same sandbox without the options: the same object if there are none. */
-function withOptions(scenario: Scenario, { seed, now, frozen, profile }: StartOptions): Scenario {
-  const isUnchanged = [seed, now, frozen, profile].every((option) => option === undefined);
-  if (isUnchanged) return scenario;
+/** What a sandbox begins with: at a start, as its scenario says; when it continues, as it was saved. */
+interface Beginning
+  extends Pick<
+    ScenarioState,
+    | "startedAt"
+    | "clock"
+    | "profile"
+    | "ownAssumptions"
+    | "faults"
+    | "timeline"
+    | "story"
+    | "requestIds"
+    | "isChangedByUser"
+  > {
+  readonly makeRegistry: (behavior: ReturnType<typeof behaviorOf>) => Registry;
+}
 
-  const changed = { ...scenario };
-  if (seed !== undefined) changed.seed = seed;
-  if (now !== undefined) changed.clock = { ...changed.clock, now: isoTime(requireInstant(now)) };
-  if (frozen !== undefined) changed.clock = { ...changed.clock, frozen };
-  if (profile !== undefined) changed.assumptions = { ...changed.assumptions, profile };
-  return changed;
+/** The state of a scenario that begins like this, with all that follows from it. */
+export function scenarioState(
+  { name, scenario, text, platform, run }: Start,
+  { makeRegistry, ...beginning }: Beginning,
+): ScenarioState {
+  const { seed = defaultSeed } = scenario;
+  const { startedAt, profile, ownAssumptions } = beginning;
+  const endpoints = platform.endpoints(scenario);
+  const behavior = behaviorOf({ seed, profile, ownAssumptions, run, endpoints });
+  return {
+    ...beginning,
+    ...behavior,
+    name,
+    scenario,
+    text,
+    seed,
+    endpoints,
+    registry: makeRegistry(behavior),
+    farmers: new Farmers(scenario, { seed, start: startedAt, make: platform.farmers }),
+    unknownKeyHash: platform.sha256(unknownSecret(seed)),
+    behavior: new ClientBehavior(),
+  };
 }

@@ -1,5 +1,11 @@
-import type { ActionName } from "../scenario/actions.js";
+import type { ActionErrorCode, SandboxError } from "../rules/errors.js";
+import type { FaultOutcomeId } from "../rules/fault-effects.js";
+import type { OutcomeId } from "../rules/outcomes.js";
+import { type ActionName, actionRefs, type StepKind } from "../scenario/actions.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { type FieldPath, pathText } from "../schema/field-path.js";
+import { quote } from "../schema/words.js";
+import type { KeyView, OrganizationView } from "./views.js";
 
 /** A step that a presenter runs. */
 export type StoryStep = NonNullable<Scenario["story"]>[number];
@@ -10,14 +16,209 @@ export type TimelineStep = NonNullable<Scenario["timeline"]>[number];
 /** What a step does to its sandbox: one of its members, or none. */
 export type StepAction = Pick<TimelineStep, ActionName>;
 
-/** Role of the user on the owner's site (R33). */
-export type Actor = "administrator" | "member";
+/** The story of a sandbox, and how far it is. */
+export interface StoryProgress {
+  readonly steps: readonly StoryStep[];
+  /** The index of the next step; the number of steps at the end of the story. */
+  next: number;
+  /** Whether each step that has run was as expected. */
+  readonly results: boolean[];
+  /** The result of the last step, without a secret; `undefined` before the first one. */
+  last: PlayedStep | undefined;
+  /** Whether a presenter's first step has frozen a running clock, which goes on after the last step. */
+  resumesAtEnd: boolean;
+}
 
-/** Who runs an operation: by default, an administrator. */
-export interface Initiator {
-  readonly actor?: Actor | undefined;
-  /** Whether the scenario runs it: secrets of new keys then derive from the seed and their refs. */
-  readonly isScripted?: boolean;
-  /** When the step of the timeline that runs it is due (epoch milliseconds). Default: not in a timeline. */
-  readonly dueAt?: number | undefined;
+/** Stands for a missing value in a difference. */
+const nothing = "nothing";
+
+/** How many characters of a value a difference shows. */
+const longestShown = 300;
+
+/** The result of an action: the new state of the changed key or organization, or the error. */
+export interface ActionResult {
+  readonly error: { readonly code: ActionErrorCode; readonly message: string } | null;
+  readonly key: KeyView | null;
+  readonly replacement: KeyView | null;
+  /** The full new key, shown only this once (R34). */
+  readonly secret: string | null;
+  readonly organization: OrganizationView | null;
+}
+
+/** One part of a step's result that is not as expected. */
+export interface StepDifference {
+  /** The field of `expect` that differs: `["body", "data", "usage", "today"]`. */
+  readonly path: FieldPath;
+  /** The value as JSON; `nothing` if there must be none. */
+  readonly expected: string;
+  readonly found: string;
+}
+
+/** A difference as results show it. */
+export interface ShownDifference extends Omit<StepDifference, "path"> {
+  /** `status`, `body.data.usage.today`, or `timeline[3].error` of a step of the timeline. */
+  readonly at: string;
+}
+
+/** A response to a request of the story. */
+export interface StoryResponse {
+  /** 0 without a response. */
+  readonly status: number;
+  /** Names in lowercase. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly outcome: OutcomeId;
+  readonly fault: FaultOutcomeId | null;
+}
+
+/** A request for display: `key` is a ref, `none`, `malformed` or `unknown`. */
+export interface SentRequest {
+  readonly method: string;
+  /** The path and its query. */
+  readonly path: string;
+  readonly key: string;
+  /** Names in lowercase. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  /** How often it was sent. */
+  readonly times: number;
+}
+
+/** The result of a story step: the source of its lines, prose and JSON. */
+export interface PlayedStep {
+  /** Counted from 1. */
+  readonly number: number;
+  /** The number of steps of the story. */
+  readonly of: number;
+  readonly kind: StepKind;
+  /** As the scenario has it. */
+  readonly step: StoryStep;
+  /** Its narration. */
+  readonly say: string | null;
+  readonly request: SentRequest | null;
+  /** The last response, if the request was sent several times. */
+  readonly response: StoryResponse | null;
+  /** The result of its action. */
+  readonly performed: ActionResult | null;
+  /** Why the step could not run. */
+  readonly failure: { readonly code: SandboxError["code"]; readonly message: string } | null;
+  /** The timeline steps that ran during this step. */
+  readonly timeline: readonly TimelineResult[];
+  /** The clock after the step; ISO 8601. */
+  readonly now: string;
+  /** The differences of the step itself. `timeline` has the differences of the timeline steps. */
+  readonly differences: readonly StepDifference[];
+}
+
+/** The result of a timeline step. Never contains a secret. */
+export interface TimelineResult {
+  /** Counted from 0. */
+  readonly index: number;
+  /** When, on the sandbox's clock; ISO 8601. */
+  readonly at: string;
+  readonly step: TimelineStep;
+  readonly performed: ActionResult;
+  /** At most one; none if the step has no `expect`, even if it was rejected. */
+  readonly differences: readonly StepDifference[];
+}
+
+/** Compares the result of an action with the expectation of its step. Without an `error`, the action is to succeed. */
+export function actionDifferences(
+  expected: { readonly error?: ActionErrorCode },
+  { error }: ActionResult,
+): StepDifference[] {
+  const wanted = expected.error;
+  if (wanted === error?.code) return [];
+  const actualError = error === null ? nothing : `${quote(error.code)} (${error.message})`;
+  return [{ path: ["error"], expected: shownValue(wanted), found: actualError }];
+}
+
+/** A value as a difference shows it: JSON, cut if it is long. */
+export function shownValue(value: unknown): string {
+  if (value === undefined) return nothing;
+  const text = JSON.stringify(value);
+  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+}
+
+/** The differences of a step as results show them. `inStep`: the path of a step of the timeline, such as `["timeline", 3]`; empty for a step of the story. */
+export function shownDifferences(
+  differences: readonly StepDifference[],
+  inStep: FieldPath = [],
+): ShownDifference[] {
+  return differences.map(({ path, expected, found }) => {
+    return { at: pathText([...inStep, ...path]), expected, found };
+  });
+}
+
+/** The differences of a step, and of the timeline steps that ran during it. */
+export function allDifferences({ differences, timeline }: PlayedStep): ShownDifference[] {
+  const ofAllSteps = shownDifferences(differences);
+  for (const { index, differences: ofTimeline } of timeline) {
+    ofAllSteps.push(...shownDifferences(ofTimeline, ["timeline", index]));
+  }
+  return ofAllSteps;
+}
+
+export function isAsExpected(step: PlayedStep): boolean {
+  return step.failure === null && allDifferences(step).length === 0;
+}
+
+/** The ref of the key of an action, and the ref of the key that replaces it; `null` where there is none. */
+interface KeyRefs {
+  readonly key: string | null;
+  readonly replacement: string | null;
+}
+
+/** The refs that the result of an action has; each that it has not is as its step writes it. Default of `result`: none yet. */
+export function keyRefsOf(action: StepAction, result: Partial<ActionResult> = {}): KeyRefs {
+  const written = writtenRefs(action);
+  return {
+    key: result.key?.ref ?? written.key,
+    replacement: result.replacement?.ref ?? written.replacement,
+  };
+}
+
+function writtenRefs(action: StepAction): KeyRefs {
+  const { key, newKey = null } = actionRefs(action);
+  // `create_key` has only a new key. A rotation has both: the new key replaces the other one.
+  if (key === undefined) return { key: newKey, replacement: null };
+  return { key, replacement: newKey };
+}
+
+/** A difference of a step with the field of the scenario that expects something else. */
+export interface FieldDifference {
+  /** For people: `status`, `body.data.usage.today`, `timeline[3].error`, …; `null` if the step could not run. */
+  readonly at: string | null;
+  readonly expected: string | null;
+  readonly found: string | null;
+  readonly message: string;
+  /** In the scenario: `["story", 0, "expect", "status"]`; of a step that could not run, the step itself. */
+  readonly field: FieldPath;
+}
+
+/** The differences of a step, then those of the timeline steps that ran during it. */
+export function fieldDifferences({ number, failure, differences, timeline }: PlayedStep): FieldDifference[] {
+  const storyStep = ["story", number - 1];
+  const withFields: FieldDifference[] = [];
+  if (failure !== null) {
+    withFields.push({ at: null, expected: null, found: null, message: failure.message, field: storyStep });
+  }
+  for (const difference of differences) {
+    withFields.push(fieldDifference(difference, pathText(difference.path), storyStep));
+  }
+
+  for (const { index, differences: ofTimeline } of timeline) {
+    const timelineStep = ["timeline", index];
+    for (const difference of ofTimeline) {
+      const at = pathText([...timelineStep, ...difference.path]);
+      withFields.push(fieldDifference(difference, at, timelineStep));
+    }
+  }
+  return withFields;
+}
+
+function fieldDifference(difference: StepDifference, at: string, step: FieldPath): FieldDifference {
+  const { path, expected, found } = difference;
+  const message = `${at}: expected ${expected}, found ${found}`;
+  return { at, expected, found, message, field: [...step, "expect", ...path] };
 }

@@ -1,20 +1,13 @@
-import { isoTime, parseTime } from "../rules/time.js";
+import { isoTime } from "../rules/time.js";
 import { timeFrom } from "../scenario/format/times.js";
-import type { FieldProblem } from "../scenario/problems.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
 import type { TimelineStep } from "./steps.js";
 
 /** The timeline of a sandbox, and how far it is. */
 export interface Timeline {
-  readonly steps: readonly TimedStep[];
+  /** Each step with the time when it is due (epoch milliseconds). */
+  readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
   /** The index of the next step; the number of steps at the end of the timeline. */
   next: number;
-}
-
-/** A step with the time when it is due (epoch milliseconds). */
-interface TimedStep {
-  readonly at: number;
-  readonly step: TimelineStep;
 }
 
 /**
@@ -25,7 +18,7 @@ interface TimedStep {
  * at 00:30, and is due at 02:00, too.
  */
 export function createTimeline(written: readonly TimelineStep[], start: number): Timeline {
-  const steps: TimedStep[] = [];
+  const steps: { at: number; step: TimelineStep }[] = [];
   let dueBefore = Number.NEGATIVE_INFINITY;
   for (const step of written) {
     const at = Math.max(dueBefore, timeFrom(start, step.at));
@@ -57,19 +50,4 @@ export function takeDueStep(
 /** The steps that have not run, with absolute times, so that a later start does not shift them. */
 export function remainingSteps({ steps, next }: Timeline): TimelineStep[] {
   return steps.slice(next).map(({ step, at }) => ({ ...step, at: isoTime(at) }));
-}
-
-/** The problem of the first step that is before the start of the clock, which neither the scenario nor an option sets. */
-export function pastStepProblem({ timeline = [] }: Scenario, startOfClock: number): FieldProblem | undefined {
-  for (const [index, { at }] of timeline.entries()) {
-    const time = parseTime(at);
-    if (time === undefined || time >= startOfClock) continue;
-    return {
-      code: "timeline_order",
-      field: ["timeline", index, "at"],
-      message: `the step is earlier (${at}) than the start of the clock, which the scenario does not set`,
-      hint: "write a later time, or set clock.now",
-    };
-  }
-  return undefined;
 }

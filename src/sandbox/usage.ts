@@ -1,4 +1,5 @@
 import type { Assumptions } from "../rules/assumptions.js";
+import type { KeyLimits } from "../rules/key-record.js";
 import { dayEnd, minute, minuteEnd } from "../rules/time.js";
 
 /** When the counts of requests start again. */
@@ -97,4 +98,65 @@ function hasMinuteChanged(usage: Usage, { sliding }: Windows, now: number): bool
   if (!sliding) return now >= usage.minuteEndsAt;
   const oldest = usage.countedAt[0];
   return oldest !== undefined && now - oldest >= minute;
+}
+
+/** A limit and its use in the current window. */
+export interface LimitUse {
+  readonly quota: number;
+  readonly used: number;
+  /** When the remaining quota grows (epoch milliseconds). */
+  readonly resetsAt: number;
+}
+
+export interface LimitUses {
+  readonly minute: LimitUse;
+  readonly day: LimitUse;
+}
+
+/**
+ * The reached limit that a client must wait for; `undefined` if none is reached. Of two, a limit of 0 comes before one that
+ * resets; otherwise the one that resets last counts, at a tie that of the minute.
+ */
+export function reachedLimit({ minute, day }: LimitUses): keyof LimitUses | undefined {
+  const isMinuteReached = minute.used >= minute.quota;
+  const isDayReached = day.used >= day.quota;
+  if (!isMinuteReached && !isDayReached) return undefined;
+  if (!isDayReached) return "minute";
+  if (!isMinuteReached) return "day";
+
+  // Both are reached. A limit of 0 stays reached.
+  if (minute.quota === 0 && day.quota > 0) return "minute";
+  if (day.quota === 0 && minute.quota > 0) return "day";
+  return day.resetsAt > minute.resetsAt ? "day" : "minute";
+}
+
+/** The limits of a key, and how much of each is used now. */
+export function limitUses(
+  { key, usage }: { readonly key: { readonly limits: KeyLimits }; readonly usage: Usage },
+  windows: Windows,
+  now: number,
+): LimitUses {
+  const { limits } = key;
+  const current = usageAt(usage, windows, now);
+  let resetsAt = current.minuteEndsAt;
+  if (windows.sliding) resetsAt = slidingMinuteResetsAt(current.countedAt, limits.perMinute, now);
+  return {
+    minute: { quota: limits.perMinute, used: current.minuteCount, resetsAt },
+    day: { quota: limits.perDay, used: current.dayCount, resetsAt: current.dayEndsAt },
+  };
+}
+
+/**
+ * When the remaining quota of a sliding minute grows: each request stops counting a minute after it came. `cameAt`: when those
+ * came that count, oldest first.
+ */
+function slidingMinuteResetsAt(cameAt: readonly number[], perMinute: number, now: number): number {
+  // A limit of 0 never grows, and an unused limit cannot: a client is told a whole minute.
+  if (perMinute === 0 || cameAt.length === 0) return now + minute;
+
+  // Up to the limit, the quota grows when the oldest request stops counting. Over the limit, more of them must stop: of five
+  // requests with a limit of three, the oldest three. The last of these has the index 5 - 3.
+  const lastToLeave = Math.max(0, cameAt.length - perMinute);
+  const cameLastToLeave = cameAt[lastToLeave] as number; // the limit is not 0, so the index is below the length
+  return cameLastToLeave + minute;
 }

@@ -1,16 +1,81 @@
 import { type Assumptions, type Profile, resolveAssumptions } from "../rules/assumptions.js";
-import { keyStateAt } from "../rules/key-state.js";
-import { fingerprintOf } from "../rules/key-text.js";
+import { type KeyStateName, keyStateAt } from "../rules/key-state.js";
+import { type Environment, fingerprintOf } from "../rules/key-text.js";
 import type { Organization } from "../rules/organization.js";
 import { isoTime } from "../rules/time.js";
+import type { Endpoint } from "./call.js";
 import type { VirtualClock } from "./clock.js";
-import { type Exchange, sourceOf } from "./journal/exchange.js";
-import type { KeyEntry } from "./registry.js";
-import type { SandboxState } from "./sandbox-state.js";
-import { usageAt } from "./usage.js";
-import type { ClockView, KeyView, ListedKeyRef, OrganizationView, RequestView } from "./view-shapes.js";
+import type { KeyEntry, Registry } from "./registry.js";
+import { usageAt, type Windows } from "./usage.js";
+import type { RecordAdditions } from "./variants.js";
 
-export function viewKey(entry: KeyEntry, sandbox: SandboxState, now = sandbox.clock.now()): KeyView {
+// What lists show of a sandbox. The functions that make the views are in `views.ts`, which pages read without these.
+
+/**
+ * The ref of a key as a sandbox lists it. Methods that take a key accept a ref of the scenario's type, so that a compiler finds a
+ * misspelled one, or a ref with this type: `keys.revoke(keys.list()[0].ref)`.
+ */
+export type ListedKeyRef = string & { readonly listedKeyRef: true };
+
+/** A key in lists; never contains the key itself (R34). Times are ISO 8601. */
+export interface KeyView {
+  readonly ref: ListedKeyRef;
+  readonly organization: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly limits: { readonly perMinute: number; readonly perDay: number };
+  readonly environment: Environment;
+  readonly legacy: boolean;
+  /** The first 12 hex digits of the key's SHA-256. */
+  readonly fingerprint: string;
+  readonly state: KeyStateName;
+  readonly usage: { readonly thisMinute: number; readonly today: number };
+  /** When it was created; `null` for a key that the scenario starts with. */
+  readonly createdAt: string | null;
+  readonly revokedAt: string | null;
+  readonly expiresAt: string | null;
+  readonly overlapEndsAt: string | null;
+  readonly replacedBy: ListedKeyRef | null;
+  readonly replaces: ListedKeyRef | null;
+}
+
+/** An organization in lists, with all its members. */
+export interface OrganizationView extends Organization {}
+
+/** The clock for display; `now` is ISO 8601. */
+export interface ClockView {
+  readonly now: string;
+  readonly frozen: boolean;
+}
+
+/** An event that happens when the clock reaches it. */
+export interface Upcoming {
+  /** When; ISO 8601. */
+  readonly at: string;
+  readonly kind:
+    | "overlap_ends"
+    | "key_expires"
+    | "minute_reset"
+    | "day_reset"
+    | "timeline_step"
+    | "fault_begins"
+    | "fault_ends";
+  readonly key: string | null;
+  readonly organization: string | null;
+  /** The index of the timeline's step. */
+  readonly step: number | null;
+  readonly text: string;
+}
+
+/** What views are made of: a `SandboxState` has all of it. */
+interface ShownSandbox {
+  readonly registry: Registry;
+  readonly clock: VirtualClock;
+  readonly windows: Windows;
+  readonly additions: RecordAdditions;
+}
+
+export function viewKey(entry: KeyEntry, sandbox: ShownSandbox, now = sandbox.clock.now()): KeyView {
   const { key } = entry;
   const usage = usageAt(entry.usage, sandbox.windows, now);
   return {
@@ -53,48 +118,35 @@ function pageOf<Entry>(entries: ReadonlyMap<string, Entry>, page: Page): Entry[]
   return entriesOfPage;
 }
 
-export function viewKeys(sandbox: SandboxState, page: Page = {}): KeyView[] {
+export function viewKeys(sandbox: ShownSandbox, page: Page = {}): KeyView[] {
   return pageOf(sandbox.registry.keys, page).map((entry) => viewKey(entry, sandbox));
 }
 
-export function viewOrganizations(sandbox: SandboxState, page: Page = {}): OrganizationView[] {
+export function viewOrganizations(sandbox: ShownSandbox, page: Page = {}): OrganizationView[] {
   const entries = pageOf(sandbox.registry.organizations, page);
   return entries.map(({ organization }) => viewOrganization(organization, sandbox));
 }
 
 export function viewOrganization(
   organization: Organization,
-  { additions }: Pick<SandboxState, "additions">,
+  { additions }: Pick<ShownSandbox, "additions">,
 ): OrganizationView {
   return { ...organization, name: organization.name + additions.nameEnding };
 }
 
 /** The sandbox's own profile and assumptions; the conditions of a run are not among them. */
-export function viewAssumptions(sandbox: SandboxState): Assumptions & { readonly profile: Profile } {
-  const { profile, ownAssumptions, endpoints } = sandbox;
+export function viewAssumptions({
+  profile,
+  ownAssumptions,
+  endpoints,
+}: {
+  readonly profile: Profile;
+  readonly ownAssumptions: Partial<Assumptions>;
+  readonly endpoints: readonly Endpoint[];
+}): Assumptions & { readonly profile: Profile } {
   return { profile, ...resolveAssumptions(profile, ownAssumptions, endpoints) };
 }
 
 export function viewClock(clock: VirtualClock): ClockView {
   return { now: isoTime(clock.now()), frozen: clock.isFrozen() };
-}
-
-export function viewRequest(exchange: Exchange): RequestView {
-  const { id, at, method, path, status, code, outcome, fault, advice, durationMs } = exchange;
-  return {
-    id,
-    at: isoTime(at),
-    method,
-    path,
-    status,
-    code,
-    outcome,
-    fault,
-    advice,
-    durationMs,
-    source: sourceOf(exchange),
-    ...(exchange.isUnread && { unread: true }),
-    key: exchange.key as ListedKeyRef | null,
-    fingerprint: exchange.fingerprint,
-  };
 }

@@ -1,9 +1,7 @@
 import { isMapping } from "../schema/type-tag.js";
 
-/** An operation as the action of a step: who may run it, and the fields of its input that have refs. */
+/** An operation as the action of a step: the fields of its input that have refs. */
 interface ActionRow {
-  /** Whether only administrators may run it (R33). */
-  readonly isForAdministrators?: true;
   /** What it does to its key, after "can be": `revoked`. */
   readonly participle?: string;
   /** The field with the ref of a key, which must exist. */
@@ -17,28 +15,23 @@ interface ActionRow {
 /** The actions of timelines and stories: by an administrator, the network or the service. */
 export const actions = {
   create_key: {
-    isForAdministrators: true,
     organizationField: "organization",
     newKeyField: "ref",
   },
   rotate: {
-    isForAdministrators: true,
     keyField: "key",
     newKeyField: "as",
     participle: "rotated",
   },
   revoke: {
-    isForAdministrators: true,
     keyField: "key",
     participle: "revoked",
   },
   expire: {
-    isForAdministrators: true,
     keyField: "key",
     participle: "given an end",
   },
   organization: {
-    isForAdministrators: true,
     organizationField: "ref",
   },
   faults: {},

@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import type { Start } from "../sandbox/start.js";
-import { startSandbox } from "../sandbox/start-sandbox.js";
+import { type Start, startSandbox } from "../sandbox/start-sandbox.js";
 import type { StateFile, StateOptions } from "./state-file.js";
 
 /** Where a server keeps its sandbox. */

@@ -1,6 +1,6 @@
 import { nodeCrypto, nodePlatform, timers } from "../node/platform.js";
 import { controlPath } from "../rules/known-paths.js";
-import { runDue } from "../sandbox/operations/run-due.js";
+import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { LateControl } from "./control/late-control.js";
 import { listen } from "./listen.js";

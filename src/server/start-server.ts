@@ -4,7 +4,7 @@ import { sandboxApi } from "../library/sandbox-api.js";
 import type { OrganizationRef, ScenarioKeyRef, ScenarioSource } from "../library/scenario-refs.js";
 import { nodePlatform } from "../node/platform.js";
 import { currentRun, type SandboxRun } from "../runs/current-run.js";
-import { invocationOfServer } from "../sandbox/invocation.js";
+import { invocationOfServer } from "../sandbox/sandbox-state.js";
 import { checkedStart } from "../sandbox/start-sandbox.js";
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/scenario-source.js";
 import { typeTag } from "../schema/type-tag.js";

@@ -3,18 +3,16 @@ import { nodeCrypto, nodePlatform } from "../node/platform.js";
 import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { type SavedSandbox, saveSandbox } from "../sandbox/saved-sandbox.js";
-import { bundledOnly, interpretScenario } from "../scenario/interpret.js";
-import { ScenarioError } from "../scenario/problems.js";
+import { type SavedSandbox, savedSandboxShape, saveSandbox } from "../sandbox/saved-sandbox.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
-import { readValue } from "../scenario/written-scenario.js";
+import { checkShape } from "../schema/check.js";
 import { tryParseJson } from "../schema/json-text.js";
 import { isMapping } from "../schema/type-tag.js";
 import { quote, quoteFile } from "../schema/words.js";
 
 /** The number of the text's form. `test/control/state-format.test.ts` fails if the form changes, and this number does not. */
-export const stateFormat = 15;
+export const stateFormat = 16;
 
 /** How many of its 64 digits a checksum has. */
 const checksumLength = 16;
@@ -34,7 +32,7 @@ interface SavedState {
 
 // The text is one object of JSON. Its last member is a checksum of the same object without that member:
 //
-//     {"svc_sandbox_state":15,…,"sandbox":{…},"sum":"0123456789abcdef"}
+//     {"svc_sandbox_state":16,…,"sandbox":{…},"sum":"0123456789abcdef"}
 
 /** The text of a state, in parts: with 100,000 keys, it is 27 MB. It contains no full keys except a scenario's pinned keys (R35). */
 export function* stateParts(sandbox: SandboxState, startedWith: NamedScenario): Generator<string> {
@@ -88,30 +86,15 @@ export function parseState(text: string, startedWith: NamedScenario, file: strin
   const isUndamaged = sum === checksumOf(text) && isMapping(rest.started_with) && isMapping(rest.sandbox);
   if (!isUndamaged) throw damagedState(file, "a part of it is missing or damaged");
 
+  const [problem] = checkShape(savedSandboxShape, rest.sandbox).problems;
+  if (problem !== undefined) throw damagedState(file, `its sandbox is not valid: ${problem.message}`);
   const saved = rest as unknown as SavedState; // svc-sandbox wrote what has its checksum
   requireSameScenario(saved.started_with, scenarioIdentity(startedWith), file);
 
   // The file of this scenario may have been moved since. Another scenario may have been loaded, and has a name of its own.
   const { sandbox } = saved;
   const runsThisScenario = sandbox.name === saved.started_with.name;
-  return {
-    ...sandbox,
-    name: runsThisScenario ? startedWith.name : sandbox.name,
-    scenario: checkedScenario(sandbox.scenario, file),
-    snapshot: checkedScenario(sandbox.snapshot, file),
-  };
-}
-
-/** Checks a scenario of a state. Throws `state_unreadable`. */
-function checkedScenario(scenario: Scenario, file: string): Scenario {
-  try {
-    // Without a limit: a sandbox grows with every new key, and every written state must be readable.
-    const value = readValue(scenario, Number.POSITIVE_INFINITY);
-    return interpretScenario(value, bundledOnly).scenario;
-  } catch (error) {
-    if (!(error instanceof ScenarioError)) throw error;
-    throw damagedState(file, `its scenario is not valid: ${error.problems[0]?.message}`);
-  }
+  return { ...sandbox, name: runsThisScenario ? startedWith.name : sandbox.name };
 }
 
 function scenarioIdentity({ name, scenario }: NamedScenario): ScenarioIdentity {

@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
-import { bodyParts } from "../../src/api/body-parts.js";
 import { handle } from "../../src/api/handle.js";
-import { utf8Length } from "../../src/api/http-messages.js";
+import { bodyParts, utf8Length } from "../../src/api/http-messages.js";
 import { nextRequest } from "../../src/api/next-request.js";
 import { requestDetails } from "../../src/api/request-details.js";
 import { startInNode } from "../../src/node/platform.js";
-import { advanceClock } from "../../src/sandbox/operations/clock-operations.js";
+import { advanceClock } from "../../src/sandbox/operations/operations.js";
 import { secretToSend } from "../../src/sandbox/secrets.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { asked } from "../support/send.js";

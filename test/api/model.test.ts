@@ -6,7 +6,7 @@ import { runNextStep } from "../../src/api/story/run-story.js";
 import { createSandbox } from "../../src/index.js";
 import { startInNode } from "../../src/node/platform.js";
 import { clientReport } from "../../src/report/report.js";
-import { advanceClock } from "../../src/sandbox/operations/clock-operations.js";
+import { advanceClock } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { type Command, command, endpoints, modelScenario, settings, start } from "../model/commands.js";

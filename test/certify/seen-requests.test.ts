@@ -3,7 +3,7 @@ import { handle } from "../../src/api/handle.js";
 import { SeenRequests } from "../../src/certify/client-runs/seen-requests.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { RunConditions } from "../../src/runs/conditions.js";
-import type { RunTrace } from "../../src/sandbox/run-trace.js";
+import type { RunTrace } from "../../src/runs/run-trace.js";
 import { secretToSend } from "../../src/sandbox/secrets.js";
 import { startFrozen } from "../support/doors.js";
 import { asked } from "../support/send.js";
@@ -23,7 +23,7 @@ function seen(keys: readonly string[], conditions: RunConditions = {}, sent: Sen
   let number = 0;
   sandbox.counters.alsoCountWith({
     countUnread: (id) => requests.countUnread(id),
-    count(exchange, trace) {
+    count(exchange, trace?: RunTrace) {
       number += 1;
       requests.count(exchange, trace && { ...trace, ...change(number) });
     },
@@ -38,7 +38,7 @@ function seenOf(headers: Readonly<Record<string, string>>) {
   const requests = new SeenRequests(() => 0);
   sandbox.counters.alsoCountWith({
     countUnread() {},
-    count(exchange, trace) {
+    count(exchange, trace?: RunTrace) {
       const { response } = exchange;
       const changed = { ...response, headers: [...response.headers, ...Object.entries(headers).flat()] };
       requests.count({ ...exchange, response: changed }, trace);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { reportShape } from "../../src/report/report-shape.js";
 import { explainedRequestShape } from "../../src/report/request-text.js";
 import { assumptionTable } from "../../src/rules/assumptions.js";
-import { requestShape } from "../../src/sandbox/view-shapes.js";
+import { requestShape } from "../../src/sandbox/journal/exchange.js";
 import { reservedKeyRefs } from "../../src/scenario/format/fields.js";
 import { controlBodies } from "../../src/scenario/format/inputs.js";
 import { fieldsOf, type Shape, shapeAt } from "../../src/schema/shape.js";

@@ -19,7 +19,7 @@ import { farmerLocales } from "../../src/rules/farmer-locales.js";
 import { faultKinds, faultKindTable } from "../../src/rules/fault-effects.js";
 import { mePath } from "../../src/rules/known-paths.js";
 import { outcomeRow } from "../../src/rules/outcomes.js";
-import { successOutcomesOf } from "../../src/sandbox/endpoint.js";
+import { successOutcomesOf } from "../../src/sandbox/call.js";
 import descriptions from "../../src/scenario/format/descriptions.json" with { type: "json" };
 import { controlBodySchema, faultKindSentence } from "../../src/scenario/format/scenario-json-schema.js";
 import { problemCodes, warningCodes } from "../../src/scenario/problems.js";

@@ -1,6 +1,6 @@
 import { Agent, request } from "node:http";
 import { stateOf } from "../../src/library/sandbox-api.js";
-import type { Fault } from "../../src/sandbox/active-faults.js";
+import type { Fault } from "../../src/sandbox/faults.js";
 import { startServer } from "../../src/server/start-server.js";
 import { scenarioWith } from "../support/faulty.js";
 import { inParallel } from "../support/in-parallel.js";

@@ -37,7 +37,7 @@ async function openSlow() {
   });
   return {
     stateFile,
-    saved: () => JSON.parse(readFileSync(file, "utf8")).sandbox.lastNumber as number,
+    saved: () => JSON.parse(readFileSync(file, "utf8")).sandbox.requestIds.count as number,
     request: () => handle(sandbox, readApiRequest({ method: "GET", path: "/none", query: "", headers: [] })),
     failOnce() {
       startedScenario.mockImplementationOnce(() => {

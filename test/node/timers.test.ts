@@ -2,7 +2,7 @@ import { EventEmitter, once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { Duplex } from "node:stream";
 import { expect, test } from "vitest";
-import type { Delivery } from "../../src/sandbox/journal/call-result.js";
+import type { Delivery } from "../../src/sandbox/call.js";
 import { closeServer } from "../../src/server/sockets/connections.js";
 import { endSocket, endWithError } from "../../src/server/sockets/send-error.js";
 import { sendFaulty } from "../../src/server/sockets/send-faulty.js";

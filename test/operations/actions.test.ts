@@ -1,10 +1,8 @@
 import { expect, test } from "vitest";
-import { narrateAction } from "../../src/api/story/narrate.js";
-import { summarizeAction } from "../../src/api/story/summarize.js";
+import { narrateAction, summarizeAction } from "../../src/api/story/narrate.js";
 import { createSandbox, type Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
-import { performAction } from "../../src/sandbox/operations/actions.js";
-import { operations } from "../../src/sandbox/operations/operations.js";
+import { operations, performAction } from "../../src/sandbox/operations/operations.js";
 import type { StepAction } from "../../src/sandbox/steps.js";
 import { type ActionName, actionNames } from "../../src/scenario/actions.js";
 import { routes } from "../../src/server/control/routes/routes.js";

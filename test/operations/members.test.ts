@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { sandboxApi, stateOf } from "../../src/library/sandbox-api.js";
-import { performAction } from "../../src/sandbox/operations/actions.js";
-import { operations } from "../../src/sandbox/operations/operations.js";
+import { operations, performAction } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { restoreSandbox, saveSandbox } from "../../src/sandbox/saved-sandbox.js";
-import { checkedStart } from "../../src/sandbox/start-sandbox.js";
+import { checkedStart, restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import type { StepAction } from "../../src/sandbox/steps.js";
 import { inputShapes } from "../../src/scenario/format/inputs.js";
 import { scenarioSchema } from "../../src/scenario/format/schema.js";
@@ -76,11 +75,9 @@ test.each(eachValue(inputShapes.organization_update.fields))(
     expect(membersToSnakeCase(view)).toMatchObject({ [name]: value });
     const shown = shownIn(sandbox);
     expect(shownAfter(sandbox)).toEqual([shown, shown]);
-    expect(state.changes.size).toBe(1);
     // A step does the same.
     const back = { ref: "bank", [name]: before } as never; // the members come from the schema
     operations.organization(state, back, { isScripted: true });
-    expect(state.changes.size).toBe(0);
     expect(membersToSnakeCase(sandbox.organizations.get("bank"))).toMatchObject({
       [name]: before,
     });
@@ -155,55 +152,56 @@ test("a snapshot and a saved state have each member of each record of keys and o
   expect(continuationsOf(sandbox).map(recordsIn)).toEqual([recordsIn(sandbox), recordsIn(sandbox)]);
 });
 
-test.each<[action: string, run: (state: SandboxState) => unknown]>([
-  ["rotates", (state) => operations.rotate(state, { key: "main" })],
-  ["revokes", (state) => operations.revoke(state, { key: "main" })],
-  ["expires", (state) => operations.expire(state, { key: "main", expires: "1h" })],
-])("each member of a key is noted that changes when a user %s it", (_action, run) => {
-  const state = stateOf(open());
-  const before = new Set(Object.entries(state.registry.key("main").key).map(String));
-  run(state);
-  const after = Object.entries(state.registry.key("main").key);
-  const changed = after.filter((entry) => !before.has(String(entry))).map(([member]) => `key main ${member}`);
-  const noted = [...state.changes.entries()].map(([name]) => name);
-  expect(noted.filter((name) => name.startsWith("key main ")).sort()).toEqual(changed.sort());
-});
-
 const inactive = { ref: "bank", status: "inactive" } as const;
 const reset = [{ then: { reset: true } }];
 
-test.each<[string, (state: SandboxState) => void, StepAction]>([
-  ["organization", (state) => operations.organization(state, inactive), { organization: inactive }],
-  ["faults", (state) => operations.faults(state, reset), { faults: reset }],
-  [
-    "assumptions",
-    (state) => operations.assumptions(state, { www_authenticate: true }),
-    { assumptions: { www_authenticate: true } },
-  ],
-  [
-    "profile",
-    (state) => operations.assumptions(state, { profile: "typical" }),
-    { assumptions: { profile: "typical" } },
-  ],
-  [
-    "end of a key",
-    (state) => operations.expire(state, { key: "main", expires: at(hour) }),
-    { expire: { key: "main", expires: at(hour) } },
-  ],
-])(
-  "a step that sets the %s to what a user has set makes the sandbox as it would be without the user",
-  (_name, byUser, step) => {
+/** A way in which each operation changes the sandbox; `null` for those that change nothing of the scenario. */
+const changeBy: Readonly<Record<keyof typeof operations, ((state: SandboxState) => unknown) | null>> = {
+  create_key: (state) => operations.create_key(state, testKey),
+  rotate: (state) => operations.rotate(state, { key: "main" }),
+  revoke: (state) => operations.revoke(state, { key: "main" }),
+  expire: (state) => operations.expire(state, { key: "main", expires: "1h" }),
+  organization: (state) => operations.organization(state, inactive),
+  faults: (state) => operations.faults(state, reset),
+  assumptions: (state) => operations.assumptions(state, { www_authenticate: true }),
+  clock: (state) => operations.clock(state, { frozen: false }),
+  advance: (state) => operations.advance(state, { by: "1s" }),
+  clear_requests: null,
+};
+
+test.each(Object.entries(changeBy))(
+  "a sandbox is changed by a user after %s, until a reset, and so is a saved one",
+  (_name, run) => {
     const state = stateOf(open());
-    byUser(state);
-    expect(state.changes.size).toBeGreaterThan(0);
-    expect(performAction(state, step).error).toBeNull();
-    expect([...state.changes.entries()]).toEqual([]);
+    if (run === null) operations.clear_requests(state);
+    else run(state);
+    expect(state.isChangedByUser).toBe(run !== null);
+    const saved = JSON.parse([...saveSandbox(state)].join(""));
+    const { platform } = state;
+    expect(restoreSandbox(saved, checkedStart(saved, {}, { platform })).isChangedByUser).toBe(run !== null);
+    restartSandbox(state);
+    expect(state.isChangedByUser).toBe(false);
   },
 );
 
-test("a step keeps the user's change of a value that it does not set", () => {
+test.each<StepAction>([
+  { create_key: { ...testKey, ref: "created" } },
+  { rotate: { key: "main" } },
+  { revoke: { key: "main" } },
+  { expire: { key: "main", expires: "1h" } },
+  { organization: inactive },
+  { faults: reset },
+  { assumptions: { www_authenticate: true } },
+])("no user has changed a sandbox after the step %j", (step) => {
   const state = stateOf(open());
-  operations.organization(state, inactive);
-  performAction(state, { organization: { ref: "bank", live_access: "suspended" } });
-  expect([...state.changes.entries()].map(([name]) => name)).toEqual(["organization bank status"]);
+  expect(performAction(state, step).error).toBeNull();
+  expect(state.isChangedByUser).toBe(false);
+});
+
+test("a rejected change by a user is none", () => {
+  const state = stateOf(open());
+  const byMember = { actor: "member" } as const;
+  expect(() => operations.revoke(state, { key: "main" }, byMember)).toThrow("administrators");
+  expect(() => operations.revoke(state, { key: "missing" })).toThrow("Unknown key");
+  expect(state.isChangedByUser).toBe(false);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { presentNextStep } from "../../src/api/story/run-story.js";
 import { startInNode } from "../../src/node/platform.js";
-import { runDue } from "../../src/sandbox/operations/run-due.js";
+import { runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState, StartOptions } from "../../src/sandbox/sandbox-state.js";
 import { checkedReplacement, replaceScenario, restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
@@ -95,4 +96,14 @@ test("a start at a later time than that of the scenario runs the steps that are 
   const sandbox = startInNode(parsed, { now: "2026-04-01T00:00:00Z" });
   runDue(sandbox);
   expect(sandbox.timeline.next).toBe(1);
+});
+
+test("the end of a presented story leaves the clock of another scenario as it is", () => {
+  const story = [{ say: "The end." }] as const;
+  const presented = startInNode({ scenario: { version: 1, story: [...story] }, name: "story" }, {});
+  presented.journal.subscribe(({ type }) => {
+    if (type === "story.step") startAnother(presented, { scenario, name: "other" }, { frozen: true });
+  });
+  presentNextStep(presented);
+  expect([presented.name, presented.clock.isFrozen()]).toEqual(["other", true]);
 });

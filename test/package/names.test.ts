@@ -77,9 +77,9 @@ const mostTwice = 6;
 
 /** The files whose names may end in `Path` or `Paths`, each with the kind of its paths. */
 const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
+  "src/api/handle.ts": "HTTP",
   "src/api/openapi.ts": "HTTP",
-  "src/api/probe.ts": "HTTP",
-  "src/api/repeatable-request.ts": "HTTP",
+  "src/api/request-details.ts": "HTTP",
   "src/compare/response/members.ts": "field",
   "src/dashboard/control/data.ts": "HTTP",
   "src/report/suggest-endpoint.ts": "HTTP",

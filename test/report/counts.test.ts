@@ -9,10 +9,9 @@ import { clientReport } from "../../src/report/report.js";
 import { renderReport } from "../../src/report/report-layout.js";
 import { type Report, reportShape } from "../../src/report/report-shape.js";
 import type { RequestTraits } from "../../src/rules/request-traits.js";
-import type { Fault } from "../../src/sandbox/active-faults.js";
+import type { Fault } from "../../src/sandbox/faults.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
-import { advanceClock } from "../../src/sandbox/operations/clock-operations.js";
-import { clearRequests } from "../../src/sandbox/operations/operations.js";
+import { advanceClock, operations } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretsByRef } from "../../src/sandbox/secrets.js";
 import { checkedReplacement, replaceScenario, restartSandbox } from "../../src/sandbox/start-sandbox.js";
@@ -94,7 +93,7 @@ function play(happenings: readonly Happening[]): number {
       const another = resolveSource(one.odd < 5 ? "rotation" : "bad-day");
       replaceScenario(sandbox, checkedReplacement(sandbox, another));
     } else {
-      clearRequests(sandbox);
+      operations.clear_requests(sandbox);
       heard = [];
     }
     max = Math.max(max, heard.length);

@@ -1,7 +1,7 @@
 import { handle } from "../../src/api/handle.js";
 import { headerPairs } from "../../src/api/http-messages.js";
 import type { OutcomeId } from "../../src/rules/outcomes.js";
-import type { RunTrace } from "../../src/sandbox/run-trace.js";
+import type { RunTrace } from "../../src/runs/run-trace.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretToSend } from "../../src/sandbox/secrets.js";
 import { unknownSecret } from "../../src/scenario/keys.js";
@@ -34,7 +34,7 @@ function headerFor(sandbox: SandboxState, key: Asked["key"]): string | undefined
 export function collectTraces({ counters }: SandboxState): RunTrace[] {
   const all: RunTrace[] = [];
   counters.alsoCountWith({
-    count: (_exchange, trace) => void (trace && all.push(trace)),
+    count: (_exchange, trace?: RunTrace) => void (trace && all.push(trace)),
     countUnread() {},
   });
   return all;

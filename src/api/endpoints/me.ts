@@ -1,12 +1,11 @@
 import { environments } from "../../rules/key-text.js";
 import { mePath } from "../../rules/known-paths.js";
 import { organizationViewFields } from "../../rules/organization.js";
-import type { TextBody } from "../../sandbox/endpoint.js";
-import type { RecordAdditions } from "../../sandbox/record-additions.js";
+import type { ReleasedEndpoint, TextBody } from "../../sandbox/call.js";
 import type { KeyEntry } from "../../sandbox/registry.js";
+import type { RecordAdditions } from "../../sandbox/variants.js";
 import * as s from "../../schema/shape.js";
 import { jsonBody, utf8Length } from "../http-messages.js";
-import type { ReleasedEndpoint } from "./released-endpoint.js";
 
 const contextShape = s.mapping({
   data: s.openMapping({

@@ -1,5 +1,4 @@
-import { type StepDifference, type StoryResponse, shownValue } from "../../sandbox/step-results.js";
-import type { StoryStep } from "../../sandbox/steps.js";
+import { type StepDifference, type StoryResponse, type StoryStep, shownValue } from "../../sandbox/steps.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import { tryParseJson } from "../../schema/json-text.js";
 import { isMapping } from "../../schema/type-tag.js";

@@ -1,16 +1,14 @@
 import { SandboxError } from "../../rules/errors.js";
-import { performAction } from "../../sandbox/operations/actions.js";
-import { advanceClock, setFrozenForStory } from "../../sandbox/operations/clock-operations.js";
-import { runDue } from "../../sandbox/operations/run-due.js";
+import { advanceClock, performAction, runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import {
   actionDifferences,
   isAsExpected,
   type PlayedStep,
   type StepDifference,
+  type StoryStep,
   type TimelineResult,
-} from "../../sandbox/step-results.js";
-import type { StoryStep } from "../../sandbox/steps.js";
+} from "../../sandbox/steps.js";
 import { viewClock } from "../../sandbox/views.js";
 import { stepKind } from "../../scenario/actions.js";
 import { responseDifferences } from "./compare-response.js";
@@ -47,17 +45,18 @@ export function* runStory(
  * as for `play` and `verify`.
  */
 export function presentNextStep(sandbox: SandboxState): PlayedStep | undefined {
+  // Read before the step, because a listener may start another scenario, whose clock stays as it is.
   const { story, clock } = sandbox;
   const isFirst = story.next === 0 && story.steps.length > 0;
   if (isFirst) {
     story.resumesAtEnd = !clock.isFrozen();
-    setFrozenForStory(sandbox, true);
+    clock.freeze();
   }
 
   const result = runNextStep(sandbox);
   const isOver = story.next >= story.steps.length;
   if (isOver && story.resumesAtEnd) {
-    setFrozenForStory(sandbox, false);
+    clock.resume();
     story.resumesAtEnd = false;
   }
   return result;
@@ -98,7 +97,7 @@ export function runNextStep(sandbox: SandboxState): PlayedStep | undefined {
 
     // Only the returned result contains the secret of a new key, never the stored one.
     story.last = { ...result, performed: performed && { ...performed, secret: null } };
-    story.results.set(number - 1, isAsExpected(result));
+    story.results[number - 1] = isAsExpected(result);
     journal.emit({ type: "story.step", result: story.last });
     return result;
   } finally {

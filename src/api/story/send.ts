@@ -2,14 +2,13 @@ import { mePath } from "../../rules/known-paths.js";
 import { readApiRequest } from "../../rules/read-request.js";
 import { redact } from "../../rules/redact.js";
 import type { Received } from "../../rules/request.js";
-import type { ApiResponse, Delivery } from "../../sandbox/journal/call-result.js";
+import type { ApiResponse, Delivery } from "../../sandbox/call.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { defaultKeyRef, keptSecret, secretToSend } from "../../sandbox/secrets.js";
-import type { SentRequest, StoryResponse } from "../../sandbox/step-results.js";
+import type { SentRequest, StoryResponse } from "../../sandbox/steps.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
-import { bodyParts } from "../body-parts.js";
 import { handle } from "../handle.js";
-import { type FlatHeaders, headerPairs } from "../http-messages.js";
+import { bodyParts, type FlatHeaders, headerPairs } from "../http-messages.js";
 
 /** A request of a story, or of the control plane. */
 type StepRequest = Partial<ControlBody<"sending">> & { readonly repeat?: number };
@@ -47,21 +46,15 @@ export function storyRequest(
   return { received, shown };
 }
 
-/** The body of a request, and its media type. */
-interface Content {
-  readonly text: string;
-  readonly type: string;
-}
-
-/** The body of a step's request: a text is sent as text, no matter its content, any other value as JSON. `undefined` without one. */
-function contentOf(body: StepRequest["body"]): Content | undefined {
+/** The body of a step's request with its media type: a text is sent as text, no matter its content, any other value as JSON. `undefined` without one. */
+function contentOf(body: StepRequest["body"]): { readonly text: string; readonly type: string } | undefined {
   if (body === undefined) return undefined;
   if (typeof body === "string") return { text: body, type: "text/plain" };
   return { text: JSON.stringify(body), type: "application/json" };
 }
 
 /** The headers of a step's request by their names in lowercase: the type of its body, and its own, which may set another type. */
-function headersOf(request: StepRequest, content: Content | undefined): ReadonlyMap<string, string> {
+function headersOf(request: StepRequest, content: ReturnType<typeof contentOf>): ReadonlyMap<string, string> {
   const headers = new Map<string, string>();
   if (content !== undefined) headers.set("content-type", content.type);
   for (const [name, value] of Object.entries(request.headers ?? {})) {

@@ -4,7 +4,7 @@ import {
   type PlayedStep,
   type ShownDifference,
   type StoryResponse,
-} from "../../sandbox/step-results.js";
+} from "../../sandbox/steps.js";
 import { errorCodeOf } from "./compare-response.js";
 import { narrateAction, narrateAdvance } from "./narrate.js";
 

@@ -1,14 +1,17 @@
 import { expect, test } from "vitest";
 import { startFrozen } from "../../../test/support/doors.js";
 import { restartSandbox } from "../../sandbox/start-sandbox.js";
-import { type ActionResult, type StoryResponse, shownDifferences } from "../../sandbox/step-results.js";
-import type { StepAction } from "../../sandbox/steps.js";
+import {
+  type ActionResult,
+  fieldDifferences,
+  type StepAction,
+  type StoryResponse,
+  shownDifferences,
+} from "../../sandbox/steps.js";
 import { responseDifferences } from "./compare-response.js";
-import { fieldDifferences } from "./field-differences.js";
-import { narrateAction, narrateAdvance } from "./narrate.js";
+import { narrateAction, narrateAdvance, summarizeAction, summarizeStep } from "./narrate.js";
 import { runNextStep } from "./run-story.js";
 import { storyRequest } from "./send.js";
-import { summarizeAction, summarizeStep } from "./summarize.js";
 
 const response: StoryResponse = {
   status: 200,
@@ -184,7 +187,7 @@ test("a step during which a listener starts the scenario again keeps its number,
     if (type === "key.revoked") restartSandbox(sandbox);
   });
   expect(runNextStep(sandbox)).toMatchObject({ number: 1, of: 2 });
-  expect([sandbox.story.next, [...sandbox.story.results]]).toEqual([0, []]);
+  expect([sandbox.story.next, sandbox.story.results]).toEqual([0, []]);
 });
 
 test("R46 the request of a step shows no key of Basic credentials", () => {

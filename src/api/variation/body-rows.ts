@@ -1,10 +1,13 @@
 import type { RandomStream } from "../../rules/seed.js";
 import { reasonPhrases } from "../http-messages.js";
-import { type Arrange, reversed, shuffled, sorted } from "./orders.js";
 import {
+  type Arrange,
   allStatuses,
   assumptionRow,
   errorStatuses,
+  reversed,
+  shuffled,
+  sorted,
   type VariantMembers,
   type VariationRow,
   variationRow,

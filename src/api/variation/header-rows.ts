@@ -1,6 +1,15 @@
 import { base62From, randomStream } from "../../rules/seed.js";
-import { type Arrange, reversed, shuffled, sorted } from "./orders.js";
-import { allStatuses, type Header, type VariantMembers, type VariationRow, variationRow } from "./row.js";
+import {
+  type Arrange,
+  allStatuses,
+  type Header,
+  reversed,
+  shuffled,
+  sorted,
+  type VariantMembers,
+  type VariationRow,
+  variationRow,
+} from "./row.js";
 
 /** The rows of headers, whose order and spelling come last. */
 export const headerRows: readonly VariationRow[] = [

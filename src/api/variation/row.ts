@@ -1,6 +1,6 @@
 import type { Assumptions } from "../../rules/assumptions.js";
 import { successStatuses } from "../../rules/outcomes.js";
-import type { RandomStream } from "../../rules/seed.js";
+import { type RandomStream, randomStream } from "../../rules/seed.js";
 import type { RowOfVariants } from "../../sandbox/variants.js";
 
 // What a row of the variation table is. A variant sets the assumptions and the request id with which a response is made. Of the
@@ -66,18 +66,20 @@ export const limitStatuses: readonly number[] = [...successStatuses, 429];
 export const errorStatuses: readonly number[] = [401, 403, 404, 405, 429, 500, 501, 502, 503, 504];
 export const allStatuses: readonly number[] = [...successStatuses, ...errorStatuses];
 
-/** What a row of no assumption is made of. */
-interface RowParts {
+/** A row of no assumption. */
+export function variationRow({
+  id,
+  statuses,
+  minimal,
+  otherVariants,
+}: {
   readonly id: string;
   readonly statuses: readonly number[];
   /** The id of the first variant: what `minimal` does, without any change. */
   readonly minimal: string;
   /** The other variants by their ids. */
   readonly otherVariants: Readonly<Record<string, VariantMembers>>;
-}
-
-/** A row of no assumption. */
-export function variationRow({ id, statuses, minimal, otherVariants }: RowParts): VariationRow {
+}): VariationRow {
   const variants = Object.entries(otherVariants).map(([name, members]) => ({ id: name, ...members }));
   return { id, statuses, assumption: undefined, variants: [{ id: minimal }, ...variants] };
 }
@@ -97,4 +99,31 @@ export function assumptionRow<Name extends keyof Assumptions>(
   }
   const variantsOfRow = rowVariants as [RowVariant, ...RowVariant[]]; // each row is written with at least one
   return { id: name, statuses, assumption: name, variants: variantsOfRow };
+}
+
+// The orders in which a response may have its members and its headers.
+
+/** An item with its name, such as a member of an object or a header. */
+type Named = readonly [name: string, value: unknown];
+
+/** Puts items into another order. */
+export type Arrange = <Item extends Named>(items: readonly Item[], random: RandomStream) => Item[];
+
+export function reversed<Item>(items: readonly Item[]): Item[] {
+  return [...items].reverse();
+}
+
+export function sorted<Item extends Named>(items: readonly Item[]): Item[] {
+  return [...items].sort(([name], [otherName]) => {
+    if (name === otherName) return 0;
+    return name < otherName ? -1 : 1;
+  });
+}
+
+/** Each name has its own random place, so that a member or header which another row of the table adds reorders no others. */
+export function shuffled<Item extends Named>(items: readonly Item[], random: RandomStream): Item[] {
+  const salt = random();
+  const placed = items.map((item) => ({ item, place: randomStream(salt, "place", item[0])() }));
+  placed.sort((one, other) => one.place - other.place);
+  return placed.map(({ item }) => item);
 }

@@ -1,11 +1,133 @@
-import type { ApiCall } from "../../sandbox/api-call.js";
-import type { ApiResponse, CallResult } from "../../sandbox/journal/call-result.js";
-import type { VariedPoint } from "../../sandbox/run-trace.js";
+import type { Assumptions } from "../../rules/assumptions.js";
+import { type RandomStream, randomStream } from "../../rules/seed.js";
+import { profileInEffect } from "../../sandbox/behavior.js";
+import type { ApiCall, ApiResponse, CallResult } from "../../sandbox/call.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
+import { randomOfRow, type VariedPoint, variantOn } from "../../sandbox/variants.js";
 import { headerPairs, utf8Length } from "../http-messages.js";
-import { chooseVariation, type ResponseKind, type Variation } from "./choose-variants.js";
-import type { Body, Header } from "./row.js";
-import { idRows } from "./table.js";
+import type { Body, Header, RowVariant, VariationRow } from "./row.js";
+import { idRows, rowsByContent, variationTable } from "./table.js";
+
+// A sandbox may set assumptions itself, in its scenario or by a call: its own assumptions. With the profile `varied`, their values
+// are kept, and only the forms vary in which responses can have them.
+
+/** The names of the assumptions that the sandbox sets itself. */
+export function ownAssumptionNames({
+  ownAssumptions,
+}: Pick<SandboxState, "ownAssumptions">): (keyof Assumptions)[] {
+  const names = Object.keys(ownAssumptions) as (keyof Assumptions)[];
+  return names.filter((name) => ownAssumptions[name] !== undefined);
+}
+
+/** The assumptions that the sandbox sets itself, and that its profile would vary, in the order of the table. */
+export function assumptionsKeptFromVarying(
+  sandbox: Pick<SandboxState, "profile" | "run" | "ownAssumptions">,
+): (keyof Assumptions)[] {
+  if (profileInEffect(sandbox) !== "varied") return [];
+
+  const ownNames = ownAssumptionNames(sandbox);
+  const names: (keyof Assumptions)[] = [];
+  for (const { assumption } of variationTable) {
+    if (assumption !== undefined && ownNames.includes(assumption)) names.push(assumption);
+  }
+  return names;
+}
+
+/**
+ * A row as it varies in a sandbox; `undefined` if it does not vary. If the sandbox sets the row's assumption, the row has only
+ * the variants with that value, its usual form first: of `www_authenticate: true`, these are `api_key` and `bare`.
+ */
+function varyingRow(sandbox: SandboxState, row: VariationRow): VariationRow | undefined {
+  const { assumption } = row;
+  if (assumption === undefined) return row;
+  const ownValue = sandbox.ownAssumptions[assumption];
+  if (ownValue === undefined) return row;
+
+  const forms = row.variants.filter(({ assume }) => assume?.[assumption] === ownValue);
+  const usualForm = forms.find(isUsualForm);
+  const otherForms = forms.filter((form) => form !== usualForm);
+  // `retry_after: seconds` has one form, and a code of the user's own has none.
+  if (usualForm === undefined || otherForms.length === 0) return undefined;
+  return { ...row, variants: [usualForm, ...otherForms] };
+}
+
+/** Whether a variant is what `minimal` makes of the value that it assumes. */
+function isUsualForm({ changeBody, changeHeaders }: RowVariant): boolean {
+  return changeBody === undefined && changeHeaders === undefined;
+}
+
+/** What chooses the variants of a response: never its request, nor why its key is rejected (R14). */
+export interface ResponseKind {
+  readonly status: number;
+  readonly content: keyof typeof rowsByContent;
+}
+
+/** The variant of a row that a response has. */
+interface ChosenVariant {
+  readonly row: VariationRow;
+  readonly variant: RowVariant;
+  /** Whether it is what `minimal` does, or the usual form of what the sandbox assumes itself. */
+  readonly isUsual: boolean;
+  /** For what the variant leaves to chance, such as an order. */
+  readonly random: RandomStream;
+}
+
+/** What varies in one response. */
+interface Variation {
+  readonly content: ResponseKind["content"];
+  /** One of each row that such responses have, and that varies in the sandbox, in the order of the table. */
+  readonly variants: readonly ChosenVariant[];
+  /** The call with the request id and the assumptions that the variants choose: the response is made for this call. */
+  readonly variedCall: ApiCall;
+}
+
+/**
+ * Chooses what varies in the response to a call: nothing, unless the profile is `varied`. A client's run that mixes variants counts
+ * the response, and gives the next one the next variants.
+ */
+export function chooseVariation(sandbox: SandboxState, call: ApiCall, kind: ResponseKind): Variation {
+  const { content } = kind;
+  if (profileInEffect(sandbox) !== "varied") return { content, variants: [], variedCall: call };
+  const variants = chooseVariants(sandbox, call, kind);
+
+  const assumptions = { ...sandbox.assumptions };
+  let { id } = call;
+  for (const { variant } of variants) {
+    Object.assign(assumptions, variant.assume);
+    if (variant.requestId === undefined) continue;
+    const digits = call.id.slice("req_".length);
+    id = variant.requestId(digits, sandbox.requestIds.series);
+  }
+  return { content, variants, variedCall: { ...call, id, assumptions } };
+}
+
+function chooseVariants(
+  sandbox: SandboxState,
+  call: ApiCall,
+  { status, content }: ResponseKind,
+): ChosenVariant[] {
+  const { seed, run } = sandbox;
+  // The seed and the row choose a variant. A client's run may want the one that is `shift` variants after it, and may vary only some
+  // rows: any other row then has its first variant.
+  const shift = run?.takeVariantShift(call, status);
+  const howToChoose = { seed, rows: run?.rows, shift };
+  const randomOfSeed = randomStream(seed, "variation")();
+
+  const chosen: ChosenVariant[] = [];
+  for (const rowOfTable of rowsByContent[content]) {
+    if (!rowOfTable.statuses.includes(status)) continue;
+    const row = varyingRow(sandbox, rowOfTable);
+    if (row === undefined) continue;
+
+    const variant = variantOn(status, row, howToChoose);
+    // Some variants are not for all statuses of their row.
+    const { statuses = row.statuses } = variant;
+    if (!statuses.includes(status)) continue;
+    const isUsual = variant === row.variants[0];
+    chosen.push({ row, variant, isUsual, random: randomOfRow(row, randomOfSeed) });
+  }
+  return chosen;
+}
 
 const noPoints: readonly VariedPoint[] = [];
 
@@ -76,9 +198,8 @@ function variedPoints(
   const points: VariedPoint[] = [];
   // A success of `/me` also shows what varies in the records of keys and organizations.
   if (content === "me") points.push(...sandbox.additions.variants);
-  for (const { row, variant } of variants) {
-    // Not the first variant: it is what `minimal` does, or the usual form of what the sandbox assumes itself.
-    if (variant === row.variants[0]) continue;
+  for (const { row, variant, isUsual } of variants) {
+    if (isUsual) continue;
     const isOfId = idRows.some(({ id }) => id === row.id);
     if (isOfId && !hasId) continue;
     points.push({ row: row.id, variant: variant.id, status: response.status });

@@ -2,7 +2,8 @@ import type { Report } from "../../report/report-shape.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
 import { minute } from "../../rules/time.js";
 import type { RunConditions } from "../../runs/conditions.js";
-import type { AfterRejection, VariedPoint } from "../../sandbox/run-trace.js";
+import type { AfterRejection } from "../../runs/run-trace.js";
+import type { VariedPoint } from "../../sandbox/variants.js";
 import type { RunPurpose } from "../checks/check.js";
 
 // A run is one start of the client's command, against sandboxes of its own. A part of certify asks for it (RunRequest), the runner gets it

@@ -1,9 +1,10 @@
 import { headerPairs } from "../../api/http-messages.js";
 import words from "../../api/variation/words.json" with { type: "json" };
 import { isIdempotent } from "../../rules/after-fault.js";
+import type { RunTrace } from "../../runs/run-trace.js";
 import type { RequestCounter } from "../../sandbox/journal/counts.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
-import type { RunTrace, VariedPoint } from "../../sandbox/run-trace.js";
+import type { VariedPoint } from "../../sandbox/variants.js";
 import type { KeyRequest, RequestFacts, SentKey } from "./client-run.js";
 
 const rows: Readonly<Record<string, { remedy: string; variants: Readonly<Record<string, string>> }>> = words;

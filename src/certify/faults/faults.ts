@@ -1,6 +1,6 @@
-import { exampleOfFault } from "../../api/example-faults.js";
 import { type FaultOutcomeId, faultKindRow, isFault } from "../../rules/fault-effects.js";
 import { faultOutcomeIds, isSuccess, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
+import { exampleOfFault } from "../../sandbox/faults.js";
 import {
   type Finding,
   failedResult,

@@ -1,4 +1,4 @@
-import type { VariedPoint } from "../../sandbox/run-trace.js";
+import type { VariedPoint } from "../../sandbox/variants.js";
 import { listed } from "../../schema/words.js";
 import type { Finding } from "../checks/judgment.js";
 import type { ClientRun } from "../client-runs/client-run.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { lengtheningRows } from "../../api/variation/table.js";
 import type { Report } from "../../report/report-shape.js";
-import type { VariedPoint } from "../../sandbox/run-trace.js";
+import type { VariedPoint } from "../../sandbox/variants.js";
 import type { CertifyPlan } from "../checks/plan.js";
 import type { ClientRun } from "../client-runs/client-run.js";
 import { Runs } from "../client-runs/runs.js";

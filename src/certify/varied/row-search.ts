@@ -1,6 +1,5 @@
 import { lengtheningRows } from "../../api/variation/table.js";
-import type { VariedPoint } from "../../sandbox/run-trace.js";
-import type { RowChoice } from "../../sandbox/variants.js";
+import type { RowChoice, VariedPoint } from "../../sandbox/variants.js";
 import type { ClientRun } from "../client-runs/client-run.js";
 import type { Runs } from "../client-runs/runs.js";
 import { pointId } from "../client-runs/seen-requests.js";

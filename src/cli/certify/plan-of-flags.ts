@@ -1,4 +1,4 @@
-import { assumptionsKeptFromVarying } from "../../api/variation/own-assumptions.js";
+import { assumptionsKeptFromVarying } from "../../api/variation/vary.js";
 import type { CertifyPlan } from "../../certify/checks/plan.js";
 import { findUnknownOnly } from "../../certify/only.js";
 import { outcomesToCover } from "../../report/possible-outcomes.js";

@@ -7,7 +7,7 @@ import { shellWord } from "../../report/shell-words.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { isAsExpected } from "../../sandbox/step-results.js";
+import { isAsExpected } from "../../sandbox/steps.js";
 import { membersToSnakeCase } from "../../schema/spelling.js";
 import { quote } from "../../schema/words.js";
 import { type CommandCall, declareCommand } from "../command.js";

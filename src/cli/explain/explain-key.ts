@@ -1,6 +1,6 @@
 import { authorizationChecks } from "../../api/authorize.js";
+import { whatToDoAbout } from "../../api/next-request.js";
 import { checkResults } from "../../api/request-details.js";
-import { whatToDoAbout } from "../../api/what-to-do.js";
 import { nodePlatform } from "../../node/platform.js";
 import { shellWord } from "../../report/shell-words.js";
 import { describeKeyForm } from "../../rules/describe-key-form.js";

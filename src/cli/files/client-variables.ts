@@ -1,7 +1,6 @@
 import { keyVariable } from "../../rules/key-text.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { defaultSecret, secretsByRef, secretsOfNoKey } from "../../sandbox/secrets.js";
-import { announcedKeys } from "../../sandbox/shown-keys.js";
+import { announcedKeys, defaultSecret, secretsByRef, secretsOfNoKey } from "../../sandbox/secrets.js";
 import type { RunningServer } from "../../server/serve.js";
 import type { ClientVariables } from "./env-text.js";
 

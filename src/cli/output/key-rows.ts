@@ -4,7 +4,7 @@ import { type KeyStateName, keyStateAt } from "../../rules/key-state.js";
 import type { Environment } from "../../rules/key-text.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
 import { textWidth } from "../../rules/text-width.js";
-import type { Endpoint } from "../../sandbox/endpoint.js";
+import type { Endpoint } from "../../sandbox/call.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { secretsByRef, secretToSend } from "../../sandbox/secrets.js";
 import { type Palette, paintStatus, responseText } from "./terminal.js";

@@ -1,8 +1,8 @@
 import { errorCodeOf } from "../../api/story/compare-response.js";
-import { summarizeAction, summarizeStep } from "../../api/story/summarize.js";
+import { summarizeAction, summarizeStep } from "../../api/story/narrate.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { shortTime } from "../../rules/time.js";
-import type { PlayedStep, StoryResponse } from "../../sandbox/step-results.js";
+import type { PlayedStep, StoryResponse } from "../../sandbox/steps.js";
 import { type Palette, paintStatus, responseText, type Style, startOfLine } from "./terminal.js";
 
 /** The most columns of narration in a log on a terminal. */

@@ -1,9 +1,8 @@
-import { exampleOfFault } from "../../api/example-faults.js";
 import { outcomesToCover } from "../../report/possible-outcomes.js";
 import type { FaultOutcomeId } from "../../rules/fault-effects.js";
 import { type ApiOutcomeId, faultOutcomeIds, type OutcomeId } from "../../rules/outcomes.js";
 import { randomStream } from "../../rules/seed.js";
-import type { Fault } from "../../sandbox/active-faults.js";
+import { exampleOfFault, type Fault } from "../../sandbox/faults.js";
 import { whyNoBodyBreaks } from "../../scenario/checks/fault-rules.js";
 import { successesOf } from "../../scenario/checks/rule-input.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";

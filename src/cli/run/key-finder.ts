@@ -1,6 +1,6 @@
 import { findBase64Keys, findKeys } from "../../rules/find-keys.js";
 import { parseApiKey, randomLength, sandboxMark } from "../../rules/key-text.js";
-import { runDue } from "../../sandbox/operations/run-due.js";
+import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { unknownSecret } from "../../scenario/keys.js";
 import type { StreamName } from "./run-command.js";

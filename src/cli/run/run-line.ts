@@ -1,6 +1,6 @@
 import type { RunLine } from "../../runs/run-folder.js";
+import { requestShape } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { requestShape } from "../../sandbox/view-shapes.js";
 import { findMismatches } from "../../schema/check.js";
 import * as s from "../../schema/shape.js";
 

@@ -1,4 +1,4 @@
-import { ownAssumptionNames } from "../../api/variation/own-assumptions.js";
+import { ownAssumptionNames } from "../../api/variation/vary.js";
 import type { Logger } from "../../node/logger.js";
 import { isoTime, minute } from "../../rules/time.js";
 import type { SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";

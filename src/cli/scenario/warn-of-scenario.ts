@@ -1,6 +1,6 @@
 import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import type { Logger } from "../../node/logger.js";
-import { runDue } from "../../sandbox/operations/run-due.js";
+import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
 import { problemsAt, ScenarioError } from "../../scenario/problems.js";
 import { isBundled } from "./open-scenario.js";

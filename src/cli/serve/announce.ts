@@ -7,10 +7,9 @@ import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js
 import { mePath } from "../../rules/known-paths.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { isoTime } from "../../rules/time.js";
-import { runDue } from "../../sandbox/operations/run-due.js";
+import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { defaultSecret, secretsByRef } from "../../sandbox/secrets.js";
-import { announcedKeys, firstKeys } from "../../sandbox/shown-keys.js";
+import { announcedKeys, defaultSecret, firstKeys, secretsByRef } from "../../sandbox/secrets.js";
 import { listed } from "../../schema/words.js";
 import { isWildcard } from "../../server/listening-address.js";
 import type { RunningServer } from "../../server/serve.js";

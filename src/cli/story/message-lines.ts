@@ -5,7 +5,7 @@ import { redactPlainKeys } from "../../rules/redact.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { secretToSend } from "../../sandbox/secrets.js";
-import type { SentRequest, StoryResponse } from "../../sandbox/step-results.js";
+import type { SentRequest, StoryResponse } from "../../sandbox/steps.js";
 import { tryParseJson } from "../../schema/json-text.js";
 import { type Palette, paintStatus, type Style } from "../output/terminal.js";
 

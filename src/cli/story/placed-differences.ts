@@ -1,5 +1,4 @@
-import { type FieldDifference, fieldDifferences } from "../../api/story/field-differences.js";
-import type { PlayedStep } from "../../sandbox/step-results.js";
+import { type FieldDifference, fieldDifferences, type PlayedStep } from "../../sandbox/steps.js";
 import type { Place, ScenarioPlaces } from "../../scenario/problems.js";
 
 export interface PlacedDifference extends FieldDifference {

@@ -1,4 +1,4 @@
-import type { PlayedStep } from "../../sandbox/step-results.js";
+import type { PlayedStep } from "../../sandbox/steps.js";
 import type { CommandCall } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import { aborted, type Io } from "../io.js";

@@ -6,7 +6,7 @@ import { alignColumns, pluralize } from "../../report/plain-text.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { oneSafeLine, safeOutput } from "../../rules/terminal-text.js";
 import { shortTime } from "../../rules/time.js";
-import { isAsExpected, type PlayedStep } from "../../sandbox/step-results.js";
+import { isAsExpected, type PlayedStep } from "../../sandbox/steps.js";
 import { viewClock } from "../../sandbox/views.js";
 import { formatProblem } from "../../scenario/problems.js";
 import { pathText } from "../../schema/field-path.js";

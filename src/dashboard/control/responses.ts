@@ -2,14 +2,9 @@ import type { NextResult } from "../../api/next-request.js";
 import type { stepView } from "../../api/story/step-view.js";
 import type { Report as ReportView } from "../../report/report-shape.js";
 import type { ExplainedRequest as DetailsView } from "../../report/request-text.js";
-import type { Fault as FaultView } from "../../sandbox/active-faults.js";
-import type {
-  ClockView,
-  KeyView,
-  OrganizationView,
-  RequestView,
-  Upcoming as UpcomingView,
-} from "../../sandbox/view-shapes.js";
+import type { Fault as FaultView } from "../../sandbox/faults.js";
+import type { RequestView } from "../../sandbox/journal/exchange.js";
+import type { ClockView, KeyView, OrganizationView, Upcoming as UpcomingView } from "../../sandbox/views.js";
 import type { InJson } from "../../schema/spelling.js";
 
 // What the page reads of the control plane's responses: views of the core as JSON, and what only its routes have.

@@ -1,7 +1,7 @@
 import { explainedRequestShape } from "../../report/request-text.js";
 import { outcomeShape } from "../../rules/outcomes.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
-import { requestShape } from "../../sandbox/view-shapes.js";
+import { requestShape } from "../../sandbox/journal/exchange.js";
 import { findMismatches } from "../../schema/check.js";
 import { isTooDeep, tryParseJson } from "../../schema/json-text.js";
 import type { Shape, ValueOf } from "../../schema/shape.js";

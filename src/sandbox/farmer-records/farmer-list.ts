@@ -1,7 +1,7 @@
 import { SandboxError } from "../../rules/errors.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { quote } from "../../schema/words.js";
-import { requireInstant } from "../time-input.js";
+import { requireInstant } from "../clock.js";
 import type { Farmer } from "./farmer-shape.js";
 
 /** How many farmers a list has at most, unless it is told. */

@@ -1,6 +1,5 @@
 import type { AdviceId } from "../../rules/advice.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
-import type { RunTrace } from "../run-trace.js";
 import type { Exchange } from "./exchange.js";
 
 /** A request that caused an advice, and the key that the advice is about, such as one in the query (R46). */
@@ -47,9 +46,9 @@ const maxResends = 100;
 
 const misplacedKeyAdvice: readonly AdviceId[] = ["key-in-query", "key-in-url", "key-in-authorization"];
 
-/** What is told of each request that a client sent. */
+/** What is told of each request that a client sent, with the trace that its run keeps of it. */
 export interface RequestCounter {
-  count: (exchange: Exchange, trace?: RunTrace) => void;
+  count(exchange: Exchange, trace?: object): void;
   /** A client did not read the whole response to the request with this id. */
   countUnread: (id: string) => void;
 }
@@ -60,7 +59,7 @@ export class Counters implements RequestCounter {
   /** Counts the same requests for a client's run, whose report goes on when `clear` starts this report again. */
   #counterOfRun: RequestCounter | undefined;
 
-  count(exchange: Exchange, trace?: RunTrace): void {
+  count(exchange: Exchange, trace?: object): void {
     countExchange(this.#counts, exchange);
     this.#counterOfRun?.count(exchange, trace);
   }

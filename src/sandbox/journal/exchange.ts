@@ -1,10 +1,13 @@
-import type { AdviceId } from "../../rules/advice.js";
+import { type AdviceId, adviceIds } from "../../rules/advice.js";
 import type { FaultOutcomeId } from "../../rules/fault-effects.js";
 import type { PresentedKind } from "../../rules/key-text.js";
-import type { OutcomeId } from "../../rules/outcomes.js";
-import type { requestSources } from "../../rules/request.js";
+import { faultOutcomeIds, type OutcomeId, outcomeShape } from "../../rules/outcomes.js";
+import { requestSources } from "../../rules/request.js";
 import type { RequestTraits } from "../../rules/request-traits.js";
-import type { ApiResponse, Delivery } from "./call-result.js";
+import { isoTime } from "../../rules/time.js";
+import * as s from "../../schema/shape.js";
+import type { ApiResponse, Delivery } from "../call.js";
+import type { ListedKeyRef } from "../views.js";
 
 /** A completed request with its result, without a key (R46): what the journal keeps. */
 export interface Exchange {
@@ -87,4 +90,55 @@ export function sentKeyRef({ key, presented }: Exchange): string {
 
 export function sourceOf({ fromStory }: Exchange): (typeof requestSources)[number] {
   return fromStory ? "story" : "client";
+}
+
+export const requestShape = s.mapping({
+  /** The request id, whether or not the response carried it. */
+  id: s.text(),
+  method: s.text(),
+  /** The path without its query; everything that looks like a key is shortened. */
+  path: s.text(),
+  /** A time of the sandbox's clock, in ISO 8601. */
+  at: s.instant(),
+  /** The ref of the key, if it is known. */
+  key: s.orNull(s.text() as s.Shape<ListedKeyRef>),
+  /** The first 12 hex digits of the presented key's SHA-256. */
+  fingerprint: s.orNull(s.text()),
+  /** 0 when a fault left the request without a response. */
+  status: s.integer(),
+  /** The API's error code. */
+  code: s.orNull(s.text()),
+  outcome: outcomeShape(),
+  /** The fault that affected the request. If it only delayed the response, `outcome` is the response's. */
+  fault: s.orNull(s.choice(faultOutcomeIds)),
+  /** Whether the client did not wait for a delayed response. Default: false. */
+  unread: s.optional(s.flag()),
+  /** The advice that it caused; nearly always none. */
+  advice: s.list(s.choice(adviceIds)),
+  /** Milliseconds until the response, including a fault's latency. */
+  durationMs: s.number({ min: 0 }),
+  /** Who sent it: a client, or `story` for the story and `POST /send`. */
+  source: s.choice(requestSources),
+});
+/** A request in the journal. Contains no key, only its ref and fingerprint (R46). */
+export interface RequestView extends s.ValueOf<typeof requestShape> {}
+
+export function viewRequest(exchange: Exchange): RequestView {
+  const { id, at, method, path, status, code, outcome, fault, advice, durationMs } = exchange;
+  return {
+    id,
+    at: isoTime(at),
+    method,
+    path,
+    status,
+    code,
+    outcome,
+    fault,
+    advice,
+    durationMs,
+    source: sourceOf(exchange),
+    ...(exchange.isUnread && { unread: true }),
+    key: exchange.key as ListedKeyRef | null,
+    fingerprint: exchange.fingerprint,
+  };
 }

@@ -1,8 +1,28 @@
 import type { requestQuery } from "../../scenario/format/inputs.js";
 import type { ValueOf } from "../../schema/shape.js";
-import type { ChangeEvent, SandboxEvent } from "./events.js";
+import type { PlayedStep, TimelineResult } from "../steps.js";
+import type { KeyView, OrganizationView } from "../views.js";
 import { type Exchange, sentKeyRef, sourceOf } from "./exchange.js";
-import { withoutRetried } from "./retried-requests.js";
+
+/** An event of a sandbox. Contains no keys (R34). */
+export type SandboxEvent = { readonly type: "request"; readonly exchange: Exchange } | ChangeEvent;
+
+export type ChangeEvent =
+  | { readonly type: "key.created"; readonly key: KeyView }
+  | { readonly type: "key.rotated"; readonly key: KeyView; readonly replacement: KeyView }
+  | { readonly type: "key.revoked" | "key.updated"; readonly key: KeyView }
+  | { readonly type: "organization.updated"; readonly organization: OrganizationView }
+  | { readonly type: "clock.moved"; readonly now: string; readonly frozen: boolean }
+  | { readonly type: "assumptions.changed" }
+  | { readonly type: "faults.changed" }
+  | { readonly type: "requests.cleared" }
+  | { readonly type: "timeline.step"; readonly result: TimelineResult }
+  /** The result has no secret of a key that the step created. */
+  | { readonly type: "story.step"; readonly result: PlayedStep }
+  /** After a reset, or the start of another scenario. */
+  | { readonly type: "sandbox.started"; readonly scenario: string; readonly seed: number };
+
+export type StepEvent = Extract<SandboxEvent, { readonly type: "timeline.step" | "story.step" }>;
 
 /** Receives events. If listeners throw, the caller gets the last error, after all listeners ran; the event has already happened. */
 type Listener = (event: SandboxEvent) => void;
@@ -119,4 +139,34 @@ function hasOutcome(exchange: Exchange, outcome: string | undefined): boolean {
 
 function hasKey(exchange: Exchange, key: string | undefined): boolean {
   return key === undefined || sentKeyRef(exchange) === key;
+}
+
+/** Leaves out each request that may have failed because of a fault, if its sender, a client or the story, has sent it again. */
+function withoutRetried(all: readonly Exchange[]): Exchange[] {
+  const kept: Exchange[] = [];
+  const sentLater = new Set<string>();
+  // The latest first, so that what was sent after a request is known.
+  for (const exchange of [...all].reverse()) {
+    const { method, path, fingerprint } = exchange;
+    const sameRequest = `${sourceOf(exchange)} ${method} ${path} ${fingerprint}`;
+    const isRetried = sentLater.has(sameRequest) && mayHaveFailed(exchange);
+    sentLater.add(sameRequest);
+    if (!isRetried) kept.push(exchange);
+  }
+  return kept.reverse();
+}
+
+/** Whether a fault may be why a request was sent again. */
+function mayHaveFailed({ fault, outcome, isUnread, status }: Exchange): boolean {
+  if (fault === null) return false;
+
+  const isResponseReplaced = fault === outcome;
+  if (isResponseReplaced) return true;
+
+  // The fault only delayed the response. It failed if the client stopped waiting, which only an HTTP server knows.
+  if (isUnread === true) return true;
+
+  // In tests without a server, nobody knows whether the client stopped waiting. A client that has read a 401 or 403 has no reason to
+  // send the request again, so it counts as one that stopped. After a 200 it may have a reason, such as to read the data again.
+  return status === 401 || status === 403;
 }

@@ -10,7 +10,7 @@ import {
   maximumOverlap,
 } from "../../rules/key-state.js";
 import { type Environment, makeSecret } from "../../rules/key-text.js";
-import type { Organization } from "../../rules/organization.js";
+import { type Organization, readAccess } from "../../rules/organization.js";
 import { isInstant, type Overlap, parseDuration, scenarioDuration } from "../../rules/time.js";
 import { throwIfProblems } from "../../rules/validation.js";
 import type { Writable } from "../../rules/writable.js";
@@ -20,29 +20,22 @@ import type { ControlBody } from "../../scenario/format/inputs.js";
 import { timeFrom } from "../../scenario/format/times.js";
 import { deriveSecret, readSettings } from "../../scenario/keys.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
-import type { ChangeMade } from "../journal/events.js";
+import { requireDuration } from "../clock.js";
 import type { KeyEntry, OrganizationEntry } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";
-import type { Initiator } from "../steps.js";
-import { requireDuration } from "../time-input.js";
 import { startUsage, type Usage, usageAt } from "../usage.js";
-import type { KeyView } from "../view-shapes.js";
-import { viewKey } from "../views.js";
+import { type KeyView, type OrganizationView, viewKey, viewOrganization } from "../views.js";
+import { announceChange, type Initiator, requireAdministrator, timeOfChange } from "./change.js";
 import { freeKeyRef } from "./free-key-ref.js";
-
-export function requireAdministrator({ actor }: Initiator): void {
-  if (actor !== "member") return;
-  const only = "Only administrators of the organization create and manage keys";
-  throw new SandboxError("not_an_administrator", `${only}; this request came from a member.`, { actor });
-}
 
 /** Creates an active key; returns its secret only this once (R34). A rejection (R29–R32) changes nothing. */
 export function createKey(
   sandbox: SandboxState,
   input: ControlBody<"key_creation">,
-  now: number,
-  initiator: Initiator,
-): ChangeMade<{ readonly key: KeyView; readonly secret: string }> {
+  initiator: Initiator = {},
+): { readonly key: KeyView; readonly secret: string } {
+  requireAdministrator(initiator);
+  const now = timeOfChange(sandbox, initiator);
   const { environment, expires } = input;
   const settings = readSettings(input.name, input);
   const { name, scopes, limits } = settings;
@@ -72,7 +65,8 @@ export function createKey(
   const endsAt = expiresAt ?? defaultEnd(sandbox, now);
   const entry = addNewKey(sandbox, created, endsAt, startUsage(sandbox.windows, now), now);
   const key = viewKey(entry, sandbox, now);
-  return { result: { key, secret }, event: { type: "key.created", key } };
+  announceChange(sandbox, initiator, { type: "key.created", key });
+  return { key, secret };
 }
 
 /** Replaces an active key (R37); the old one works until the overlap ends (R38–R40). An expiry is not inherited. */
@@ -85,9 +79,10 @@ export function rotateKey(
     /** The ref of the replacement. Default: the old ref with the next free number. */
     readonly as?: string | undefined;
   },
-  now: number,
-  initiator: Initiator,
-): ChangeMade<{ readonly key: KeyView; readonly replacement: KeyView; readonly secret: string }> {
+  initiator: Initiator = {},
+): { readonly key: KeyView; readonly replacement: KeyView; readonly secret: string } {
+  requireAdministrator(initiator);
+  const now = timeOfChange(sandbox, initiator);
   const entry = requireKeyIn(sandbox, input.key, now, "rotate", ["active"]);
   const overlap = overlapOf(input.overlap);
   const { ref, organization, environment } = entry.key;
@@ -122,31 +117,52 @@ export function rotateKey(
   sandbox.registry.change(entry, { overlapEndsAt: now + overlap, replacedBy: newRef });
   sandbox.behavior.rotatedKeys.add(ref);
   const key = viewKey(entry, sandbox, now);
-  return { result: { key, replacement, secret }, event: { type: "key.rotated", key, replacement } };
+  announceChange(sandbox, initiator, { type: "key.rotated", key, replacement });
+  return { key, replacement, secret };
 }
 
 /** Revokes a key: its next request gets 401 (R41). Throws `key_not_active` (R42) or `unknown_ref` without changes. */
 export function revokeKey(
   sandbox: SandboxState,
   input: { readonly key: string },
-  now: number,
-): ChangeMade<{ readonly key: KeyView }> {
+  initiator: Initiator = {},
+): { readonly key: KeyView } {
+  requireAdministrator(initiator);
+  const now = timeOfChange(sandbox, initiator);
   const entry = requireKeyIn(sandbox, input.key, now, "revoke", ["active", "retiring"]);
   sandbox.registry.change(entry, { revokedAt: now });
   const key = viewKey(entry, sandbox, now);
-  return { result: { key }, event: { type: "key.revoked", key } };
+  announceChange(sandbox, initiator, { type: "key.revoked", key });
+  return { key };
 }
 
 /** Sets when a key ends (R43). Throws `key_not_active` (R42), `unknown_ref` or `validation_failed` without changes. */
 export function expireKey(
   sandbox: SandboxState,
   input: { readonly key: string; readonly expires: string },
-  now: number,
-): ChangeMade<{ readonly key: KeyView }> {
+  initiator: Initiator = {},
+): { readonly key: KeyView } {
+  requireAdministrator(initiator);
+  const now = timeOfChange(sandbox, initiator);
   const entry = requireKeyIn(sandbox, input.key, now, "expire", ["active", "retiring"]);
   sandbox.registry.change(entry, { expiresAt: expiryOf(input.expires, now) });
   const key = viewKey(entry, sandbox, now);
-  return { result: { key }, event: { type: "key.updated", key } };
+  announceChange(sandbox, initiator, { type: "key.updated", key });
+  return { key };
+}
+
+/** Changes an organization, effective with the next request. Throws `unknown_ref` without changes. */
+export function updateOrganization(
+  sandbox: SandboxState,
+  input: ControlBody<"organization_update"> & { readonly ref: string },
+  initiator: Initiator = {},
+): { readonly organization: OrganizationView } {
+  requireAdministrator(initiator);
+  const entry = sandbox.registry.organization(input.ref);
+  entry.organization = { ...entry.organization, ...readAccess(input, entry.organization) };
+  const organization = viewOrganization(entry.organization, sandbox);
+  announceChange(sandbox, initiator, { type: "organization.updated", organization });
+  return { organization };
 }
 
 /** The end of a key as an instant. */

@@ -1,37 +1,128 @@
+import { type ActionErrorCode, actionErrorCodes, SandboxError } from "../../rules/errors.js";
+import { type Instant, isoTime } from "../../rules/time.js";
+import { actionName } from "../../scenario/actions.js";
+import { requireDuration, requireInstant } from "../clock.js";
 import type { SandboxState } from "../sandbox-state.js";
-import type { Initiator } from "../steps.js";
-import { actionChanges, type MakeChange } from "./actions.js";
-import { advanceClock, changeClock } from "./clock-operations.js";
+import { type ActionResult, actionDifferences, type StepAction } from "../steps.js";
+import { takeDueStep } from "../timeline.js";
+import { type ClockView, viewClock } from "../views.js";
+import { changeAssumptions, changeFaults } from "./behavior-operations.js";
+import { type Actor, announceChange, type Initiator } from "./change.js";
+import { createKey, expireKey, revokeKey, rotateKey, updateOrganization } from "./key-operations.js";
 
-/** Every change that users make within a running scenario, by name; a start replaces the scenario. A rejected change throws a `SandboxError` before it changes anything. */
+/**
+ * Every change within a running scenario, by its name; a start replaces the scenario. Those that are also actions of steps have the
+ * name of the action. Each emits its event at its end. A rejected one throws a `SandboxError` before it changes anything.
+ */
 export const operations = {
-  create_key: /* @__PURE__ */ byUser(actionChanges.create_key),
-  rotate: /* @__PURE__ */ byUser(actionChanges.rotate),
-  revoke: /* @__PURE__ */ byUser(actionChanges.revoke),
-  expire: /* @__PURE__ */ byUser(actionChanges.expire),
-  organization: /* @__PURE__ */ byUser(actionChanges.organization),
-  faults: /* @__PURE__ */ byUser(actionChanges.faults),
-  assumptions: /* @__PURE__ */ byUser(actionChanges.assumptions),
+  create_key: createKey,
+  rotate: rotateKey,
+  revoke: revokeKey,
+  expire: expireKey,
+  organization: updateOrganization,
+  faults: changeFaults,
+  assumptions: changeAssumptions,
   clock: changeClock,
   advance: advanceClock,
   clear_requests: clearRequests,
 };
 
-/** An operation that makes a change and emits its event. */
-function byUser<Input, Result>(
-  makeChange: MakeChange<Input, Result>,
-): (sandbox: SandboxState, input: Input, initiator?: Initiator) => Result {
-  return (sandbox, input, initiator) => {
-    const { result, event } = makeChange(sandbox, input, initiator);
-    sandbox.journal.emit(event);
-    return result;
-  };
+/** A user sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */
+function changeClock(
+  sandbox: SandboxState,
+  { now, frozen }: { readonly now?: Instant | undefined; readonly frozen?: boolean | undefined },
+): ClockView {
+  if (now !== undefined) sandbox.clock.set(requireInstant(now));
+  if (frozen === true) sandbox.clock.freeze();
+  if (frozen === false) sandbox.clock.resume();
+  return announceClock(sandbox, {});
 }
 
-export function clearRequests({ journal, counters, behavior }: SandboxState): void {
+/** A user advances the clock, or a step of the story. Throws `clock_backwards` or `validation_failed` without changes. */
+export function advanceClock(
+  sandbox: SandboxState,
+  { by }: { readonly by: string | number },
+  initiator: Initiator = {},
+): ClockView {
+  sandbox.clock.advance(requireDuration(by));
+  return announceClock(sandbox, initiator);
+}
+
+/** Emits the event of a change of the clock, and runs what is due. */
+function announceClock(sandbox: SandboxState, initiator: Initiator): ClockView {
+  announceChange(sandbox, initiator, { type: "clock.moved", ...viewClock(sandbox.clock) });
+  runDue(sandbox);
+  return viewClock(sandbox.clock);
+}
+
+/** Not noted as a change: requests are no part of the scenario. */
+function clearRequests({ journal, counters, behavior }: SandboxState): void {
   journal.replaceWith();
   counters.clear();
   // Advice on a later request must not be about a cleared one.
   behavior.forgetRequests();
   journal.emit({ type: "requests.cleared" });
+}
+
+/**
+ * Runs the steps of the timeline that are due. Nothing runs in the background, not even at a start: whoever reads or changes a
+ * sandbox calls this first.
+ */
+export function runDue(sandbox: SandboxState): void {
+  const { timeline, journal } = sandbox;
+  const now = sandbox.clock.now();
+  // A listener may start another scenario.
+  while (timeline === sandbox.timeline) {
+    // Taken before it runs, because a listener of its events may read the sandbox.
+    const due = takeDueStep(timeline, now);
+    if (due === undefined) return;
+
+    const { index, at, step } = due;
+    const performed = performAction(sandbox, step, at);
+    const differences = step.expect === undefined ? [] : actionDifferences(step.expect, performed);
+    const result = { index, at: isoTime(at), step, performed: { ...performed, secret: null }, differences };
+    journal.emit({ type: "timeline.step", result });
+  }
+}
+
+/** A result without an error, a key or an organization: each action adds what it has. */
+const emptyActionResult: ActionResult = {
+  error: null,
+  key: null,
+  replacement: null,
+  secret: null,
+  organization: null,
+};
+
+/** An operation as a step runs it: its result has those members of an `ActionResult` that it has. */
+type StepOperation = (
+  sandbox: SandboxState,
+  input: unknown,
+  initiator: Initiator,
+) => Partial<ActionResult> | undefined;
+
+/**
+ * Runs the action of a step; its rejection is a result. Secrets of new keys derive from the seed and their refs: a scenario always
+ * plays the same way. `dueAt` is when a step of the timeline is due.
+ */
+export function performAction(sandbox: SandboxState, action: StepAction, dueAt?: number): ActionResult {
+  const name = actionName(action);
+  if (name === undefined) return emptyActionResult;
+
+  const operation = operations[name] as StepOperation; // the input of an action is that of its operation
+  const input = action[name] as { readonly actor?: Actor }; // some actions name who runs them
+  const eventsBefore = sandbox.journal.latestNumber();
+  try {
+    const result = operation(sandbox, input, { isScripted: true, actor: input.actor, dueAt });
+    return { ...emptyActionResult, ...result };
+  } catch (error) {
+    // A listener may throw. That is no rejection: the change has been made.
+    const isMade = sandbox.journal.latestNumber() > eventsBefore;
+    if (isMade || !(error instanceof SandboxError) || !isActionError(error.code)) throw error;
+    return { ...emptyActionResult, error: { code: error.code, message: error.message } };
+  }
+}
+
+function isActionError(code: string): code is ActionErrorCode {
+  return (actionErrorCodes as readonly string[]).includes(code);
 }

@@ -115,10 +115,13 @@ const onlyRevokedKeysHaveRevokedAt: ScenarioRule = ({ keys, problems }) => {
   }
 };
 
+/** A rule of which a start of the clock is all that it needs besides the keys. */
+type KeyRule = (input: Pick<RuleInput, "keys" | "assumptions" | "clockStart" | "problems">) => void;
+
 const latestOverlapEnd: TimeOrDuration = { kind: "duration", milliseconds: maximumOverlap };
 
 /** An overlap lasts at most seven days (R39). */
-const overlapsAreShort: ScenarioRule = ({ keys, clockStart, problems }) => {
+const overlapsAreShort: KeyRule = ({ keys, clockStart, problems }) => {
   for (const key of keys) {
     const { overlap_ends, state } = key.fields;
     // The overlap of a rotated key is over: nothing shows how long it was.
@@ -131,7 +134,7 @@ const overlapsAreShort: ScenarioRule = ({ keys, clockStart, problems }) => {
 };
 
 /** The state that a key's times result in is the written one, if one is written (R38, R43). */
-const statesMatchTimes: ScenarioRule = ({ keys, clockStart, problems }) => {
+const statesMatchTimes: KeyRule = ({ keys, clockStart, problems }) => {
   for (const key of keys) {
     const { state } = key.fields;
     if (state === undefined) continue;
@@ -144,10 +147,10 @@ const statesMatchTimes: ScenarioRule = ({ keys, clockStart, problems }) => {
 };
 
 /** An organization has at most five active keys in an environment (R32). */
-const activeKeysWithinLimit: ScenarioRule = ({ keys, clockStart, assumptions, problems }) => {
+const activeKeysWithinLimit: KeyRule = ({ keys, clockStart, assumptions, problems }) => {
   const groups = new Map<string, ScenarioKey[]>();
   for (const key of keys) {
-    // By its written state, else by its times. A key whose state is unknown may have expired when the clock starts.
+    // By its written state, else by its times. A key whose state is unknown may have expired when the clock starts: the start asks again.
     const { state = keyStateAtStart(key.fields, clockStart) } = key.fields;
     if (state === "unknown" || !countsAsActive(state, assumptions)) continue;
     const id = `${key.fields.environment} ${key.organization}`;
@@ -170,13 +173,14 @@ const activeKeysWithinLimit: ScenarioRule = ({ keys, clockStart, assumptions, pr
   }
 };
 
+/** The rules that depend on the start of the clock: a start asks them again if the scenario does not set its clock. */
+export const keyRulesOfTime: readonly KeyRule[] = [overlapsAreShort, statesMatchTimes, activeKeysWithinLimit];
+
 export const keyStateRules: readonly ScenarioRule[] = [
   retiringKeysAreReplaced,
   onlyReplacedKeysOverlap,
   onlyRevokedKeysHaveRevokedAt,
-  overlapsAreShort,
-  statesMatchTimes,
-  activeKeysWithinLimit,
+  ...keyRulesOfTime,
 ];
 
 // A key that was rotated has its replacement in `replaced_by`. Here, each such ref is that of one existing key, and only replaced

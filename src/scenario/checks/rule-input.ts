@@ -52,9 +52,6 @@ export function ruleInputOf(scenario: Scenario, spelling: ScenarioPlaces["spelli
   const { now } = scenario.clock ?? {};
   const clockStart = now === undefined ? "unknown" : (parseTime(now) ?? "unknown");
 
-  const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
-  // A scope that an endpoint requires is also one of the assumed `scopes`: those that a key may have.
-  const endpoints = writtenEndpoints(scenario).map(([, endpoint]) => endpoint);
   return {
     scenario,
     isSnapshot: scenario.requests_responded !== undefined,
@@ -63,11 +60,18 @@ export function ruleInputOf(scenario: Scenario, spelling: ScenarioPlaces["spelli
     refs,
     refsInSteps: refsInSteps(scenario, refs),
     successes: successesOf(scenario),
-    assumptions: resolveAssumptions(profile, ownAssumptions, endpoints),
+    assumptions: assumptionsOf(scenario),
     clockStart,
     spelling,
     problems: new ProblemList(),
   };
+}
+
+/** The assumptions of a scenario. A scope that an endpoint requires is also one of the assumed `scopes`: those that a key may have. */
+export function assumptionsOf(scenario: Scenario): Assumptions {
+  const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
+  const endpoints = writtenEndpoints(scenario).map(([, endpoint]) => endpoint);
+  return resolveAssumptions(profile, ownAssumptions, endpoints);
 }
 
 // Which refs exist, and the problem of a field whose ref does not.

@@ -14,7 +14,7 @@ import { time, timeOrDuration } from "./times.js";
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 const usage = s.mapping({
-  this_minute: s.optional(s.integer()),
+  this_minute: s.optional(s.integer({ max: scenarioLimits.requestsOfMinute })),
   today: s.optional(s.integer()),
   counted_at: s.snapshotOnly(s.list(time())),
 });

@@ -3,7 +3,7 @@ import type { Request, RequestHandler } from "express";
 import { hostName, isLoopbackHost } from "../../node/host-names.js";
 import { SandboxError } from "../../rules/errors.js";
 import { controlPath } from "../../rules/known-paths.js";
-import { requireAdministrator } from "../../sandbox/operations/key-operations.js";
+import { requireAdministrator } from "../../sandbox/operations/change.js";
 import { localsOf } from "./call-locals.js";
 import { HttpError } from "./control-errors.js";
 import type { ControlServer } from "./control-server.js";

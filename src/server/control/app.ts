@@ -8,7 +8,7 @@ import express, {
 import { SandboxError } from "../../rules/errors.js";
 import { controlPath } from "../../rules/known-paths.js";
 import { redactPath } from "../../rules/redact-path.js";
-import { runDue } from "../../sandbox/operations/run-due.js";
+import { runDue } from "../../sandbox/operations/operations.js";
 import { listed } from "../../schema/words.js";
 import type { ControlHandler } from "../sockets/http-server.js";
 import { admitCallers, hasReadingMethod, keepForeignOut, requireActor } from "./access.js";

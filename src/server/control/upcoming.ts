@@ -2,8 +2,8 @@ import { faultOutcomeId } from "../../rules/fault-effects.js";
 import { type KeyEnds, lastClockInstant } from "../../rules/key-state.js";
 import { dayEnd, isoTime, minute, minuteEnd } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { keyRefsOf } from "../../sandbox/step-results.js";
-import type { Upcoming } from "../../sandbox/view-shapes.js";
+import { keyRefsOf } from "../../sandbox/steps.js";
+import type { Upcoming } from "../../sandbox/views.js";
 import { actionName, actionRefs } from "../../scenario/actions.js";
 
 /** An event by which a sandbox changes on its own. */

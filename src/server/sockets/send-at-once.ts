@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { cachedByName } from "../../rules/cached-by.js";
-import type { ApiResponse } from "../../sandbox/journal/call-result.js";
+import type { ApiResponse } from "../../sandbox/call.js";
 import type { AddedHeaders } from "./added-headers.js";
 
 // Nearly every response is written past `writeHead` and `end`, which check the sandbox's own headers again: a server with them takes

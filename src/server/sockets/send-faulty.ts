@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
-import { bodyParts } from "../../api/body-parts.js";
+import { bodyParts } from "../../api/http-messages.js";
 import { timers } from "../../node/platform.js";
-import type { ApiResponse, Delivery } from "../../sandbox/journal/call-result.js";
+import type { ApiResponse, Delivery } from "../../sandbox/call.js";
 
 /** Sends a response that a fault delays, breaks or leaves out. If the client goes away first, no timer and no connection remain. */
 export function sendFaulty(delivery: Delivery, message: ApiResponse, response: ServerResponse): void {

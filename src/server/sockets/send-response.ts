@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { ApiResponse } from "../../sandbox/journal/call-result.js";
+import type { ApiResponse } from "../../sandbox/call.js";
 import type { AddedHeaders } from "./added-headers.js";
 import { canSendAtOnce, sendAtOnce } from "./send-at-once.js";
 

@@ -1,5 +1,5 @@
 import { nextRequest } from "../../../api/next-request.js";
-import type { Endpoint } from "../../../sandbox/endpoint.js";
+import type { Endpoint } from "../../../sandbox/call.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 
 /** Adds the result of a key's next request. */

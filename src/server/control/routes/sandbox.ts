@@ -3,7 +3,7 @@ import { version } from "../../../node/package-files.js";
 import { type Assumptions, assumptionTable, profileWords } from "../../../rules/assumptions.js";
 import words from "../../../rules/assumptions.json" with { type: "json" };
 import { isoTime } from "../../../rules/time.js";
-import { type Fault, writtenFaults } from "../../../sandbox/active-faults.js";
+import { type Fault, writtenFaults } from "../../../sandbox/faults.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { viewAssumptions, viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
@@ -48,11 +48,11 @@ export const sandboxRoutes: readonly Route[] = [
   }),
   dataRoute("GET /state", {
     summary:
-      "The sandbox's state: organizations, keys, clock, assumptions; `changed`: whether anything but requests, the story, the timeline and the passing of time differs from the scenario's start",
+      "The sandbox's state: organizations, keys, clock, assumptions; `changed`: whether a user has changed anything of it since the scenario's start, other than by requests and the story",
     run: ({ sandbox }) => ({
       scenario: sandbox.name,
       seed: sandbox.seed,
-      changed: sandbox.changes.size > 0,
+      changed: sandbox.isChangedByUser,
       clock: viewClock(sandbox.clock),
       assumptions: viewAssumptions(sandbox),
       faults: writtenFaults(sandbox.faults),

@@ -1,8 +1,34 @@
+import { type Assumptions, type Profile, resolveAssumptions } from "../rules/assumptions.js";
 import type { KeyLimits } from "../rules/key-record.js";
-import { type BehaviorSettings, profileInEffect } from "./profile.js";
-import type { RecordAdditions } from "./record-additions.js";
-import type { VariedPoint } from "./run-trace.js";
-import { type RowOfVariants, variantOn } from "./variants.js";
+import type { SandboxState } from "./sandbox-state.js";
+import { windowsOf } from "./usage.js";
+import { type RecordAdditions, type RowOfVariants, type VariedPoint, variantOn } from "./variants.js";
+
+// How the API behaves where the specification leaves it open: a profile, the assumptions that the sandbox sets itself, and what the
+// profile `varied` adds to records.
+
+/** What decides how the API behaves where the specification leaves it open: of a sandbox, or of one that starts. */
+type BehaviorSettings = Pick<SandboxState, "seed" | "profile" | "ownAssumptions" | "run" | "endpoints">;
+
+/** The profile in effect: the run's before the sandbox's own. */
+export function profileInEffect({ run, profile }: Pick<BehaviorSettings, "run" | "profile">): Profile {
+  return run?.profile ?? profile;
+}
+
+/** How the API behaves: with the assumptions of the profile in effect, except those that the sandbox sets itself. */
+export function behaviorOf(
+  settings: BehaviorSettings,
+): Pick<SandboxState, "profile" | "ownAssumptions" | "assumptions" | "windows" | "additions"> {
+  const { profile, ownAssumptions, endpoints } = settings;
+  const assumptions: Assumptions = resolveAssumptions(profileInEffect(settings), ownAssumptions, endpoints);
+  return {
+    profile,
+    ownAssumptions,
+    assumptions,
+    windows: windowsOf(assumptions),
+    additions: recordAdditions(settings),
+  };
+}
 
 const nothingAdded: RecordAdditions = {
   nameEnding: "",
@@ -10,12 +36,6 @@ const nothingAdded: RecordAdditions = {
   limits: { perMinute: 0, perDay: 0 },
   variants: [],
 };
-
-/** A variant that adds something to records: to a name, an ending. */
-interface AddingVariant<Added> {
-  readonly id: string;
-  readonly added: Added;
-}
 
 /** No limit gets lower, which would reject requests. */
 const limitsRow = recordRow<KeyLimits>("key.limits", nothingAdded.limits, {
@@ -46,13 +66,13 @@ function recordRow<Added>(
   id: string,
   nothing: Added,
   additions: Readonly<Record<string, Added>>,
-): RowOfVariants<AddingVariant<Added>> {
+): RowOfVariants<{ readonly id: string; readonly added: Added }> {
   const variants = Object.entries(additions).map(([variant, added]) => ({ id: variant, added }));
   return { id, variants: [{ id: "none", added: nothing }, ...variants] };
 }
 
 /** What a sandbox adds to its records: each row has one variant in all of them. */
-export function recordAdditions(settings: BehaviorSettings): RecordAdditions {
+function recordAdditions(settings: BehaviorSettings): RecordAdditions {
   if (profileInEffect(settings) !== "varied") return nothingAdded;
   const rules = { seed: settings.seed, rows: settings.run?.rows };
   const limits = variantOn(200, limitsRow, rules);

@@ -1,27 +1,31 @@
 import type { Assumptions } from "../../rules/assumptions.js";
 import { maximumActiveKeys } from "../../rules/key-state.js";
 import { environments } from "../../rules/key-text.js";
-import { throwIfProblems } from "../../rules/validation.js";
+import { throwIfProblems, validationError } from "../../rules/validation.js";
+import { faultProblems } from "../../scenario/checks/fault-rules.js";
+import { successesOf } from "../../scenario/checks/rule-input.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { quote } from "../../schema/words.js";
-import type { ChangeMade } from "../journal/events.js";
-import { assumptionsInEffect } from "../profile.js";
+import { behaviorOf } from "../behavior.js";
+import { activateFaults, type Fault } from "../faults.js";
 import type { Registry } from "../registry.js";
 import { replaceState, type SandboxState } from "../sandbox-state.js";
-import { usageInNewWindows, windowsOf } from "../usage.js";
-import { recordAdditions } from "../varied-records.js";
+import { usageInNewWindows } from "../usage.js";
+import { announceChange, type Initiator, timeOfChange } from "./change.js";
 import { activeKeysIn } from "./key-operations.js";
+
+// How the service behaves: what it leaves open, and what goes wrong.
 
 /** Changes assumptions: with a profile, the others become those of the profile. What keys have used stays counted. */
 export function changeAssumptions(
   sandbox: SandboxState,
   input: ControlBody<"assumptions_change">,
-  now: number,
-): ChangeMade<undefined> {
+  initiator: Initiator = {},
+): void {
+  const now = timeOfChange(sandbox, initiator);
   const { registry, seed, run, endpoints } = sandbox;
-  const { profile, ownAssumptions } = chosenAssumptions(sandbox, input);
-  const settings = { seed, run, endpoints, profile, ownAssumptions };
-  const assumptions = assumptionsInEffect(settings);
+  const behavior = behaviorOf({ seed, run, endpoints, ...chosenAssumptions(sandbox, input) });
+  const { assumptions, windows } = behavior;
 
   // The scopes and keys that there are must fit the new assumptions.
   throwIfProblems("change the assumptions", {
@@ -30,13 +34,11 @@ export function changeAssumptions(
     retiring_counts_as_active: tooManyActiveProblem(registry, assumptions, now),
   });
 
-  const windows = windowsOf(assumptions);
   for (const entry of registry.keys.values()) {
     entry.usage = usageInNewWindows(entry.usage, sandbox.windows, windows, now);
   }
-  const additions = recordAdditions(settings);
-  replaceState(sandbox, { profile, ownAssumptions, assumptions, windows, additions });
-  return { result: undefined, event: { type: "assumptions.changed" } };
+  replaceState(sandbox, behavior);
+  announceChange(sandbox, initiator, { type: "assumptions.changed" });
 }
 
 /** The sandbox's own choice after a change: another profile takes away what was set before. */
@@ -73,4 +75,37 @@ function tooManyActiveProblem(registry: Registry, next: Assumptions, now: number
     }
   }
   return undefined;
+}
+
+/** Replaces the faults; their durations count from now. Throws `validation_failed` with every contradiction, without changes. */
+export function changeFaults(
+  sandbox: SandboxState,
+  faults: readonly Fault[],
+  initiator: Initiator = {},
+): void {
+  const now = timeOfChange(sandbox, initiator);
+  const { registry, seed } = sandbox;
+  const { keys, organizations } = registry;
+  const problems = faultProblems(faults, {
+    refs: {
+      key: { has: (ref) => keys.has(ref), all: () => keys.keys() },
+      organization: { has: (ref) => organizations.has(ref), all: () => organizations.keys() },
+    },
+    keyOf: (ref) => keys.get(ref)?.key,
+    legacyOwners: organizationsWithLegacyKey(registry),
+    successes: successesOf(sandbox.scenario),
+    now,
+  });
+  if (problems.length > 0) throw validationError("change the faults", problems);
+
+  sandbox.faults = activateFaults(faults, seed, now);
+  announceChange(sandbox, initiator, { type: "faults.changed" });
+}
+
+function organizationsWithLegacyKey(registry: Registry): Set<string> {
+  const refs = new Set<string>();
+  for (const { key } of registry.keys.values()) {
+    if (key.legacy) refs.add(key.organization);
+  }
+  return refs;
 }

@@ -1,15 +1,11 @@
 import type { Assumptions } from "../rules/assumptions.js";
 import type { OutcomeId } from "../rules/outcomes.js";
+import type { CallResult } from "../sandbox/call.js";
+import type { FaultFacts, FiredFault } from "../sandbox/faults.js";
+import type { VariedPoint } from "../sandbox/variants.js";
 
 // What a client's run keeps of each request. `certify` judges the client by it: whether it sends a rejected key again before its
 // time, which open points its tests fail on, and whether its own code hides the conditions of the run.
-
-/** A variant of a row of the variation table, on the responses of one status. */
-export interface VariedPoint {
-  readonly row: string;
-  readonly variant: string;
-  readonly status: number;
-}
 
 /** What the conditions of a run do to one request. */
 export interface ConditionEffect {
@@ -36,4 +32,21 @@ export interface RunTrace extends ConditionEffect {
   readonly scenario: string;
   /** The assumptions that its sandbox sets, and that the run would vary. */
   readonly ownAssumptions: readonly (keyof Assumptions)[];
+}
+
+/** What a call gets if its run puts nothing in place of it. */
+export interface OwnResponse {
+  /** What faults see of the call. */
+  readonly facts: FaultFacts;
+  /** The sandbox's own fault that is due. The faults have counted the request already. */
+  readonly fault: FiredFault | undefined;
+  /** Responds as the checks decide, or with this fault. */
+  readonly respond: () => CallResult;
+}
+
+/** What a call gets in a run, and what the conditions of the run have done to it. */
+export interface ConditionedResult {
+  readonly result: CallResult;
+  /** Default: nothing. */
+  readonly effect?: ConditionEffect;
 }

@@ -1,0 +1,153 @@
+import type { Assumptions } from "../rules/assumptions.js";
+import type { FaultOutcomeId } from "../rules/fault-effects.js";
+import type { PresentedKind } from "../rules/key-text.js";
+import {
+  type ApiOutcomeId,
+  isSuccess,
+  type OutcomeId,
+  outcomes,
+  type successStatuses,
+} from "../rules/outcomes.js";
+import type { ApiRequest } from "../rules/request.js";
+import type { Shape } from "../schema/shape.js";
+import type { KeyEntry } from "./registry.js";
+import type { RecordAdditions, VariedPoint } from "./variants.js";
+
+// A call on its way: the endpoint that it is for and its route, the call itself, and its result.
+
+/** An endpoint of the API, and its responses. */
+export interface Endpoint {
+  readonly method: string;
+  /** The exact path; a segment in braces matches any segment: `/things/{id}`. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly status: (typeof successStatuses)[number];
+  /**
+   * Whether this is `/me`, whose body shows the key. Its success has an outcome for each kind of key, such as `200.live` and
+   * `200.legacy`. The success of any other endpoint has one outcome, such as `200.listThings`. Default: false.
+   */
+  readonly isMe?: true;
+  /** The scope that it requires, or `null` for none. Default: the assumption `me_scope`. */
+  readonly scope?: string | null;
+  readonly summary: string;
+  /** Whether its success has a body. */
+  readonly hasBody: boolean;
+  /** The body of its success for a key, with what the sandbox adds to records; empty without a body. Dry runs call it, too: it changes nothing. */
+  readonly respond: (entry: KeyEntry, additions: RecordAdditions) => TextBody;
+  /** The body of a success for an example key, for documents. */
+  readonly example: () => TextBody;
+}
+
+/** An endpoint that the specification has, and its description. */
+export interface ReleasedEndpoint extends Endpoint {
+  readonly description: string;
+  /** The shape of a success body, with its name in the description, and an example. */
+  readonly responseName: string;
+  readonly responseShape: Shape;
+  readonly responseExample: unknown;
+}
+
+export interface TextBody {
+  readonly text: string;
+  /** Its length in UTF-8. */
+  readonly bytes: number;
+}
+
+/** The one outcome of a success of an endpoint other than `/me`: `200.listThings`. */
+export function ownSuccessOf({ status, operationId }: Endpoint): ApiOutcomeId {
+  return `${status}.${operationId}` as const;
+}
+
+/** All outcomes that a success of an endpoint can have: more than one only for `/me`. */
+export function successOutcomesOf(endpoint: Endpoint): readonly OutcomeId[] {
+  if (!endpoint.isMe) return [ownSuccessOf(endpoint)];
+  return outcomes.map(({ id }) => id).filter(isSuccess);
+}
+
+/** A path of the API, with its endpoints. */
+export interface ApiRoute {
+  /** A name in braces matches any segment: `/things/{id}`. */
+  readonly path: string;
+  /** The path's parts between slashes. */
+  readonly segments: readonly string[];
+  /** Whether a segment is a name in braces. */
+  readonly isPattern: boolean;
+  readonly methods: ReadonlyMap<string, Endpoint>;
+  /** The value of the header `Allow` of a 405. */
+  readonly allow: string;
+}
+
+/** All of a call that decides its outcome: who calls, when, and the route that the call takes. A predicted request has no more. */
+export interface RoutedCall {
+  readonly presented: PresentedKind;
+  /** The presented key, if the sandbox has it. */
+  readonly entry: KeyEntry | undefined;
+  /** When the call came, on the sandbox's clock (epoch milliseconds). */
+  readonly now: number;
+  /** `undefined` if the API does not have the path (404). */
+  readonly route: ApiRoute | undefined;
+  /** `undefined` also if the path does not have the method (405). */
+  readonly endpoint: Endpoint | undefined;
+}
+
+/**
+ * A request in its sandbox: with everything that its checks, its response and its advice need; read once, so that they agree.
+ * Not an `ApiRequest`, which knows no sandbox, nor an `Exchange`: the journal keeps no entry of a key.
+ */
+export interface ApiCall extends RoutedCall {
+  readonly request: ApiRequest;
+  /** When it came, on the platform's stopwatch. */
+  readonly started: number;
+  /** The hash of the presented key; empty without one. */
+  readonly sha256: string;
+  /** The number of the request, from which its id is made. See `RequestIds`. */
+  readonly number: number;
+  /** The request id, even if the response does not have it. */
+  readonly id: string;
+  readonly assumptions: Assumptions;
+}
+
+export interface ApiResponse {
+  readonly status: number;
+  /** Names and values in turn, `Content-Length` included. */
+  readonly headers: readonly string[];
+  /** Empty for HEAD. */
+  readonly body: string;
+}
+
+/** How both adapters, `sendFaulty` and `deliverOverWeb`, deliver a response that a fault changed; plain data. */
+export interface Delivery {
+  /** Milliseconds of real time before anything happens. */
+  readonly delayMs: number;
+  /** Send the response, reset the connection, or send nothing until the client gives up. */
+  readonly kind: "send" | "reset" | "hang";
+  /** Whether a client that waits gets the whole response, and a usual one. If so, one that gives up has left it unread. */
+  readonly isWhole: boolean;
+  /** Bytes of the body before the connection is closed; `undefined` to send the whole body. */
+  readonly cutAfter: number | undefined;
+  /** The rate of the body; `undefined` to send it in one piece. */
+  readonly bytesPerSecond: number | undefined;
+}
+
+/**
+ * What a call gets: its outcome, and the response with everything that differs from the usual. A run of a client may still put
+ * another result in its place; the exchange has the last one. `Outcome`: fewer outcomes, such as those without a fault.
+ */
+export interface CallResult<Outcome = OutcomeId> {
+  readonly outcome: Outcome;
+  readonly response: ApiResponse;
+  /** The error code in the response; `null` if it has none. */
+  readonly code: string | null;
+  /** The fault that affected the call. Default: none. */
+  readonly fault?: FaultOutcomeId;
+  /** How a fault has the response delivered. Default: at once, and whole. */
+  readonly delivery?: Delivery;
+  /** Epoch milliseconds of its header `Date`. Default: the sandbox's clock. */
+  readonly date?: number | undefined;
+  /** The request id in its response. Default: the call's. */
+  readonly requestId?: string;
+  /** What varied in the response, for a run of a client. */
+  readonly points?: readonly VariedPoint[];
+  /** What a run of a client keeps of the call. Only the run reads it. */
+  readonly trace?: object;
+}

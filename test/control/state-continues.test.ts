@@ -1,0 +1,84 @@
+import { expect, test, vi } from "vitest";
+import { createSandbox, type Scenario } from "../../src/index.js";
+import { sandboxApi, stateOf } from "../../src/library/sandbox-api.js";
+import { nodePlatform } from "../../src/node/platform.js";
+import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
+import { restoreSandbox } from "../../src/sandbox/saved-sandbox.js";
+import { checkedStart } from "../../src/sandbox/start-sandbox.js";
+import { deriveSecret } from "../../src/scenario/keys.js";
+import { parseState, stateParts } from "../../src/server/state-text.js";
+
+// What a sandbox has acknowledged can always be continued from its file, and its snapshot can be started.
+
+/** A sandbox that continues from the file of another one. */
+function continued(sandbox: SandboxState): ReturnType<typeof sandboxApi> {
+  const named = { name: sandbox.name, scenario: sandbox.scenario, text: undefined };
+  const saved = parseState([...stateParts(sandbox, named)].join(""), named, "state.json");
+  const restored = restoreSandbox(saved, checkedStart(named, {}, { platform: nodePlatform }));
+  return sandboxApi(() => restored);
+}
+
+test("a sandbox continues whose timeline has a step that was due and had not run when it was saved", () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  const scenario: Scenario = {
+    version: 1,
+    clock: { now: "2026-03-02T09:00:00Z" },
+    organizations: { bank: { type: "bank", keys: { main: { environment: "test" } } } },
+    timeline: [{ at: "1s", revoke: { key: "main" } }],
+  };
+  const sandbox = stateOf(createSandbox({ scenario }));
+  vi.advanceTimersByTime(2000);
+  // Nobody has read the sandbox since.
+  const key = continued(sandbox).keys.get("main");
+  expect([key.state, key.revokedAt]).toEqual(["revoked", "2026-03-02T09:00:01.000Z"]);
+  vi.useRealTimers();
+});
+
+/** A bank whose key `main` has pinned the secret that the seed generates for `main-2`. */
+const pinned: Scenario = {
+  version: 1,
+  clock: { now: "2026-03-02T09:00:00Z", frozen: true },
+  organizations: {
+    bank: {
+      type: "bank",
+      keys: {
+        main: {
+          environment: "test",
+          secret: deriveSecret(1, { ref: "main-2", environment: "test", legacy: false }),
+        },
+      },
+    },
+  },
+};
+
+test("a sandbox continues, and its snapshot starts, after a user has rotated a key whose pinned secret the replacement's ref would get", () => {
+  const sandbox = createSandbox({ scenario: pinned });
+  sandbox.keys.rotate("main");
+  const keys = sandbox.keys.list();
+  expect(continued(stateOf(sandbox)).keys.list()).toEqual(keys);
+  expect(createSandbox({ scenario: sandbox.snapshot() }).keys.list()).toEqual(keys);
+});
+
+test.each<[string, NonNullable<Scenario["organizations"]>]>([
+  ["a key without its default scope", { bank: { type: "bank", keys: { main: { environment: "test" } } } }],
+  ["an organization without keys", { bank: { type: "bank" } }],
+])(
+  "a sandbox continues although the rules for what people write reject %s by now",
+  (_what, organizations) => {
+    const state = stateOf(createSandbox({ scenario: { version: 1, organizations } }));
+    // As an earlier or a later version may leave a sandbox.
+    state.ownAssumptions = { scopes: ["consents:write"] };
+    expect(continued(state).keys.list()).toEqual(sandboxApi(() => state).keys.list());
+  },
+);
+
+test("a state whose sandbox has another form is damaged, although its checksum is right", () => {
+  const state = stateOf(createSandbox({ scenario: pinned }));
+  const named = { name: "pinned", scenario: pinned, text: undefined };
+  const [entry] = state.registry.keys.values();
+  if (entry === undefined) expect.unreachable();
+  entry.usage.minuteCount = Number.NaN; // JSON writes null
+  expect(() => parseState([...stateParts(state, named)].join(""), named, "state.json")).toThrow(
+    "minuteCount",
+  );
+});
