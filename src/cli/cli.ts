@@ -3,17 +3,20 @@ import { resolve } from "node:path";
 import { type Command as Commander, CommanderError } from "commander";
 import { shellWord } from "../report/shell-words.js";
 import { commands } from "./commands.js";
-import { isExecutable } from "./executable.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
-import { isPort } from "./flags/readers.js";
-import { type HostIo, type Io, splitAtDashes, wantedErrorForm } from "./io.js";
-import { requireClientCommand } from "./line/client-command.js";
-import { type CommandLine, defaultCommand, loadCommand } from "./line/command-line.js";
-import { createProgram } from "./line/help.js";
-import { readCall } from "./line/read-call.js";
-import { warnOfVariables } from "./line/unknown-variables.js";
-import { createPrinter } from "./output/terminal.js";
-import { namesScenario } from "./scenario/open-scenario.js";
+import { isPort } from "./flags.js";
+import { createProgram } from "./help.js";
+import { type HostIo, type Io, isExecutable, splitAtDashes, wantedErrorForm } from "./io.js";
+import {
+  type CommandLine,
+  defaultCommand,
+  loadCommand,
+  readCall,
+  requireClientCommand,
+  warnOfVariables,
+} from "./line.js";
+import { namesScenario } from "./scenario.js";
+import { createPrinter } from "./terminal.js";
 
 export { setPackageReader } from "../node/package-files.js";
 export type { Io } from "./io.js";
@@ -67,7 +70,7 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
     if (!(error instanceof CommanderError)) throw error;
     // Commander has printed the help or the version.
     if (error.exitCode === 0) return code;
-    const { parsingError } = await import("./line/wrong-words.js");
+    const { parsingError } = await import("./wrong-words.js");
     throw parsingError(error, line, io);
   }
   return code;
@@ -89,7 +92,7 @@ function wordsForCommander(line: CommandLine): readonly string[] {
 async function readLine(argv: readonly string[], io: Io): Promise<CommandLine> {
   const { argvBeforeDashes, clientCommand } = splitAtDashes(argv);
   const word = argvBeforeDashes.find(startsWithLongDash);
-  if (word !== undefined) throw (await import("./line/wrong-words.js")).longDashError(word);
+  if (word !== undefined) throw (await import("./wrong-words.js")).longDashError(word);
 
   // `help exec` names the command exec, too.
   const [first, topic] = argvBeforeDashes;
@@ -113,7 +116,7 @@ async function requireScenario(word: string | undefined, io: Io): Promise<void> 
   if (word === undefined || namesScenario(word, io)) return;
   // A file that is missing has its own message.
   const looksLikeFile = /[\\/]|\.ya?ml$/i.test(word);
-  if (!looksLikeFile) throw (await import("./line/wrong-words.js")).unknownWordError(word, io);
+  if (!looksLikeFile) throw (await import("./wrong-words.js")).unknownWordError(word, io);
 }
 
 /** Runs the command once Commander has read its arguments and flags; resolves to its exit code. */
@@ -136,5 +139,5 @@ async function callCommand(line: CommandLine, parsedCommand: Commander, io: Io):
 async function requireNoPort({ name, command }: CommandLine, args: readonly string[], io: Io): Promise<void> {
   const [scenario = ""] = args;
   if (!("port" in command.flags) || !isPort(scenario) || existsSync(resolve(io.cwd, scenario))) return;
-  throw (await import("./line/wrong-words.js")).portError(name, scenario, io);
+  throw (await import("./wrong-words.js")).portError(name, scenario, io);
 }

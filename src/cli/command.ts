@@ -1,4 +1,4 @@
-import type * as flag from "./flags/flag.js";
+import type * as flag from "./flags.js";
 import type { Io } from "./io.js";
 
 /** A call of a command: the command line and the variables of the user, as the command gets them. */

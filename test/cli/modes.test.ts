@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { type CliCommand, type Mode, modesOf } from "../../src/cli/command.js";
 import { commands } from "../../src/cli/commands.js";
-import { longForm } from "../../src/cli/flags/flag.js";
+import { longForm } from "../../src/cli/flags.js";
 import { pageOf } from "../support/pages.js";
 import { runCli, startCli } from "../support/run-cli.js";
 import { served } from "../support/servers.js";

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { githubAnnotations } from "../../src/cli/report/github-annotations.js";
-import { unmetThresholds } from "../../src/cli/report/thresholds.js";
+import { githubAnnotations, unmetThresholds } from "../../src/cli/report.js";
 import { createSandbox, type Report, type Scenario } from "../../src/index.js";
 import { mergeReports } from "../../src/report/merge-reports.js";
 import { parseReport } from "../../src/report/read-report.js";

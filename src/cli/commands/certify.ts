@@ -1,28 +1,179 @@
 import { availableParallelism, constants } from "node:os";
 import { apiVersion } from "../../api/openapi.js";
+import { assumptionsKeptFromVarying } from "../../api/variation/own-assumptions.js";
 import type { CertifyResult } from "../../certify/certificate/certificate.js";
+import { certificateLayout } from "../../certify/certificate/certificate-layout.js";
+import { certificateText } from "../../certify/certificate/certificate-text.js";
 import { certifyResultOf } from "../../certify/certificate/certify-result.js";
 import { certify } from "../../certify/certify.js";
+import type { CertifyPlan } from "../../certify/checks/plan.js";
+import { checkOnlyNames } from "../../certify/only-names.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
+import { outcomesToCover } from "../../report/possible-outcomes.js";
+import type { ReportFormat } from "../../report/render/layout.js";
+import { render } from "../../report/render/render.js";
 import { commandLine } from "../../report/shell-words.js";
+import type { SandboxError } from "../../rules/errors.js";
+import { faultOutcomeIds } from "../../rules/outcomes.js";
 import { redactPlainKeys } from "../../rules/redact.js";
+import { defaultSeed } from "../../rules/seed.js";
+import { oneSafeLine } from "../../rules/terminal-text.js";
 import { isoTime } from "../../rules/time.js";
+import { defaultKeyRef } from "../../sandbox/secrets.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { canonicalJson } from "../../schema/json-text.js";
-import { certificateFile, deliverCertificate } from "../certify/deliver-certificate.js";
-import { planOf } from "../certify/plan-of-flags.js";
+import { didYouMean, quote } from "../../schema/words.js";
+import { ClientStarter } from "../client-starter.js";
 import { type CommandCall, declareCommand } from "../command.js";
-import { exitCode } from "../exit-codes.js";
-import * as flag from "../flags/flag.js";
-import { durationLike, oneOf, readFileName, readSeed, wholeNumber } from "../flags/readers.js";
-import * as shared from "../flags/shared-flags.js";
-import { untouchedTests } from "../init/client-tests.js";
-import { extensionWords, reportTargets } from "../report/report-files.js";
-import { ClientStarter } from "../run/client-starter.js";
-import { sayWhyNotRun } from "../run/why-no-run.js";
-import { loadScenarioArgument } from "../scenario/open-scenario.js";
+import { describeFailure, exitCode, usageError } from "../exit-codes.js";
+import * as flag from "../flags.js";
+import * as shared from "../flags.js";
+import { durationLike, oneOf, readFileName, readSeed, wholeNumber } from "../flags.js";
+import { untouchedTests } from "../init.js";
+import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../report.js";
+import { sayWhyNotRun, whyNoRequest } from "../run-client.js";
+import { loadScenarioArgument } from "../scenario.js";
+import type { ServeFlags } from "../serve.js";
+
+/** The flag that names the file of the certificate, and what it contains. */
+export const certificateFile = {
+  name: "--report",
+  contents: "the certificate",
+  formats: ["json", "junit"],
+} as const;
+
+interface CertificateFlags extends ServeFlags {
+  readonly format?: "text" | "json" | "junit";
+}
+type CertificateCall = Pick<CommandCall<CertificateFlags>, "args" | "flags" | "io">;
+
+/** Writes the certificate into the file of `--report`, and prints it. */
+export async function deliverCertificate(
+  result: CertifyResult,
+  plainOutput: readonly string[],
+  targets: readonly ReportTarget[],
+  call: CertificateCall,
+): Promise<void> {
+  const { args, flags, io } = call;
+  const program = { program: io.program, scenario: args[0] };
+  const textIn = (format: ReportFormat) => render(certificateLayout(result, program), format);
+  const failures = await writeTargets(targets, textIn, certificateFile, io);
+  for (const failure of failures) {
+    if (flags.format === "json") io.stderr.write(describeFailure(failure, { json: true }));
+    else io.stderr.say(describeFailure(failure, {}));
+  }
+  io.stdout.write(redactPlainKeys(resultText(result, plainOutput, call)));
+}
+
+/** How many lines of its output are shown of a command that cannot be judged. */
+const maxOutputLines = 20;
+
+/** The result as it is printed; of a command that could not be judged, with the end of its output. */
+function resultText(
+  result: CertifyResult,
+  plainOutput: readonly string[],
+  { args, flags, io }: CertificateCall,
+): string {
+  const { format = "text" } = flags;
+  const program = { program: io.program, scenario: args[0] };
+  // For programs, there is nothing but the certificate.
+  if (format !== "text") return render(certificateLayout(result, program), format);
+
+  const { palette, wrap } = io.stdout.style();
+  const text = wrap(certificateText(result, program, palette.red));
+  if (result.verdict === "no_request") return `${text}${wrap(whyNoRequest(io, flags))}\n`;
+
+  if (!mayBeExplainedByOutput(result) || plainOutput.every((line) => line.trim() === "")) return text;
+  const lines = plainOutput.slice(-maxOutputLines).map((line) => `  ${oneSafeLine(line)}\n`);
+  return `${text}Its last output:\n${lines.join("")}`;
+}
+
+/** Whether the output of the command may say why the client could not be judged at all. */
+function mayBeExplainedByOutput({ verdict, why, problems }: CertifyResult): boolean {
+  return verdict === "not_judged" && why !== undefined && problems.length === 0;
+}
+
+/** The flags of `certify` that decide which runs it makes, and what each run is like. */
+interface PlanFlags {
+  readonly only?: readonly string[];
+  readonly allow?: readonly string[];
+  readonly faults?: boolean;
+  readonly seed?: number;
+  readonly timeout?: number;
+  readonly now?: number;
+  readonly frozen?: boolean;
+  readonly tls?: boolean;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+/** What the runs of the client are; throws a usage error for a wrong `--only` or `--allow`. */
+export function planOf({ scenario }: LoadedScenario, flags: PlanFlags): CertifyPlan {
+  const { only, allow = [], timeout } = flags;
+  const outcomes = outcomesToCover(scenario);
+  const onlyNames = checkOnlyNames(only ?? [], outcomes);
+  if (onlyNames.kind === "unknown") {
+    const examples = "varied.3, answer.401.revoked, resend.403 or fault.hang";
+    throw unknownChoice("--only", onlyNames.name, onlyNames.names, examples);
+  }
+  for (const outcome of allow) {
+    const knownOutcomes = [...outcomes, ...faultOutcomeIds];
+    if (!knownOutcomes.some((id) => id === outcome)) {
+      throw unknownChoice("--allow", outcome, knownOutcomes, "200.retiring or fault.status");
+    }
+  }
+
+  return {
+    // The seed of the plain sandbox, and the first one of those with varied responses.
+    seed: scenario.seed ?? defaultSeed,
+    firstSeed: flags.seed ?? defaultSeed,
+    ownAssumptions: keptAssumptions(scenario),
+    defaultKey: defaultKeyRef(scenario),
+    allow,
+    only,
+    timeout,
+    hasAllFaults: flags.faults === true,
+    flags: flagsForExec(flags),
+    certifyFlags: flagsForCertify(allow, timeout),
+  };
+}
+
+/** The scenario's own assumptions that runs with varied responses do not vary. */
+function keptAssumptions(scenario: LoadedScenario["scenario"]): NonNullable<CertifyPlan["ownAssumptions"]> {
+  const ownAssumptions = scenario.assumptions ?? {};
+  return assumptionsKeptFromVarying({ profile: "varied", run: undefined, ownAssumptions });
+}
+
+/** The error for a value of a flag that is none of these names. */
+function unknownChoice(
+  flagName: string,
+  text: string,
+  names: readonly string[],
+  examples: string,
+): SandboxError {
+  const hint = didYouMean(text, names) || ` Give one such as ${examples}.`;
+  return usageError(`Invalid ${flagName}: there is no ${quote(text)}.${hint}`);
+}
+
+/** The flags with which `exec` repeats a run. */
+function flagsForExec({ now, frozen, tls, cert, key }: PlanFlags): string[] {
+  const words: string[] = [];
+  if (now !== undefined) words.push("--now", new Date(now).toISOString());
+  if (frozen) words.push("--frozen");
+  if (tls) words.push("--tls");
+  if (cert !== undefined && key !== undefined) words.push("--cert", cert, "--key", key);
+  return words;
+}
+
+/** The flags with which `certify` repeats a run, besides those of `exec`. */
+function flagsForCertify(allow: readonly string[], timeout: number | undefined): string[] {
+  const words: string[] = [];
+  for (const outcome of allow) words.push("--allow", outcome);
+  if (timeout !== undefined) words.push("--timeout", `${timeout}ms`);
+  return words;
+}
 
 const { tls, cert, key } = shared.serverFlags;
 const certifyFlags = {

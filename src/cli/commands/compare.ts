@@ -20,14 +20,14 @@ import { parseApiKey } from "../../rules/key-text.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
-import { defaultTimeoutMs } from "../control-address.js";
 import { exitCode, unwritable, usageError } from "../exit-codes.js";
-import { writeWholeFile } from "../files/output-file.js";
-import * as flag from "../flags/flag.js";
-import { durationLike, oneOf, readFileName, wholeNumber } from "../flags/readers.js";
-import * as shared from "../flags/shared-flags.js";
+import { defaultTimeoutMs } from "../explain.js";
+import { writeWholeFile } from "../files.js";
+import * as flag from "../flags.js";
+import * as shared from "../flags.js";
+import { durationLike, oneOf, readFileName, wholeNumber } from "../flags.js";
 import type { Io } from "../io.js";
-import { asFileArgument } from "../scenario/open-scenario.js";
+import { asFileArgument } from "../scenario.js";
 
 export const compareCommand = declareCommand({
   summary: "compare a real environment with the contract, and see what it does where that is open",

@@ -5,18 +5,13 @@ import type { RunConditions } from "../../runs/conditions.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import * as flag from "../flags/flag.js";
-import { readFileName, readPort } from "../flags/readers.js";
-import * as shared from "../flags/shared-flags.js";
-import { deliverReport, reportFlag } from "../report/exec-report.js";
-import { extensionWords, reportTargets } from "../report/report-files.js";
-import { unmetThresholds } from "../report/thresholds.js";
-import { readFaults } from "../run/fault-flag.js";
-import { runClient } from "../run/run-client.js";
-import { TakenSignals } from "../run/taken-signals.js";
-import { sayWhyNotRun } from "../run/why-no-run.js";
-import { loadScenarioArgument } from "../scenario/open-scenario.js";
-import { warnOfDates } from "../scenario/sandbox-warnings.js";
+import * as flag from "../flags.js";
+import * as shared from "../flags.js";
+import { readFileName, readPort } from "../flags.js";
+import { deliverReport, extensionWords, reportFlag, reportTargets, unmetThresholds } from "../report.js";
+import { readFaults, runClient, sayWhyNotRun } from "../run-client.js";
+import { TakenSignals } from "../run-command.js";
+import { loadScenarioArgument, warnOfDates } from "../scenario.js";
 
 const execFlags = {
   report: flag.option(

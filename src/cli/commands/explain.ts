@@ -4,13 +4,21 @@ import { findListener, longestSearch } from "../../node/clients/find-listener.js
 import { shellWord } from "../../report/shell-words.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { type CommandCall, declareCommand } from "../command.js";
-import { controlAddress, runningUrlText, standardHost } from "../control-address.js";
 import { usageError } from "../exit-codes.js";
-import { explainKey } from "../explain/explain-key.js";
-import { explanationText, keyNotes, paintExplanation } from "../explain/explanation-text.js";
-import { type KeySource, keysOfNewSandbox, runningKeys } from "../explain/key-source.js";
-import * as flag from "../flags/flag.js";
-import * as shared from "../flags/shared-flags.js";
+import {
+  controlAddress,
+  explainKey,
+  explanationText,
+  type KeySource,
+  keyNotes,
+  keysOfNewSandbox,
+  paintExplanation,
+  runningKeys,
+  runningUrlText,
+  standardHost,
+} from "../explain.js";
+import * as flag from "../flags.js";
+import * as shared from "../flags.js";
 
 /** Where the running sandbox is, and how to call it. */
 const runningFlags = {

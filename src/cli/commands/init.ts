@@ -7,17 +7,23 @@ import { scenarioJsonSchema } from "../../scenario/format/scenario-json-schema.j
 import { starterScenario } from "../../scenario/starter.generated.js";
 import { listed, quote, quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
-import { docsPlace } from "../docs-place.js";
 import { usageError } from "../exit-codes.js";
-import * as flag from "../flags/flag.js";
-import * as shared from "../flags/shared-flags.js";
-import { writeAgentSection } from "../init/agent-section.js";
-import { requireNeeds } from "../init/client-needs.js";
-import { type ClientKind, clientKinds, clients } from "../init/client-tests.js";
-import { installedFile, makeFolderFor, newFile, writeProjectFile } from "../init/new-files.js";
-import { packageJsonWithScript } from "../init/package-script.js";
-import type { Io } from "../io.js";
-import { asFileArgument, folderScenarioFile } from "../scenario/open-scenario.js";
+import * as flag from "../flags.js";
+import * as shared from "../flags.js";
+import {
+  type ClientKind,
+  clientKinds,
+  clients,
+  installedFile,
+  makeFolderFor,
+  newFile,
+  packageJsonWithScript,
+  requireNeeds,
+  writeAgentSection,
+  writeProjectFile,
+} from "../init.js";
+import { docsPlace, type Io } from "../io.js";
+import { asFileArgument, folderScenarioFile } from "../scenario.js";
 
 function readClient(text: string, from: string): ClientKind {
   const kind = clientKinds.find((known) => known === text);

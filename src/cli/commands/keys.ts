@@ -9,12 +9,12 @@ import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { secretToSend } from "../../sandbox/secrets.js";
 import { actionRefs } from "../../scenario/actions.js";
 import { declareCommand } from "../command.js";
-import { clientEnvironment } from "../files/client-variables.js";
-import * as flag from "../flags/flag.js";
-import { oneOf } from "../flags/readers.js";
-import * as shared from "../flags/shared-flags.js";
-import { keyRows, keyTable } from "../output/key-rows.js";
-import { loadScenarioArgument } from "../scenario/open-scenario.js";
+import { clientEnvironment } from "../files.js";
+import * as flag from "../flags.js";
+import * as shared from "../flags.js";
+import { oneOf } from "../flags.js";
+import { keyRows, keyTable } from "../key-rows.js";
+import { loadScenarioArgument } from "../scenario.js";
 
 export const keysCommand = declareCommand({
   summary: "list a scenario's keys and what each one gets",

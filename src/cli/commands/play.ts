@@ -12,13 +12,19 @@ import { membersToSnakeCase } from "../../schema/spelling.js";
 import { quote } from "../../schema/words.js";
 import { type CommandCall, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import * as flag from "../flags/flag.js";
-import { readerOf } from "../flags/readers.js";
-import * as shared from "../flags/shared-flags.js";
-import { openScenarioArgument } from "../scenario/open-scenario.js";
-import { type PlacedDifference, placeDifferences } from "../story/placed-differences.js";
-import { createPauses, type Pauses, stepKeysHelp } from "../story/play-pauses.js";
-import { openingProse, stepProse } from "../story/story-prose.js";
+import * as flag from "../flags.js";
+import * as shared from "../flags.js";
+import { readerOf } from "../flags.js";
+import { openScenarioArgument } from "../scenario.js";
+import {
+  createPauses,
+  openingProse,
+  type Pauses,
+  type PlacedDifference,
+  placeDifferences,
+  stepKeysHelp,
+  stepProse,
+} from "../story-text.js";
 
 const readSpeed = readerOf((text) => {
   if (text === "max") return Number.POSITIVE_INFINITY;

@@ -12,13 +12,12 @@ import { tryParseJson } from "../../schema/json-text.js";
 import { isMapping } from "../../schema/type-tag.js";
 import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
-import { controlAddress, runningUrlText } from "../control-address.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import * as flag from "../flags/flag.js";
-import * as shared from "../flags/shared-flags.js";
+import { controlAddress, runningUrlText } from "../explain.js";
+import * as flag from "../flags.js";
+import * as shared from "../flags.js";
 import { type Io, runsOnGithub } from "../io.js";
-import { githubAnnotations } from "../report/github-annotations.js";
-import { unmetThresholds } from "../report/thresholds.js";
+import { githubAnnotations, unmetThresholds } from "../report.js";
 
 /** What each mode reads: how the report is printed, and what makes the command fail. */
 const outputFlags = { format: shared.format, json: shared.json, ...shared.thresholdFlags };

@@ -3,14 +3,13 @@ import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import type { SandboxRun } from "../../runs/current-run.js";
 import { type CommandCall, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
-import * as flag from "../flags/flag.js";
-import { readFileName, readPort } from "../flags/readers.js";
-import * as shared from "../flags/shared-flags.js";
+import * as flag from "../flags.js";
+import * as shared from "../flags.js";
+import { readFileName, readPort } from "../flags.js";
 import { aborted, backgroundVariable, type Io } from "../io.js";
-import { openScenarioArgument, stdinName } from "../scenario/open-scenario.js";
-import { createLog } from "../serve/log.js";
-import { type StartContext, startServing } from "../serve/start-server.js";
-import { Stops } from "../serve/stops.js";
+import { createLog } from "../log.js";
+import { openScenarioArgument, stdinName } from "../scenario.js";
+import { type StartContext, Stops, startServing } from "../serve.js";
 
 const startFlags = {
   port: flag.option(
@@ -104,7 +103,7 @@ export const startCommand = declareCommand({
 
 /** Starts the same command line in the background, until it accepts requests. */
 async function startInBackground({ fullArgv, args, io }: StartCall): Promise<number> {
-  const { startDetached } = await import("../serve/start-detached.js");
+  const { startDetached } = await import("../serve.js");
   const stopSignal = io.stopSignal();
   const start = await startDetached(fullArgv, {
     cwd: io.cwd,

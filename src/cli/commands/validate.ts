@@ -8,10 +8,9 @@ import type { Scenario } from "../../scenario/scenario.generated.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import * as shared from "../flags/shared-flags.js";
+import * as shared from "../flags.js";
 import type { Io } from "../io.js";
-import { isBundled, openScenarioArgument, scenarioArgumentsOrDefault } from "../scenario/open-scenario.js";
-import { problemsJson } from "../scenario/scenario-failures.js";
+import { isBundled, openScenarioArgument, problemsJson, scenarioArgumentsOrDefault } from "../scenario.js";
 
 /** What came of one file. */
 type CheckedFile =

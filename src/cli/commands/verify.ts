@@ -3,17 +3,11 @@ import { redactPlainKeys } from "../../rules/redact.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { type CommandCall, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
-import * as flag from "../flags/flag.js";
-import * as shared from "../flags/shared-flags.js";
-import { scenarioArgumentsOrDefault, stdinName } from "../scenario/open-scenario.js";
-import { createLog } from "../serve/log.js";
-import {
-  type NotPlayed,
-  openToVerify,
-  playStory,
-  type ScenarioToVerify,
-  type Verdict,
-} from "../story/verdict.js";
+import * as flag from "../flags.js";
+import * as shared from "../flags.js";
+import { createLog } from "../log.js";
+import { scenarioArgumentsOrDefault, stdinName } from "../scenario.js";
+import { type NotPlayed, openToVerify, playStory, type ScenarioToVerify, type Verdict } from "../story.js";
 
 const verifyFlags = {
   all: flag.cliOnlyToggle("--all", "every bundled scenario"),
@@ -80,7 +74,7 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
     return verified.exitCode;
   }
 
-  const { VerifyOnChange } = await import("../story/verify-on-change.js");
+  const { VerifyOnChange } = await import("../story.js");
   const verifying = new VerifyOnChange({
     verify: async () => (await verifyAll(names, call)).files,
     output: io.stdout,

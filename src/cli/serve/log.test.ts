@@ -6,8 +6,8 @@ import { secretToSend } from "../../sandbox/secrets.js";
 import type { ScenarioName } from "../../scenario/bundled.js";
 import { resolveSource } from "../../scenario/scenario-source.js";
 import type { Io } from "../io.js";
-import { createPrinter, type Output } from "../output/terminal.js";
-import { createLog, type LogFlags, logEvents } from "./log.js";
+import { createLog, type LogFlags, logEvents } from "../log.js";
+import { createPrinter, type Output } from "../terminal.js";
 
 /** The log of a request of a bundled scenario. */
 async function logOf(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { noteRefusedPort } from "./refused-ports.js";
+import { noteRefusedPort } from "../announce.js";
 
 /** The notes about a port. */
 function notesOf(port: number): string[] {

@@ -1,0 +1,192 @@
+import type { NotMade, PlannedRun, RunEnd } from "../certify/client-runs/client-run.js";
+import { SeenRequests } from "../certify/client-runs/seen-requests.js";
+import { nodePlatform } from "../node/platform.js";
+import { minute } from "../rules/time.js";
+import { Counters } from "../sandbox/journal/counts.js";
+import type { StartOptions } from "../sandbox/sandbox-state.js";
+import type { LoadedScenario } from "../scenario/scenario-source.js";
+import { OutputTail } from "./client-output.js";
+import type { CommandCall } from "./command.js";
+import { runClient } from "./run-client.js";
+import { type CommandEnd, TakenSignals } from "./run-command.js";
+import type { ServeFlags } from "./serve.js";
+
+// How a command ends (`CommandEnd`), and what certify gets of it:
+//
+//   the command             certify gets
+//   not_run                 a run that has failed, with why it could not start
+//   stopped, by a signal    not_made, as each run during or after a signal
+//   ended, in its time      a run that has passed or failed, by the exit code
+//   ended, too late         a run that has timed out
+
+/** What all runs of a client have in common. */
+interface CommonStart {
+  readonly loaded: LoadedScenario;
+  readonly call: Pick<CommandCall<ServeFlags>, "clientCommand" | "io" | "flags">;
+  /** The options of each sandbox, but for its seed. */
+  readonly startOptions: StartOptions;
+}
+
+/** Runs a client many times, `jobs` of them in parallel, and takes the signals of this process. */
+export class ClientStarter {
+  readonly #common: CommonStart;
+  readonly #queue: JobQueue;
+  readonly #signals: TakenSignals;
+
+  constructor(common: CommonStart, jobs: number) {
+    this.#common = common;
+    this.#queue = new JobQueue(jobs);
+    this.#signals = new TakenSignals(common.call.io);
+  }
+
+  /** The signal that has stopped the runs: all current ones got it, and no more start. */
+  get stopped(): NodeJS.Signals | undefined {
+    return this.#signals.first;
+  }
+
+  /** Stops taking signals: after the certificate, which a signal must not interrupt. */
+  release(): void {
+    this.#signals.release();
+  }
+
+  /** Runs the client in its own sandbox once a job is free. */
+  async runInTurn(request: PlannedRun): Promise<RunEnd | NotMade> {
+    const runOnce = () => this.#runUnlessStopped(request);
+    const { result, isShared } = await this.#queue.run(runOnce, request.isAlone);
+    return result.kind === "not_made" ? result : { ...result, isShared };
+  }
+
+  /** Runs the client once at a time from now on. */
+  runOneAtATime(): void {
+    this.#queue.runOneAtATime();
+  }
+
+  async #runUnlessStopped(request: PlannedRun): Promise<RunEnd | NotMade> {
+    if (this.stopped !== undefined) return { kind: "not_made" };
+    const runEnd = await runInOwnSandbox(this.#common, request, this.#signals);
+    // A run that the signal ended shows nothing.
+    return this.stopped === undefined ? runEnd : { kind: "not_made" };
+  }
+}
+
+async function runInOwnSandbox(
+  { call, loaded, startOptions }: CommonStart,
+  request: PlannedRun,
+  signals: TakenSignals,
+): Promise<RunEnd | NotMade> {
+  // Milliseconds: of the whole run, and since the latest request.
+  const { total, silent } = request.timeouts;
+  const { stopwatch, time } = nodePlatform;
+  const requests = new SeenRequests(stopwatch);
+  const counts = new Counters();
+  counts.alsoCountWith(requests);
+  const output = new OutputTail();
+  const started = stopwatch();
+  const now = time();
+  const { end, report, folder } = await runClient({
+    call,
+    loaded,
+    startOptions: { ...startOptions, seed: request.seed },
+    // Each run starts at the start of a minute, so that a limit of the minute ends at the same time in all of them.
+    clockStart: now - (now % minute),
+    conditions: request.conditions,
+    counts,
+    certifyLine: `${call.io.program} certify`,
+    place: "own_group",
+    signals,
+    isLate: () => stopwatch() - started > total || stopwatch() - requests.latestRequestAt > silent,
+    onOutput: (_name, chunk) => output.add(chunk),
+  });
+  folder.throwIfRequestsAreMissing();
+  const durationMs = Math.round(stopwatch() - started);
+  return runEndOf(end, { durationMs, report, output: output.lines(), ...requests.facts() });
+}
+
+/** What certify gets of a command: the table at the head of this file. */
+function runEndOf(
+  end: CommandEnd,
+  facts: Omit<RunEnd, "kind" | "result" | "code" | "failure">,
+): RunEnd | NotMade {
+  switch (end.kind) {
+    case "not_run":
+      return { kind: "ended", result: "failed", code: null, failure: end.failure, ...facts };
+    case "stopped":
+      return { kind: "not_made" };
+    case "ended": {
+      if (end.isTimedOut) return { kind: "ended", result: "timed_out", code: null, ...facts };
+      const result = end.code === 0 ? "passed" : "failed";
+      return { kind: "ended", result, code: end.code, ...facts };
+    }
+    default:
+      return end satisfies never;
+  }
+}
+
+/** A job that runs, or waits until it may. */
+interface Job {
+  /** Whether it runs while no other does. */
+  readonly isAlone: boolean;
+  /** Whether another job was under way at any time of its run. */
+  isShared: boolean;
+}
+
+/** A job that waits for its turn, and what starts it. */
+interface WaitingJob {
+  readonly job: Job;
+  readonly start: () => void;
+}
+
+/** Runs at most `limit` jobs in parallel. They start in their order. */
+export class JobQueue {
+  #limit: number;
+  readonly #waiting: WaitingJob[] = [];
+  readonly #underWay = new Set<Job>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Runs a job in its turn; with `isAlone`, while no other is under way. */
+  async run<Result>(work: () => Promise<Result>, isAlone: boolean) {
+    const job: Job = { isAlone, isShared: false };
+    await new Promise<void>((start) => {
+      this.#waiting.push({ job, start });
+      this.#startWaiting();
+    });
+    try {
+      return { result: await work(), isShared: job.isShared };
+    } finally {
+      this.#underWay.delete(job);
+      this.#startWaiting();
+    }
+  }
+
+  /** Runs all later jobs one at a time. */
+  runOneAtATime(): void {
+    this.#limit = 1;
+  }
+
+  /** Starts the jobs that wait, in their order, up to the first one without room. */
+  #startWaiting(): void {
+    for (;;) {
+      const [next] = this.#waiting;
+      if (next === undefined || !this.#hasRoomFor(next.job)) return;
+      this.#waiting.shift();
+      this.#underWay.add(next.job);
+      if (this.#underWay.size > 1) this.#markShared();
+      next.start();
+    }
+  }
+
+  #markShared(): void {
+    for (const job of this.#underWay) job.isShared = true;
+  }
+
+  #hasRoomFor({ isAlone }: Job): boolean {
+    if (isAlone) return this.#underWay.size === 0;
+    for (const job of this.#underWay) {
+      if (job.isAlone) return false;
+    }
+    return this.#underWay.size < this.#limit;
+  }
+}

@@ -1,0 +1,394 @@
+import { resolve } from "node:path";
+import { authorizationChecks } from "../api/authorize.js";
+import { me } from "../api/endpoints/me.js";
+import { endpointNamed } from "../api/endpoints.js";
+import { nextRequest } from "../api/next-request.js";
+import { checkResults } from "../api/request-details.js";
+import { whatToDoAbout } from "../api/what-to-do.js";
+import type { ControlClient } from "../node/clients/control-client.js";
+import { nodePlatform, startInNode } from "../node/platform.js";
+import { alignColumns } from "../report/plain-text.js";
+import { checkLines, responseFacts } from "../report/request-text.js";
+import { shellWord } from "../report/shell-words.js";
+import { type AdviceId, adviceOf } from "../rules/advice.js";
+import { describeKeyForm } from "../rules/describe-key-form.js";
+import { SandboxError } from "../rules/errors.js";
+import {
+  findPrefix,
+  fingerprintOf,
+  isSandboxKey,
+  isWellFormedKey,
+  keyPrefixes,
+  parseApiKey,
+} from "../rules/key-text.js";
+import { type OutcomeId, outcomeRow } from "../rules/outcomes.js";
+import { isoTime } from "../rules/time.js";
+import type { Endpoint } from "../sandbox/endpoint.js";
+import { runDue } from "../sandbox/operations/run-due.js";
+import { fingerprintOfRef } from "../sandbox/secrets.js";
+import { bundledScenarios } from "../scenario/bundled.js";
+import { isReserved, reservedKeyRefs } from "../scenario/format/refs.js";
+import { listedKeys } from "../scenario/keys/scenario-keys.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import { didYouMean, listed, quote } from "../schema/words.js";
+import { usageError } from "./exit-codes.js";
+import { type callFlags, type FlagValues, isPort, type SandboxFlags } from "./flags.js";
+import type { Io } from "./io.js";
+import { loadScenarioArgument } from "./scenario.js";
+import type { Style } from "./terminal.js";
+
+/** What an endpoint returns for a key, and why, as JSON. */
+export interface ExplainedKey extends ForeignKeyFacts {
+  /** The running sandbox's URL; `null` for what the scenario would respond. */
+  readonly url: string | null;
+  /** `null` for a key that the sandbox does not have, and for `none`. */
+  readonly key: string | null;
+  readonly fingerprint: string | null;
+  readonly method: string;
+  readonly path: string;
+  readonly at: string;
+  readonly checks: readonly ExplainedCheck[];
+  readonly status: number;
+  readonly code: string | null;
+  readonly outcome: OutcomeId;
+  readonly fault_outcomes: readonly OutcomeId[];
+  readonly when: string;
+  readonly why: string | null;
+  readonly what_to_do: string;
+}
+
+/** A check of a request, and what it finds. */
+interface ExplainedCheck {
+  readonly name: string;
+  readonly question: string;
+  readonly result: "passed" | "rejected" | "not_reached";
+  /** `null` unless the check rejects the key. */
+  readonly outcome: OutcomeId | null;
+}
+
+/** What shows of a foreign key: one that the sandbox does not have. */
+interface ForeignKeyFacts {
+  /** Well-formed, but not of this scenario and not of any sandbox. */
+  readonly real_key_suspected: boolean;
+  readonly key_of_another_sandbox: boolean;
+  /** The ref of the key that this one is with another prefix (R15). */
+  readonly other_prefix_of: string | null;
+  /** Whether it has the mark of a sandbox, but not the length of its keys. */
+  readonly key_cut: boolean;
+  /** The form of the key. */
+  readonly key_form: string | null;
+}
+
+/** The facts of a ref, and of a key that the sandbox has. */
+const noForeignKey: ForeignKeyFacts = {
+  real_key_suspected: false,
+  key_of_another_sandbox: false,
+  other_prefix_of: null,
+  key_cut: false,
+  key_form: null,
+};
+
+/** What a word of the command line means. */
+type MeantKey =
+  /** A key of the sandbox, by its ref or as a client sends it; or a reserved ref, such as `none`. */
+  | { readonly kind: "ref"; readonly ref: string }
+  /** What a client sends as a key, and no key of the sandbox has. The reserved ref that stands in for it gets the same response. */
+  | {
+      readonly kind: "secret_of_no_key";
+      readonly apiKey: string;
+      readonly fingerprint: string;
+      readonly standIn: "unknown" | "malformed";
+    };
+
+/** Explains what the next request with a key gets. Throws `unknown_ref` for a word that looks like a ref, and is none. */
+export async function explainKey(word: string, keys: KeySource, program: string): Promise<ExplainedKey> {
+  const meant = readKeyWord(word, keys, program);
+  const ref = meant.kind === "ref" ? meant.ref : meant.standIn;
+  const next = await keys.predict(ref);
+
+  const { outcome } = next;
+  const { status, when } = outcomeRow(outcome);
+  const checks: ExplainedCheck[] = [];
+  for (const { name, question, result } of checkResults(outcome, authorizationChecks)) {
+    checks.push({ name, question, result, outcome: result === "rejected" ? outcome : null });
+  }
+
+  // Each sandbox also has a secret for `unknown`, which is not foreign to it.
+  const isForeign = meant.kind === "secret_of_no_key" && meant.fingerprint !== next.fingerprint;
+  return {
+    url: keys.url,
+    key: isReserved(ref) ? null : ref,
+    fingerprint: isForeign ? meant.fingerprint : next.fingerprint,
+    method: keys.method,
+    path: keys.path,
+    at: keys.at,
+    checks,
+    status,
+    code: next.code,
+    outcome,
+    fault_outcomes: next.faultOutcomes,
+    when,
+    why: next.why,
+    what_to_do: whatToDoAbout(outcome, next),
+    ...(isForeign ? foreignKeyFacts(meant.apiKey, keys) : noForeignKey),
+  };
+}
+
+/** The form of the start of a request id. A word of this form that is no ref is meant as one. */
+const cutRequestId = /^(?:req_[0-9a-z]*|[0-9a-f]{8}-[0-9a-f-]*|1-[0-9a-f]{8}-[0-9a-f]*)$/i;
+
+function readKeyWord(word: string, keys: KeySource, program: string): MeantKey {
+  if (keys.refs.includes(word) || isReserved(word)) return { kind: "ref", ref: word };
+  if (cutRequestId.test(word)) {
+    throw usageError(
+      `${quote(word)} is too short for the id of a request. Copy the whole X-Request-Id, or use last.`,
+    );
+  }
+  if (looksLikeRef(word)) throw unknownKey(word, keys, program);
+
+  // Any other word is a key, as a client sends it.
+  const apiKey = word.trim();
+  const sha256 = nodePlatform.sha256(apiKey);
+  const ref = keys.findRef(sha256);
+  if (ref !== undefined) return { kind: "ref", ref };
+  const standIn = isWellFormedKey(apiKey) ? "unknown" : "malformed";
+  return { kind: "secret_of_no_key", apiKey, fingerprint: fingerprintOf(sha256), standIn };
+}
+
+/** Whether a word is meant as a ref, and not as a key that a client sends. */
+function looksLikeRef(word: string): boolean {
+  // Messages leave out long words: a key without its prefix may look like a ref.
+  if (word.length > 24 || parseApiKey(word) !== undefined) return false;
+  return /^[a-z0-9]+(?:[-_.][a-z0-9]+)*$/i.test(word);
+}
+
+/** The error for a word that looks like a ref, and is none. */
+function unknownKey(word: string, keys: KeySource, program: string): SandboxError {
+  const { refs, scenario, url } = keys;
+  const unknown = `Unknown key ${quote(word)} in ${scenario}.`;
+  const listKeys = `${program} keys ${shellWord(scenario)}`;
+
+  const keyStates: Scenario = bundledScenarios["key-states"];
+  const isBundled = [...listedKeys(keyStates)].some(({ ref }) => ref === word);
+  if (isBundled) {
+    return new SandboxError(
+      "unknown_ref",
+      `${unknown} It is a key of the bundled key-states: \`${program} explain ${word} key-states\`. List the keys of ${scenario} with \`${listKeys}\`.`,
+    );
+  }
+
+  // An outcome leads to the key with its name: `401.revoked` to `revoked`.
+  const name = word.replace(/^\d{3}\./, "");
+  const hint = didYouMean(name, [...refs, ...reservedKeyRefs]);
+  const list = url === null ? `List its keys with \`${listKeys}\`` : "Name one of its keys";
+  return new SandboxError(
+    "unknown_ref",
+    `${unknown}${hint} ${list}, or use ${listed(reservedKeyRefs, "or")}.`,
+  );
+}
+
+function foreignKeyFacts(apiKey: string, keys: KeySource): ForeignKeyFacts {
+  const isWhole = isSandboxKey(apiKey);
+  const parsed = parseApiKey(apiKey);
+  const otherPrefixOf = refWithOtherPrefix(apiKey, keys);
+  return {
+    real_key_suspected: parsed?.hasMark === false,
+    key_of_another_sandbox: isWhole && otherPrefixOf === null,
+    other_prefix_of: otherPrefixOf,
+    key_cut: parsed?.hasMark === true && !isWhole,
+    key_form: describeKeyForm(apiKey),
+  };
+}
+
+/** Returns the ref of the key that a text is with another prefix; `null` if there is none. */
+function refWithOtherPrefix(text: string, keys: KeySource): string | null {
+  const prefixRow = findPrefix(text);
+  if (prefixRow === undefined) return null;
+  const rest = text.slice(prefixRow.prefix.length);
+  for (const { prefix } of keyPrefixes) {
+    const ref = keys.findRef(nodePlatform.sha256(prefix + rest));
+    if (ref !== undefined) return ref;
+  }
+  return null;
+}
+
+/** The explanation for people, without colors. */
+export function explanationText(explained: ExplainedKey, scenario: string, program: string): string {
+  const { url, method, path, at, fault_outcomes: faults } = explained;
+
+  const lines: string[] = [];
+  if (url === null) lines.push(`This is what ${scenario} would respond.`);
+  const sandbox = url === null ? `scenario ${scenario}` : `scenario ${scenario} on ${url}`;
+  lines.push(`${method} ${path} with ${sentKeyText(explained)}, ${sandbox}, at ${at}`, "");
+  lines.push(...checkLines(explained.checks), "");
+
+  const facts = responseFacts({ ...explained, whatToDo: explained.what_to_do });
+  if (faults.length > 0) {
+    const show = `${program} show ${shellWord(scenario)}`;
+    facts.push(["Faults", `${faults.join(", ")} may replace this response; ${show}`]);
+  }
+  lines.push(...alignColumns(facts));
+  return lines.join("\n");
+}
+
+/** The key in a sentence: by its ref if the sandbox has it. */
+function sentKeyText({ key, fingerprint, key_form: form }: ExplainedKey): string {
+  if (key !== null) return `the key ${key}`;
+  if (fingerprint === null) return "no key";
+  const stranger = `a key of fingerprint ${fingerprint}`;
+  return form === null ? stranger : `${stranger} (${form})`;
+}
+
+const realKeyWarning =
+  "This looks like a real key: it is well-formed, not one of this scenario, and lacks the mark of a sandbox key (sbx). If it is real, rotate it: it has been in your shell, and perhaps in its history.";
+
+/** What the user should know about a key that the sandbox does not have. */
+export function keyNotes(explained: ExplainedKey): string[] {
+  const notes: string[] = [];
+  if (explained.real_key_suspected) notes.push(realKeyWarning);
+  if (explained.key_of_another_sandbox) notes.push(adviceNote("key-of-another-sandbox"));
+  if (explained.key_cut) notes.push(adviceNote("key-cut"));
+  if (explained.other_prefix_of !== null) {
+    notes.push(
+      `This is the key ${explained.other_prefix_of} with another prefix, so it is an unknown key (R15). Send it with its own prefix, which shows the environment.`,
+    );
+  }
+  return notes;
+}
+
+function adviceNote(id: AdviceId): string {
+  const { meaning, whatToDo } = adviceOf(id);
+  return `${meaning} ${whatToDo}`;
+}
+
+/** How the results of checks look. */
+const resultMarks = {
+  passed: { sign: "✓", color: "green" },
+  rejected: { sign: "✗", color: "red" },
+  "not reached": { sign: "·", color: "dim" },
+} as const;
+
+/** The line of a check, as `checkLines` writes it: `  passed  key  Is the key known?`. */
+const checkLine = /^ {2}(passed|rejected|not reached) +(.*)$/;
+
+/** Colors the checks of an explanation, whose text may be from another process. On a terminal, their results are signs. */
+export function paintExplanation(text: string, style: Style): string {
+  const lines = text.split("\n").map((line) => paintCheck(line, style));
+  return lines.join("\n");
+}
+
+/** Colors the line of a check; any other line is unchanged. */
+function paintCheck(line: string, { palette, isTerminal }: Style): string {
+  const [, result, question] = checkLine.exec(line) ?? [];
+  if (result === undefined) return line;
+  const { sign, color } = resultMarks[result as keyof typeof resultMarks]; // the pattern has these three
+  const painted = isTerminal ? `${sign}  ${question}` : line.trimStart();
+  return `  ${palette[color](painted)}`;
+}
+
+/** The keys of a sandbox: of one that runs, or of one in this process. */
+export interface KeySource {
+  readonly scenario: string;
+  /** `null` for a sandbox of this process. */
+  readonly url: string | null;
+  /** The time of its clock. */
+  readonly at: string;
+  /** The endpoint that gets the next request. */
+  readonly method: string;
+  readonly path: string;
+  readonly refs: readonly string[];
+  /** The ref of the key with this SHA-256. */
+  readonly findRef: (sha256: string) => string | undefined;
+  /** What the next request with the key of a ref gets, also of a reserved ref. */
+  readonly predict: (ref: string) => NextRequest | Promise<NextRequest>;
+}
+
+interface NextRequest {
+  /** `null` for `none`. */
+  readonly fingerprint: string | null;
+  readonly outcome: OutcomeId;
+  readonly code: string | null;
+  readonly why: string | null;
+  readonly until: string | null;
+  readonly faultOutcomes: readonly OutcomeId[];
+}
+
+/** The keys of a running sandbox. */
+export async function runningKeys(
+  client: ControlClient,
+  operationId: string | undefined,
+): Promise<KeySource> {
+  const { url, scenario, now, keys } = await client.keys();
+  let endpoint: Pick<Endpoint, "method" | "path"> = me;
+  if (operationId !== undefined) {
+    const { endpoints } = await client.report();
+    endpoint = endpointNamed({ name: scenario, endpoints }, operationId);
+  }
+  return {
+    scenario,
+    url,
+    at: now,
+    method: endpoint.method,
+    path: endpoint.path,
+    refs: keys.map(({ ref }) => ref),
+    findRef: (sha256) => keys.find(({ fingerprint }) => fingerprint === fingerprintOf(sha256))?.ref,
+    async predict(ref) {
+      const { fingerprint, next_request: next } = await client.key(ref, operationId);
+      return { fingerprint, ...next, faultOutcomes: next.fault_outcomes };
+    },
+  };
+}
+
+/** The keys of a scenario, in a sandbox of this process. */
+export async function keysOfNewSandbox(
+  scenario: string | undefined,
+  flags: SandboxFlags & { readonly endpoint?: string },
+  io: Io,
+): Promise<KeySource> {
+  const loaded = await loadScenarioArgument(scenario, io);
+  const sandbox = startInNode(loaded, flags);
+  runDue(sandbox);
+  const endpoint = endpointNamed(sandbox, flags.endpoint);
+  return {
+    scenario: loaded.name,
+    url: null,
+    at: isoTime(sandbox.clock.now()),
+    method: endpoint.method,
+    path: endpoint.path,
+    refs: [...sandbox.registry.keys.keys()],
+    findRef: (sha256) => sandbox.registry.find(sha256)?.key.ref,
+    predict: (ref) => ({
+      fingerprint: fingerprintOfRef(sandbox, ref),
+      ...nextRequest(sandbox, ref, endpoint),
+    }),
+  };
+}
+
+/** Where `start` listens by default. */
+export const standardHost = "127.0.0.1:4747";
+const standardUrl = `http://${standardHost}`;
+
+/** The help of an argument or a flag that names a running sandbox. */
+export const runningUrlText = `the sandbox's base URL or control URL (default: SVC_CONTROL_URL, or ${standardUrl})`;
+
+export const defaultTimeoutMs = 10_000;
+
+/** Where a running sandbox is, and how to call it. */
+export function controlAddress(
+  url: string | undefined,
+  flags: FlagValues<typeof callFlags>,
+  { env, cwd }: Io,
+) {
+  if (url !== undefined && isPort(url)) {
+    throw usageError(`${quote(url)} is a port, not a URL. Did you mean http://127.0.0.1:${url}?`);
+  }
+  // A message about a wrong token names where it is from.
+  const isFromVariable = flags.controlToken === env.SVC_SANDBOX_CONTROL_TOKEN;
+  return {
+    url: url ?? (env.SVC_CONTROL_URL || standardUrl),
+    token: flags.controlToken,
+    tokenFrom: isFromVariable ? "SVC_SANDBOX_CONTROL_TOKEN" : "--control-token",
+    ca: flags.ca === undefined ? undefined : resolve(cwd, flags.ca),
+    timeout: flags.timeout ?? defaultTimeoutMs,
+  };
+}

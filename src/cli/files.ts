@@ -1,0 +1,314 @@
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  lstatSync,
+  openSync,
+  readFileSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, resolve } from "node:path";
+import { makeFolder, replaceFile, resolveLinks } from "../node/files/write-file.js";
+import { hasSandboxMark, keyVariable } from "../rules/key-text.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { defaultSecret, secretsByRef, secretsOfNoKey } from "../sandbox/secrets.js";
+import { announcedKeys } from "../sandbox/shown-keys.js";
+import { quoteFile } from "../schema/words.js";
+import type { RunningServer } from "../server/serve.js";
+import { unwritable } from "./exit-codes.js";
+
+/** Only the user reads a new file: it has keys. */
+const newFileMode = 0o600;
+
+/** Sets variables in the file of `--write-env`: other lines stay. Returns whether it took the file from others, because of a token. */
+export function writeEnvFile(name: string, cwd: string, variables: ClientVariables): boolean {
+  const file = resolve(cwd, name);
+  try {
+    const existing = readEnvFile(file);
+    const text = withVariables(existing.text, variables);
+    // Nobody else may read a token, also while it is written.
+    const hasToken = "SVC_SANDBOX_CONTROL_TOKEN" in variables;
+    const isNarrowed = hasToken && (existing.mode & 0o077) !== 0;
+    if (isNarrowed) chmodSync(file, existing.mode & 0o700);
+    writeWholeFile(file, Buffer.from(text, "latin1"), newFileMode);
+    return isNarrowed;
+  } catch (cause) {
+    throw unwritable(cause, quoteFile(name), "Name another file with --write-env.");
+  }
+}
+
+interface EnvFileContent {
+  /** Read as Latin-1, which keeps every byte. */
+  readonly text: string;
+  readonly mode: number;
+}
+
+/** The content of a `.env` file; of one that does not exist, what a new one starts with. Throws if it is not one that may be changed. */
+function readEnvFile(file: string): EnvFileContent {
+  // Throws if there is no folder for it. With the slash at its end, a file in place of the folder throws, too.
+  statSync(`${dirname(file)}/`);
+  requireOwnLink(file);
+  const stats = statSync(file, { throwIfNoEntry: false });
+  // A pipe or a device has no lines to keep.
+  if (!stats?.isFile()) return { text: "", mode: newFileMode };
+
+  const user = process.getuid?.();
+  if (user !== undefined && user !== stats.uid) throw new Error("it belongs to another user");
+  const text = readFileSync(file, "latin1");
+  if (text.includes("\0")) throw new Error("it is not a text file in UTF-8");
+  if ((stats.mode & 0o222) === 0) throw new Error("it is read-only");
+  const line = findForeignLine(text);
+  if (line !== undefined) {
+    throw new Error(`its line ${line} is not NAME=value, a comment or empty, so it is not a .env file`);
+  }
+  return { text, mode: stats.mode & 0o777 };
+}
+
+/** Throws if the file is a link of another user, who could choose any file of ours. An administrator may make a link for everybody. */
+function requireOwnLink(file: string): void {
+  const user = process.getuid?.();
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  if (user === undefined || !stats?.isSymbolicLink()) return;
+  const isTrusted = stats.uid === user || stats.uid === 0;
+  if (isTrusted) return;
+  throw new Error("it is a symbolic link of another user");
+}
+
+/** The variables that a client reads, by their names. */
+export type ClientVariables = Readonly<Record<string, string>>;
+
+/** An assignment of a `.env` file, to the end of its last line. Its parts, of `export A = "1" # one`: */
+interface Assignment {
+  readonly kind: "assignment";
+  /** `export A = ` */
+  readonly start: string;
+  /** `A` */
+  readonly name: string;
+  /** `"1"`: as it is written. In quotes, it may have several lines. */
+  readonly value: string;
+  /** ` # one`, with the line end */
+  readonly end: string;
+}
+
+/** A line that assigns nothing, with its end. */
+interface OtherLine {
+  readonly kind: "other";
+  readonly text: string;
+}
+
+/** The mark of UTF-8 at the start of a file, as Latin-1 reads it. */
+const byteOrderMark = "\u00EF\u00BB\u00BF";
+
+/** Reads the parts of a `.env` file without a byte order mark. */
+function readParts(text: string): (Assignment | OtherLine)[] {
+  const parts: (Assignment | OtherLine)[] = [];
+  let rest = text;
+  while (rest !== "") {
+    const [beforeValue = "", name] = /^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=/.exec(rest) ?? [];
+    if (name === undefined) {
+      const line = restOfLine(rest);
+      parts.push({ kind: "other", text: line });
+      rest = rest.slice(line.length);
+      continue;
+    }
+
+    rest = rest.slice(beforeValue.length);
+    const { blanks, value } = readValue(rest);
+    rest = rest.slice(blanks.length + value.length);
+    const end = restOfLine(rest);
+    rest = rest.slice(end.length);
+    parts.push({ kind: "assignment", start: beforeValue + blanks, name, value, end });
+  }
+  return parts;
+}
+
+/** The text up to the end of its first line, with the line end. */
+function restOfLine(text: string): string {
+  const index = text.indexOf("\n");
+  return index === -1 ? text : text.slice(0, index + 1);
+}
+
+/** `"a \" b"`, `'a'` or `` `a` ``: each may have several lines. */
+const quotedValue = /^(?:"(?:\\[\s\S]|[^"\\])*"|'[^']*'|`[^`]*`)/;
+
+/** The value at the start of the text after `=`, and the blanks before it. */
+function readValue(text: string): { readonly blanks: string; readonly value: string } {
+  const [blanks = ""] = /^[ \t]*/.exec(text) ?? [];
+  const afterBlanks = text.slice(blanks.length);
+  // `A=  # a comment` has an empty value.
+  if (blanks !== "" && afterBlanks.startsWith("#")) return { blanks: "", value: "" };
+  const [quoted] = quotedValue.exec(afterBlanks) ?? [];
+  if (quoted !== undefined) return { blanks, value: quoted };
+
+  // Without quotes, it ends before a comment, and before the blanks at the end of the line.
+  const [line = ""] = /^[^\r\n]*/.exec(afterBlanks) ?? [];
+  const value = line.replace(/[ \t]+#.*$/, "").replace(/[ \t]+$/, "");
+  return { blanks, value };
+}
+
+/** The number of the first line that no `.env` file has: neither an assignment nor a comment, and not empty. */
+export function findForeignLine(text: string): number | undefined {
+  let number = 1;
+  for (const part of readParts(withoutMark(text))) {
+    if (part.kind === "assignment") {
+      number += countLineEnds(part.value + part.end);
+      continue;
+    }
+    if (!assignsNothing(part.text)) return number;
+    number += 1;
+  }
+  return undefined;
+}
+
+function assignsNothing(line: string): boolean {
+  return /^\s*(?:#.*)?\s*$/.test(line);
+}
+
+function countLineEnds(text: string): number {
+  return text.split("\n").length - 1;
+}
+
+function withoutMark(text: string): string {
+  return text.startsWith(byteOrderMark) ? text.slice(byteOrderMark.length) : text;
+}
+
+/**
+ * Returns the text of a `.env` file with these variables: each where it is, or at the end. What another sandbox has left there
+ * leaves: its keys in `SVC_API_KEY` and `SVC_KEY_…`, and its `SVC_CONTROL_URL`. All other lines stay.
+ */
+export function withVariables(text: string, variables: ClientVariables): string {
+  const content = withoutMark(text);
+  const toAppend = new Map(Object.entries(variables));
+  let result = text.slice(0, text.length - content.length);
+  for (const part of readParts(content)) {
+    if (part.kind === "other") {
+      result += part.text;
+      continue;
+    }
+
+    const { start, name, value, end } = part;
+    toAppend.delete(name);
+    if (Object.hasOwn(variables, name)) result += start + variables[name] + end;
+    else if (!isOfAnotherSandbox(part)) result += start + value + end;
+  }
+
+  const lineEnd = text.includes("\r\n") ? "\r\n" : "\n";
+  if (result !== "" && !result.endsWith("\n")) result += lineEnd;
+  // Values have no quotes, which not every reader of .env files removes. They need none: in an assignment, no shell expands the
+  // brackets of an IPv6 address.
+  for (const [name, value] of toAppend) result += `${name}=${value}${lineEnd}`;
+  return result;
+}
+
+/** Whether an assignment sets a variable that clients read to what only another sandbox has. */
+function isOfAnotherSandbox({ name, value }: Assignment): boolean {
+  // It goes with the SVC_BASE_URL of that sandbox.
+  if (name === "SVC_CONTROL_URL") return true;
+  const unquoted = value.replace(/^(["'`])(.*)\1$/s, "$2");
+  const isOfKey = name === "SVC_API_KEY" || name.startsWith("SVC_KEY_");
+  return isOfKey && hasSandboxMark(unquoted);
+}
+
+/**
+ * The variables that a client reads: all keys of a sandbox, without URLs. With a server, its URLs and the keys that it announces:
+ * a process cannot get all keys of a large population.
+ */
+export function clientEnvironment(
+  sandbox: SandboxState,
+  server?: Pick<RunningServer, "url" | "controlUrl">,
+): ClientVariables {
+  const variables: Record<string, string> = {};
+  if (server !== undefined) variables.SVC_BASE_URL = server.url;
+  if (server?.controlUrl !== undefined) variables.SVC_CONTROL_URL = server.controlUrl;
+  const defaultKeySecret = defaultSecret(sandbox);
+  if (defaultKeySecret !== undefined) variables.SVC_API_KEY = defaultKeySecret;
+
+  let keySecrets = secretsByRef(sandbox);
+  if (server !== undefined) keySecrets = secretsByRef(sandbox, announcedKeys(sandbox).keys);
+  // What a client sends as `unknown` and as `malformed`, which the sandbox rejects.
+  const secrets = { ...keySecrets, ...secretsOfNoKey(sandbox) };
+  for (const [ref, secret] of Object.entries(secrets)) variables[keyVariable(ref)] = secret;
+  return variables;
+}
+
+const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
+
+/** How a text gets into a file that is not replaced. */
+type WriteMode =
+  /** In place of what the file has. */
+  | "overwrite"
+  /** After what the file has. */
+  | "append"
+  /** Into a device, a pipe, or an output of this process, which may have earlier lines. */
+  | "stream";
+
+/** The flags that open a file in each mode. Only a stream must exist. */
+const openFlags: Readonly<Record<WriteMode, number>> = {
+  overwrite: O_CREAT | O_TRUNC,
+  append: O_CREAT | O_APPEND,
+  stream: O_APPEND,
+};
+
+/**
+ * Writes the whole content of a file. A usual file is replaced in one step, or left as it is after a failure: a new one gets
+ * `modeOfNew`, one that exists keeps its mode and the symbolic links to it. A device, a pipe and a file with several hard links
+ * cannot be replaced: the content is written into them, and a failure may leave a part of it.
+ */
+export function writeWholeFile(file: string, text: string | Uint8Array, modeOfNew: number): void {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats === undefined) {
+    replaceFile(resolveLinks(file), [text], modeOfNew);
+    return;
+  }
+  if (!stats.isFile()) {
+    writeInto(file, text, "stream");
+    return;
+  }
+  if (stats.nlink > 1) {
+    writeInto(file, text, "overwrite");
+    return;
+  }
+
+  const target = resolveLinks(file);
+  const mode = stats.mode & 0o777;
+  replaceFile(target, [text], mode);
+  // The mask of this process, which narrows the mode of the replacement, does not apply to the user's file.
+  chmodSync(target, mode);
+}
+
+/** Writes a report where the user wants it. Makes its folder again if the command has removed it. */
+export function writeReportFile(file: string, text: string, isAppended = false): void {
+  makeFolder(dirname(file));
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (isStream(file, stats)) writeInto(file, text, "stream");
+  else writeInto(file, text, isAppended ? "append" : "overwrite");
+}
+
+/** An output of this process, which may be a usual file: `/dev/stdout`, `/dev/fd/3`, `/proc/self/fd/3`. */
+const outputOfThisProcess = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/\w+\/fd\/\d+)$/;
+
+function isStream(file: string, stats: Stats | undefined): boolean {
+  if (outputOfThisProcess.test(file)) return true;
+  return stats !== undefined && !stats.isFile();
+}
+
+function writeInto(file: string, text: string | Uint8Array, mode: WriteMode): void {
+  // O_NONBLOCK does not wait for the reader of a pipe.
+  const descriptor = openSync(file, O_WRONLY | O_NONBLOCK | openFlags[mode], 0o666);
+  try {
+    writeFileSync(descriptor, text);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Throws what the write of a report to this file would, as far as it can be known before. */
+export function requireWritable(file: string): void {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats?.isDirectory()) throw new Error("it is a directory");
+  const written = stats === undefined ? dirname(file) : file;
+  accessSync(written, constants.W_OK);
+}

@@ -1,0 +1,336 @@
+import { readHostName } from "../node/host-names.js";
+import { nodePlatform } from "../node/platform.js";
+import { reportFormats } from "../report/render/layout.js";
+import { adviceLevels } from "../rules/advice.js";
+import { profiles } from "../rules/assumptions.js";
+import { readBaseUrl } from "../rules/base-url.js";
+import { lastClockInstant } from "../rules/key-state.js";
+import { parseDuration, parseTime } from "../rules/time.js";
+import { timeHint } from "../rules/time-hint.js";
+import type { StartOptions } from "../sandbox/sandbox-state.js";
+import { didYouMean, listed, quote } from "../schema/words.js";
+import { usageError } from "./exit-codes.js";
+
+/** A flag of a command. */
+export interface Flag<Value> {
+  /** In commander's notation: `-p, --port <number>`. */
+  readonly spec: string;
+  /** What the help says about it. */
+  readonly help: string;
+  readonly read: FlagReader<Value>;
+  /** The environment variables for it; the first set variable wins. */
+  readonly variables: readonly string[];
+  /** The flags that it cannot be used with, as commander names them: `untilStdinEnds`. */
+  readonly conflicts: readonly string[];
+}
+
+/** The flags of a command, by the names of their values. */
+export type FlagSet = Readonly<Record<string, Flag<unknown>>>;
+
+/** The values of flags, each with the type that its reader returns. */
+export type FlagValues<Flags extends FlagSet> = {
+  readonly [Name in keyof Flags]?: Flags[Name] extends Flag<infer Value> ? Value : never;
+};
+
+type FlagOptions = Partial<Pick<Flag<unknown>, "variables" | "conflicts">>;
+
+/** Declares a flag with a value, which the variable `SVC_SANDBOX_<FLAG>` also sets by default. If its reader returns a list, the flag is repeatable. */
+export function option<Value>(
+  spec: string,
+  help: string,
+  read: FlagReader<Value>,
+  options: FlagOptions = {},
+): Flag<Value> {
+  const variable = `SVC_SANDBOX_${longForm(spec).slice(2).replaceAll("-", "_").toUpperCase()}`;
+  return { spec, help, read, variables: [variable], conflicts: [], ...options };
+}
+
+/** Declares a flag with a value that no variable sets. */
+export function cliOnlyOption<Value>(spec: string, help: string, read: FlagReader<Value>): Flag<Value> {
+  return option(spec, help, read, { variables: [] });
+}
+
+/** Declares a flag without a value; its variable is `1` or `0`. */
+export function toggle(spec: string, help: string, options: FlagOptions = {}): Flag<boolean> {
+  return option(spec, help, readSwitch, options);
+}
+
+/** Declares a flag without a value that no variable sets. */
+export function cliOnlyToggle(spec: string, help: string): Flag<boolean> {
+  return cliOnlyOption(spec, help, readSwitch);
+}
+
+/** The name of a flag in messages: `--port` of `-p, --port <number>`. */
+export function longForm(spec: string): string {
+  return /--[a-z-]+/.exec(spec)?.[0] ?? spec;
+}
+
+/** The names of flags, except for some: the modes of a command list what they read. */
+export function flagNamesOf<Name extends string, Excepted extends Name = never>(
+  flags: Readonly<Record<Name, Flag<unknown>>>,
+  except: readonly Excepted[] = [],
+): Exclude<Name, Excepted>[] {
+  const excepted: readonly string[] = except;
+  const names = Object.keys(flags).filter((name) => !excepted.includes(name));
+  return names as Exclude<Name, Excepted>[]; // `Object.keys` returns texts
+}
+
+/** Reads the text of a value; `flagOrVariable` is where it is from. Throws a usage error with that name. */
+export type FlagReader<Value> = (text: string, flagOrVariable: string) => Value;
+
+/** Creates a reader from a function that returns `undefined` for an invalid value; `expected` describes valid values. */
+export function readerOf<Value>(
+  read: (text: string) => Value | undefined,
+  expected: string,
+): FlagReader<Value> {
+  return (text, flagOrVariable) => {
+    const value = read(text);
+    if (value !== undefined) return value;
+    throw usageError(`Invalid ${flagOrVariable}: ${quote(text)}. Use ${expected}.`);
+  };
+}
+
+/** Creates a reader of whole numbers; `addition` follows the description of valid ones. */
+export function wholeNumber(min: number, max: number, addition = ""): FlagReader<number> {
+  const readText = (text: string) => {
+    if (!/^\d{1,16}$/.test(text)) return undefined;
+    const number = Number(text);
+    return number >= min && number <= max ? number : undefined;
+  };
+  return readerOf(readText, `a whole number from ${min} to ${max}${addition}`);
+}
+
+/** Creates a reader that accepts these choices. */
+export function oneOf<const Choice extends string>(choices: readonly Choice[]): FlagReader<Choice> {
+  return (text, flagOrVariable) => {
+    const choice = choices.find((known) => known === text);
+    if (choice !== undefined) return choice;
+    const hint = didYouMean(text, choices);
+    throw usageError(`Invalid ${flagOrVariable}: ${quote(text)}.${hint} Use ${listed(choices, "or")}.`);
+  };
+}
+
+export const readFileName = readerOf((text) => text || undefined, "the name of a file");
+
+/** Whether a text turns a switch on. */
+export function isOn(text: string): boolean {
+  return ["1", "true", "yes", "on"].includes(text.toLowerCase());
+}
+
+export const readSwitch = readerOf((text) => {
+  if (isOn(text)) return true;
+  return ["0", "false", "no", "off"].includes(text.toLowerCase()) ? false : undefined;
+}, "1 or 0");
+
+/** Whether a word is a port, which people write in place of a scenario or a URL. */
+export function isPort(word: string): boolean {
+  return /^\d{2,5}$/.test(word) && Number(word) <= 65_535;
+}
+
+export const readPort = wholeNumber(0, 65_535, "; 0 uses any free port");
+
+export const readHost = readerOf((text) => {
+  // Node listens on all addresses if the address is empty, which would open the sandbox to the network.
+  if (text.trim() === "" || text.includes("/")) return undefined;
+  // The brackets that an IPv6 address has in a URL.
+  return text.replace(/^\[(.*)\]$/, "$1");
+}, "an address such as 127.0.0.1, ::1 or 0.0.0.0");
+
+const readAllowHost = readerOf(readHostName, "a name such as sandbox.example, with its port if it has one");
+
+export function readAllowHosts(text: string, flagOrVariable: string): string[] {
+  return text.split(",").map((name) => readAllowHost(name.trim(), flagOrVariable));
+}
+
+const largestSeed = Number.MAX_SAFE_INTEGER;
+export const readSeed = wholeNumber(0, largestSeed);
+
+const readNumberOfSeed = wholeNumber(0, largestSeed, ", or random");
+
+export function readSeedOrRandom(text: string, flagOrVariable: string): number {
+  if (text === "random") return nodePlatform.random();
+  return readNumberOfSeed(text, flagOrVariable);
+}
+
+export function readClockStart(text: string, flagOrVariable: string): number {
+  const time = parseTime(text);
+  if (time === undefined) throw usageError(`Invalid ${flagOrVariable}: ${quote(text)}: ${timeHint(text)}.`);
+  if (time <= lastClockInstant) return time;
+  const latest = new Date(lastClockInstant).toISOString();
+  throw usageError(`Invalid ${flagOrVariable}: ${quote(text)}: the latest time is ${latest}.`);
+}
+
+/** The characters that an Authorization header may have, and enough of them. */
+const tokenPattern = /^[A-Za-z0-9._~+/-]{8,}=*$/;
+
+/** The message leaves out the token, which may be valid except for one character. */
+export function readToken(text: string, flagOrVariable: string): string {
+  if (tokenPattern.test(text)) return text;
+  throw usageError(
+    `${flagOrVariable} is not a valid token. Use at least 8 letters, digits and . _ ~ + / - (the characters of an Authorization header).`,
+  );
+}
+
+/** Creates a reader of durations, in milliseconds. */
+export function durationLike(examples: string): FlagReader<number> {
+  const readText = (text: string) => {
+    const duration = parseDuration(text);
+    if (duration === undefined || duration <= 0) return undefined;
+    return duration;
+  };
+  return readerOf(readText, `a duration such as ${examples}`);
+}
+
+// Flags of several commands. A command's own flags are in its file.
+
+export const scenarioArgument = {
+  "[scenario]":
+    "a bundled name, a file, or - for stdin (default: svc-sandbox.yaml, or key-states without such a file)",
+};
+
+/** How to start a sandbox. */
+export const sandboxFlags = {
+  seed: option(
+    "--seed <number>",
+    "seed for all generated data, or random, which draws one (default: the scenario's seed, or 1)",
+    readSeedOrRandom,
+  ),
+  now: option(
+    "--now <time>",
+    "start of the sandbox's clock, with a zone: 2026-03-02T09:00:00Z (default: the scenario's, or the real time)",
+    readClockStart,
+  ),
+  frozen: toggle("--frozen", "freeze the sandbox's clock: it only moves when you move it"),
+  profile: option(
+    "--profile <name>",
+    "assumptions about what the specification leaves open: minimal, typical or varied (default: the scenario's, or minimal)",
+    oneOf(profiles),
+  ),
+};
+
+export type SandboxFlags = FlagValues<typeof sandboxFlags>;
+
+/** How to start a sandbox for a command that itself decides whether the clock is frozen. */
+export const sandboxFlagsWithoutFrozen = {
+  seed: sandboxFlags.seed,
+  now: sandboxFlags.now,
+  profile: sandboxFlags.profile,
+};
+export const sandboxFlagNamesWithoutFrozen = flagNamesOf(sandboxFlagsWithoutFrozen);
+
+/** The options of a start among others, such as all flags of a command. */
+export function startOptionsOf({ seed, now, frozen, profile }: StartOptions): StartOptions {
+  return { seed, now, frozen, profile };
+}
+
+const controlToken = option(
+  "--control-token <token>",
+  "bearer token of the control plane (default: none on 127.0.0.1, a random one elsewhere)",
+  readToken,
+);
+
+/** How to serve a sandbox. */
+export const serverFlags = {
+  host: option(
+    "-H, --host <address>",
+    "address to listen on (default: 127.0.0.1, only this machine)",
+    readHost,
+  ),
+  publicUrl: option(
+    "--public-url <url>",
+    "base URL that clients use, behind a proxy, in a container or from other machines; replaces the address in all output (default: the address)",
+    readerOf(readBaseUrl, "a base URL such as https://sandbox.example"),
+  ),
+  allowHosts: option(
+    "--allow-host <name>",
+    "another host name for the control plane, for a proxy on this machine; repeatable, or separated by commas",
+    readAllowHosts,
+  ),
+  explain: toggle(
+    "--explain",
+    "add X-Sandbox-Outcome to API responses: the request's outcome (the real API has no such header)",
+  ),
+  // Only the control plane has a token and a dashboard, and lets the command stop end a process in the background.
+  noControl: toggle("--no-control", "serve only the API, without the control plane", {
+    conflicts: ["controlToken", "detach", "open"],
+  }),
+  controlToken,
+  tls: toggle(
+    "--tls",
+    "serve HTTPS with a self-signed certificate for localhost, 127.0.0.1, ::1, --host, --public-url and --allow-host",
+    { conflicts: ["cert", "key"] },
+  ),
+  cert: option(
+    "--cert <file>",
+    "serve HTTPS with this certificate (PEM, with its chain); needs --key",
+    readFileName,
+  ),
+  key: option("--key <file>", "private key of --cert (PEM, without a passphrase)", readFileName),
+};
+
+const logFormats = ["pretty", "json", "off"] as const;
+
+export function log(defaultFormat: (typeof logFormats)[number]) {
+  return option(
+    "--log <format>",
+    `log format of requests and of steps of the timeline and the story, on stderr: pretty, json or off (default: ${defaultFormat})`,
+    oneOf(logFormats),
+  );
+}
+
+export const format = cliOnlyOption(
+  "--format <format>",
+  `${listed(reportFormats, "or")} (default: text)`,
+  oneOf(reportFormats),
+);
+
+/** What makes a command fail, although all requests went well. */
+export const thresholdFlags = {
+  minCoverage: option(
+    "--min-coverage <percent>",
+    "exit with 5 if the coverage of promised outcomes is lower, from 0 to 100 (default: none)",
+    wholeNumber(0, 100),
+  ),
+  failOn: option(
+    "--fail-on <level>",
+    "exit with 5 if there is advice of this level or above: note, warning or error (default: none)",
+    oneOf(adviceLevels),
+  ),
+};
+
+export const timeout = option(
+  "--timeout <duration>",
+  "timeout for each response: 500ms, 10s, 1m (default: 10s)",
+  durationLike("500ms, 10s or 1m"),
+);
+
+/** How to call a running sandbox. */
+export const callFlags = {
+  controlToken,
+  ca: option("--ca <file>", "trust this certificate authority (PEM) besides this machine's", readFileName),
+  timeout,
+};
+
+export const force = cliOnlyToggle("--force", "overwrite an existing file");
+
+export const json = toggle("--json", "print JSON instead of text", { conflicts: ["format"] });
+
+export const endpoint = cliOnlyOption(
+  "--endpoint <operation id>",
+  "of this endpoint, such as createReport (default: GET /v1/relying-party/me)",
+  (text) => text,
+);
+
+/** `stillPrinted` says what --quiet leaves. */
+export function quiet(stillPrinted: string): Flag<boolean> {
+  return toggle("--quiet", `print as little as possible: ${stillPrinted}`, { conflicts: ["verbose"] });
+}
+
+const verbose = toggle("--verbose", "print more: stack traces of defects");
+/** The flag `--verbose` of a command with a log. */
+const verboseLog = toggle("--verbose", "print more: request ids in the log, stack traces of defects");
+
+/** The flags of a command, with the one that every command has. */
+export function withVerbose(flags: FlagSet): FlagSet {
+  return { ...flags, verbose: "log" in flags ? verboseLog : verbose };
+}

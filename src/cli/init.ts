@@ -1,0 +1,420 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+import { makeFolder, readFailure, rejectEndlessFile } from "../node/files/write-file.js";
+import { packageFile, repository, version } from "../node/package-files.js";
+import { SandboxError } from "../rules/errors.js";
+import { tryParseJson } from "../schema/json-text.js";
+import { isMapping } from "../schema/type-tag.js";
+import { listed, quote, quoteFile } from "../schema/words.js";
+import { unwritable, usageError } from "./exit-codes.js";
+import { writeWholeFile } from "./files.js";
+import { docsPlace, type Io, isExecutable, servedDocs } from "./io.js";
+
+/** The file of this name. Throws if there is one that must not be overwritten. */
+export function newFile(name: string, cwd: string, flags: { readonly force?: boolean }): string {
+  const file = resolve(cwd, name);
+  if (!existsSync(file)) return file;
+  if (statSync(file).isDirectory()) throw usageError(`${quoteFile(name)} is a folder. Name a file.`);
+  if (flags.force) return file;
+  throw new SandboxError(
+    "file_exists",
+    `${quoteFile(name)} already exists and is unchanged. Overwrite it with --force, or name another file.`,
+  );
+}
+
+export function makeFolderFor(file: string): void {
+  try {
+    makeFolder(dirname(file));
+  } catch (cause) {
+    throw unwritable(cause, quoteFile(file));
+  }
+}
+
+/** The text of a file of the project; `undefined` if it has none of this name. Throws a usage error if it cannot be read. */
+async function readProjectFile(cwd: string, name: string): Promise<string | undefined> {
+  const file = resolve(cwd, name);
+  if (!existsSync(file)) return undefined;
+  try {
+    rejectEndlessFile(statSync(file));
+    return await readFile(file, "utf8");
+  } catch (error) {
+    throw usageError(`Failed to read ${quoteFile(name)}: ${readFailure(error)}.`);
+  }
+}
+
+/** Writes a file, which messages call by its name. */
+export function writeProjectFile(file: string, text: string | Buffer, name = file): void {
+  try {
+    writeWholeFile(file, text, 0o666);
+  } catch (cause) {
+    throw unwritable(cause, quoteFile(name));
+  }
+}
+
+/** Returns the path from a folder to a file of the installed package. A package that `npx` downloaded is not found. */
+export function installedFile(folder: string, name: string): string | undefined {
+  for (let above = folder; ; above = dirname(above)) {
+    const path = join(above, "node_modules/svc-sandbox", name);
+    if (existsSync(path)) {
+      const fromFolder = relative(folder, path).replaceAll("\\", "/");
+      return fromFolder.startsWith(".") ? fromFolder : `./${fromFolder}`;
+    }
+    if (above === dirname(above)) return undefined;
+  }
+}
+
+const heading = "## svc-sandbox";
+
+/** Adds a section to AGENTS.md, in which other sections stay. Resolves to the lines that say so. */
+export async function writeAgentSection(cwd: string): Promise<string[]> {
+  const file = resolve(cwd, "AGENTS.md");
+  const before = (await readProjectFile(cwd, "AGENTS.md")) ?? "";
+  const hasSection = before.split("\n").some((line) => line.trimEnd() === heading);
+  if (hasSection) {
+    return [`AGENTS.md already has the section ${quote(heading)}; nothing was changed.`];
+  }
+
+  // If no package is installed, a copy of its file stands next to the new one. An existing copy may be the user's.
+  const installed = installedFile(cwd, "AGENTS.md");
+  const copy = "svc-sandbox.AGENTS.md";
+  if (installed === undefined && !existsSync(resolve(cwd, copy))) {
+    const text = String(await packageFile("AGENTS.md"));
+    writeProjectFile(resolve(cwd, copy), asStartedHere(text));
+  }
+
+  const section = asStartedHere(`${heading}
+
+Read ${installed ?? copy} before you write or change code that calls the relying-party API. Run the tests with a sandbox:
+\`npx --no-install svc-sandbox exec --format json -- <command>\`.
+`);
+  const after = before === "" ? section : `${before.trimEnd()}\n\n${section}`;
+  // The file keeps its line ends.
+  const lineEnd = before.includes("\r\n") ? "\r\n" : "\n";
+  writeProjectFile(file, after.replace(/\r?\n/g, lineEnd));
+  return ["Added a section to AGENTS.md."];
+}
+
+/** A text for coding agents as this program is started: a machine with the single executable may have no npx, and has no files of the package. */
+function asStartedHere(text: string): string {
+  if (!isExecutable()) return text;
+  const withoutNpx = text.replaceAll("npx --no-install ", "");
+  return withoutNpx.replace("`docs/` next to this file", `${servedDocs}/ of a running sandbox`);
+}
+
+/** The script `test:sandbox` of a project. */
+interface ProjectScript {
+  /** The text of package.json with the script, which the caller writes. */
+  readonly packageJson: string;
+  /** The command line of the script, without the program. */
+  readonly execLine: string;
+  /** Whether the script of this name is ours: another one, which the project had before, stays. */
+  readonly isOurScript: boolean;
+}
+
+/** Reads package.json, and adds the script that runs a command with a sandbox to its text. Writes nothing. */
+export async function packageJsonWithScript(command: string, cwd: string): Promise<ProjectScript> {
+  const file = join(cwd, "package.json");
+  const before = (await readProjectFile(cwd, "package.json")) ?? "{}";
+  // Some editors on Windows write a byte order mark, which npm reads over.
+  const [mark = ""] = /^\uFEFF/.exec(before) ?? [];
+  const project = tryParseJson(before.slice(mark.length));
+  if (project === undefined) throw usageError(`Nothing was written: ${quoteFile(file)} is not valid JSON.`);
+  if (!isMapping(project)) {
+    throw usageError(
+      `Nothing was written: ${quoteFile(file)} is not an object, which a package.json must be.`,
+    );
+  }
+
+  const { scripts: ownScripts = {} } = project;
+  if (!isMapping(ownScripts)) {
+    throw usageError(
+      `Nothing was written: scripts in ${quoteFile(file)} is not an object, which a package.json must have there.`,
+    );
+  }
+
+  const execLine = `exec key-states --fail-on warning -- ${command}`;
+  const line = `svc-sandbox ${execLine}`;
+  // Another script of this name comes later, and so it stays.
+  const scripts = { "test:sandbox": line, ...ownScripts };
+  // The file keeps its indentation and its line ends.
+  const [indent = "  "] = /^[ \t]+(?=")/m.exec(before) ?? [];
+  const lineEnd = before.includes("\r\n") ? "\r\n" : "\n";
+  const json = `${JSON.stringify({ ...project, scripts }, null, indent)}\n`;
+  const packageJson = `${mark}${json.replaceAll("\n", lineEnd)}`;
+  return { packageJson, execLine, isOurScript: scripts["test:sandbox"] === line };
+}
+
+/** A project that lacks something that the tests of a client need. */
+interface IncompleteProject {
+  readonly needs: ClientTests["needs"];
+  /** The first file of the project that may name the needs; `undefined` if it has none. */
+  readonly file: string | undefined;
+  /** The needs that it lacks. */
+  readonly missing: readonly string[];
+  /** The folder of this package once it is installed. */
+  readonly packageFolder: string;
+  readonly packageStep: PackageStep;
+}
+
+/** How this package gets into a project that lacks it: npm installs it, or tar unpacks it. */
+type PackageStep = "none" | "npm" | "tar";
+
+/** Throws a usage error with what to install, if a project lacks what the tests of a client need. */
+export async function requireNeeds(kind: ClientKind, io: Io): Promise<void> {
+  const { needs } = clients[kind];
+  const files = needs.files.filter((name) => existsSync(join(io.cwd, name)));
+  const missing = await missingNeeds(needs, files, io);
+  if (missing.length === 0) return;
+
+  const [file] = files;
+  const installed = installedFile(io.cwd, "package.json");
+  const packageStep = packageStepOf(needs, missing, installed);
+  const packageFolder = packageFolderOf(installed, packageStep);
+  const steps = await installSteps({ needs, file, missing, packageFolder, packageStep });
+  steps.push(`Then run this again: ${io.program} init --client ${kind}`);
+  if (needs.otherWay !== undefined) steps.push(needs.otherWay);
+  throw usageError(
+    `Nothing was written: the tests need ${listed(missing, "and")}, ${whereMissing(needs, file)}.\n\n${steps.join("\n\n")}`,
+  );
+}
+
+/** Where the needs were looked for, as the end of a sentence; `file` is the project's file that may name them. */
+function whereMissing({ files }: ClientTests["needs"], file: string | undefined): string {
+  if (file !== undefined) return `which ${file} does not have`;
+  if (files.length > 0) return `and there is no ${files[0]} here`;
+  // No file names the needs of a client in Python.
+  return "which python3 does not find";
+}
+
+/** The needs that a project with these files lacks. */
+async function missingNeeds(
+  { names, whereNamed }: ClientTests["needs"],
+  files: readonly string[],
+  { cwd, env }: Io,
+): Promise<readonly string[]> {
+  if (whereNamed === "python") {
+    // Python itself is asked what it finds, also in a virtual environment.
+    const python = spawnSync("python3", ["-c", "import svc_sandbox.pytest_plugin"], { cwd, env });
+    return python.status === 0 ? [] : names;
+  }
+
+  const texts: string[] = [];
+  for (const name of files) texts.push((await readProjectFile(cwd, name)) ?? "");
+  if (whereNamed === "text_of_files") {
+    return names.filter((name) => !texts.some((text) => text.includes(name)));
+  }
+  const dependencies = texts.flatMap(dependenciesIn);
+  return names.filter((name) => !dependencies.includes(name));
+}
+
+/** The names of all dependencies in the text of a package.json. */
+function dependenciesIn(text: string): string[] {
+  // Some editors on Windows write a byte order mark, which npm reads over.
+  const project = tryParseJson(text.replace(/^\uFEFF/, ""));
+  const names: string[] = [];
+  if (!isMapping(project)) return names;
+  for (const member of ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"]) {
+    const dependencies = project[member];
+    if (isMapping(dependencies)) names.push(...Object.keys(dependencies));
+  }
+  return names;
+}
+
+/** How a project gets this package; `installed` is a file of it in the project or a folder above, if there is one. */
+function packageStepOf(
+  { names }: ClientTests["needs"],
+  missing: readonly string[],
+  installed: string | undefined,
+): PackageStep {
+  // A project of Node must name it, also if a folder above has it.
+  if (names.includes(thisPackage)) return missing.includes(thisPackage) ? "npm" : "none";
+  if (installed !== undefined) return "none";
+  // A machine with the single executable may have no npm, which only a project of Node needs.
+  return isExecutable() ? "tar" : "npm";
+}
+
+/** The folder of this package once it is installed; `installed` is a file of it, if the project or a folder above has it now. */
+function packageFolderOf(installed: string | undefined, packageStep: PackageStep): string {
+  if (installed !== undefined) return dirname(installed);
+  return packageStep === "tar" ? "./package" : "./node_modules/svc-sandbox";
+}
+
+/** The paragraphs about how to install what a project lacks. */
+async function installSteps(project: IncompleteProject): Promise<string[]> {
+  const { needs, file, packageStep } = project;
+  const steps: string[] = [];
+  if (needs.stepsInFile !== undefined) steps.push(...(await needs.stepsInFile(file)));
+
+  const from = packageStep === "none" ? "" : ", with the file of npm pack (there is no release yet)";
+  steps.push(`Install ${needs.whatToInstall}${from}:`);
+  const commands = installCommands(project);
+  steps.push(commands.map((line) => `  ${line}`).join("\n"));
+  return steps;
+}
+
+/** The command lines that install this package, if a project lacks it, and what else the tests need. */
+function installCommands({ needs, file, missing, packageFolder, packageStep }: IncompleteProject): string[] {
+  const commands: string[] = [];
+  if (packageStep === "npm") commands.push(`npm install --save-dev ./svc-sandbox-${version}.tgz`);
+  if (packageStep === "tar") commands.push(`tar -xzf ./svc-sandbox-${version}.tgz`);
+  if (file === undefined && needs.startProject !== undefined) commands.push(needs.startProject);
+  const lacksMore = missing.some((name) => name !== thisPackage);
+  if (lacksMore && needs.install !== undefined) commands.push(needs.install(packageFolder));
+  return commands;
+}
+
+export const clientKinds = ["vitest", "jest", "node", "pytest", "junit", "go"] as const;
+export type ClientKind = (typeof clientKinds)[number];
+
+/** The first tests of a kind of client, and what a project needs for them. */
+interface ClientTests {
+  /** The folder in `examples`. */
+  readonly example: string;
+  /** The file in this folder. */
+  readonly exampleFile: string;
+  /** The file in the user's project, if the call names no other one. */
+  readonly writtenTo: string;
+  /** How the names of such files end, so that their runner finds and reads them. */
+  readonly endings: readonly string[];
+  /** The command that the script `test:sandbox` runs with a sandbox. */
+  readonly script?: string;
+  /** The command line that runs the tests in a folder. */
+  readonly runCommand: (testFolder: string) => string;
+  readonly needs: ClientNeeds;
+}
+
+/** What the tests of a client need, and how to install it. */
+interface ClientNeeds {
+  /** The names of what they need. */
+  readonly names: readonly string[];
+  /** Where a project shows that it has them: in its dependencies, anywhere in the text of its files, or to Python. */
+  readonly whereNamed: "package_json" | "text_of_files" | "python";
+  /** The files of a project that may name them, the usual one first. */
+  readonly files: readonly string[];
+  /** The command line that starts a project without such a file. */
+  readonly startProject?: string;
+  /** What to write into such a file before the installation, as paragraphs; `file` is the project's own one. */
+  readonly stepsInFile?: (file: string | undefined) => Promise<readonly string[]>;
+  /** The command lines that install what they need besides this package, from the folder of this package. */
+  readonly install?: (packageFolder: string) => string;
+  /** What is installed, in a sentence. */
+  readonly whatToInstall: "it" | "the jar";
+  /** A sentence about another way. */
+  readonly otherWay?: string;
+}
+
+/** The name of this package in the package.json of a project of Node. */
+const thisPackage = "svc-sandbox";
+
+/** What a project of Node needs: this package, and the runner of its tests. */
+function needsOfNode(runner?: string): ClientNeeds {
+  const names = [thisPackage];
+  if (runner !== undefined) names.push(runner);
+  return {
+    names,
+    whereNamed: "package_json",
+    files: ["package.json"],
+    whatToInstall: "it",
+    ...(runner !== undefined && { install: () => `npm install --save-dev ${runner}` }),
+  };
+}
+
+const nodeProject = { example: "exec", runCommand: () => "npm run test:sandbox" };
+const goModule = `${repository.replace("https://", "")}/packaging/go`;
+
+export const clients: Readonly<Record<ClientKind, ClientTests>> = {
+  vitest: {
+    ...nodeProject,
+    exampleFile: "whoami.test.js",
+    writtenTo: "test/whoami.test.js",
+    endings: [".js", ".mjs", ".ts", ".mts"],
+    script: "vitest run",
+    needs: needsOfNode("vitest"),
+  },
+  jest: {
+    ...nodeProject,
+    exampleFile: "whoami.jest.cjs",
+    writtenTo: "test/whoami.test.cjs",
+    endings: [".cjs", ".js"],
+    script: "jest",
+    needs: needsOfNode("jest"),
+  },
+  node: {
+    ...nodeProject,
+    exampleFile: "whoami.node.mjs",
+    writtenTo: "test/whoami.test.mjs",
+    endings: [".mjs", ".js"],
+    script: "node --test",
+    needs: needsOfNode(),
+  },
+  pytest: {
+    example: "pytest",
+    exampleFile: "test_whoami.py",
+    writtenTo: "tests/test_whoami.py",
+    endings: [".py"],
+    runCommand: () => "python3 -m pytest --min-coverage 80",
+    needs: {
+      names: ["svc_sandbox"],
+      whereNamed: "python",
+      files: [],
+      install: (folder) => `python3 -m pip install pytest ${folder}/packaging/python`,
+      whatToInstall: "it",
+    },
+  },
+  junit: {
+    example: "junit5",
+    exampleFile: "WhoamiTest.java",
+    writtenTo: "src/test/java/WhoamiTest.java",
+    endings: ["Test.java"],
+    runCommand: () => "mvn test -Dsvc-sandbox.min-coverage=80",
+    needs: {
+      names: ["svc-sandbox-junit5"],
+      whereNamed: "text_of_files",
+      files: ["pom.xml", "build.gradle", "build.gradle.kts"],
+      stepsInFile: stepsInPom,
+      install: (folder) => `mvn --file ${folder}/packaging/java install`,
+      whatToInstall: "the jar",
+      otherWay: `No Maven, no Gradle: ${docsPlace("test-runners", "junit-5")}.`,
+    },
+  },
+  go: {
+    example: "go",
+    exampleFile: "whoami_test.go",
+    writtenTo: "whoami/whoami_test.go",
+    endings: ["_test.go"],
+    runCommand: (testFolder) => `SVC_SANDBOX_MIN_COVERAGE=80 go test ${testFolder}`,
+    needs: {
+      names: [goModule],
+      whereNamed: "text_of_files",
+      files: ["go.mod"],
+      startProject: "go mod init example.com/client",
+      // No terminal breaks lines as short as these, which are pasted.
+      install: (folder) =>
+        `module=${goModule}\n  go mod edit -require=$module@v${version}\n  go mod edit -replace=$module=${folder}/packaging/go`,
+      whatToInstall: "it",
+    },
+  },
+};
+
+/** The dependency for the project's own file; the whole pom.xml of the example if there is none. */
+async function stepsInPom(file: string | undefined): Promise<readonly string[]> {
+  const pom = String(await packageFile("examples/junit5/pom.xml")).trimEnd();
+  if (file === undefined) return ["Put this into pom.xml:", pom];
+  const [dependency = ""] = /^ *<dependency>[\s\S]*?<\/dependency>$/m.exec(pom) ?? [];
+  return [`Put this into ${file}:`, dependency];
+}
+
+/** The names of the tests in a folder that are as `init` has written them. */
+export async function untouchedTests(cwd: string): Promise<string[]> {
+  const untouched: string[] = [];
+  for (const { example, exampleFile, writtenTo } of Object.values(clients)) {
+    const file = join(cwd, writtenTo);
+    const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
+    if (!isFile) continue;
+    const asWritten = await packageFile(`examples/${example}/${exampleFile}`);
+    if (asWritten.equals(await readFile(file))) untouched.push(writtenTo);
+  }
+  return untouched;
+}
