@@ -1,4 +1,3 @@
-import type { EventEmitter } from "node:events";
 import { promises as files, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { exampleOfFault } from "../api/example-faults.js";
@@ -230,35 +229,6 @@ async function writeTrust(certificate: string, ownEnv: Io["env"], folder: string
   for (const name of trustVariables) variables[name] = file;
   return variables;
 }
-
-/** Steps at an event of this process or its outputs. They share a listener: Node warns of more than ten, and `certify` has some for each run. */
-export class SharedListener {
-  readonly #emitter: EventEmitter;
-  readonly #event: string;
-  readonly #steps = new Set<() => void>();
-
-  constructor(emitter: EventEmitter, event: string) {
-    this.#emitter = emitter;
-    this.#event = event;
-  }
-
-  add(step: () => void): void {
-    if (this.#steps.size === 0) this.#emitter.on(this.#event, this.#callSteps);
-    this.#steps.add(step);
-  }
-
-  remove(step: () => void): void {
-    this.#steps.delete(step);
-    if (this.#steps.size === 0) this.#emitter.off(this.#event, this.#callSteps);
-  }
-
-  readonly #callSteps = (): void => {
-    for (const step of this.#steps) step();
-  };
-}
-
-/** What to do when this process ends. */
-export const processEnd = new SharedListener(process, "exit");
 
 // What the control plane shows of a request, but for two fields that it makes from others of an exchange.
 const { unread: _unread, source: _source, ...exchangeFields } = requestShape.fields;

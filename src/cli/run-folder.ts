@@ -23,7 +23,8 @@ import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { tryParseJson } from "../schema/json-text.js";
 import { listed, quote, quoteFile } from "../schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
-import { checkedLine, countLine, processEnd } from "./run-client.js";
+import { checkedLine, countLine } from "./run-client.js";
+import { processEnd } from "./run-command.js";
 
 // A run of `exec` or `certify` has a folder, in which the sandboxes in processes of its command report their requests:
 // src/runs/run-folder.ts shows which files it has. This process makes the folder, reads it while the command runs, and

@@ -6,8 +6,14 @@ import { join } from "node:path";
 import tty from "node:tty";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { processEnd, SharedListener } from "../../src/cli/run-client.js";
-import { type CommandOptions, runCommand, TakenSignals } from "../../src/cli/run-command.js";
+
+import {
+  type CommandOptions,
+  processEnd,
+  runCommand,
+  SharedListener,
+  TakenSignals,
+} from "../../src/cli/run-command.js";
 import { bundle } from "../support/bundle.js";
 import { root } from "../support/pages.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -32,7 +38,7 @@ async function runOnWindows(commands: readonly (readonly string[])[]): Promise<s
     gradlew: "#!/bin/sh\n",
     "gradlew.BAT": "",
     "program.mjs": program,
-    "run-command.mjs": await bundle(join(root, "src/cli/run/run-command.ts"), "node"),
+    "run-command.mjs": await bundle(join(root, "src/cli/run-command.ts"), "node"),
   });
   mkdirSync(join(cwd, "quoted folder"));
   for (const name of ["my.tool", "my.tool.CMD"]) writeFileSync(join(cwd, "quoted folder", name), "");
