@@ -60,12 +60,11 @@ const commonJsChunks = inOrder([
   },
   { name: "start", test: /\/src\/cli\/(?:cli|commands\/start)\.ts$/ },
   {
-    name: "report-layout",
-    test: /\/src\/(?:report\/report-layout|cli\/(?:report\/(?:thresholds|github-annotations|report-files)|files\/output-file))\.ts$/,
+    name: "exec-report",
+    test: /\/src\/(?:report\/report-layout|cli\/(?:report|files))\.ts$/,
   },
-  { name: "run-command", test: /\/src\/cli\/run\/(?:run-command|command-signals|taken-signals)\.ts$/ },
-  { name: "client-variables", test: /\/src\/cli\/files\/client-variables\.ts$/ },
-  { name: "run-client", test: /\/src\/cli\/run\/(?:run-client|why-no-run)\.ts$/ },
+  { name: "run-command", test: /\/src\/cli\/run-command\.ts$/ },
+  { name: "run-client", test: /\/src\/cli\/run-client\.ts$/ },
   { name: "dry-run", test: /\/src\/node\/(?:scenario-warnings|dry-run)\.ts$/ },
 ]);
 
