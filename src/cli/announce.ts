@@ -50,7 +50,11 @@ export function announce(
   runDue(sandbox);
   const kind = announcementKind(flags);
   const hideKeys = showsSecrets(flags) ? (text: string) => text : redactPlainKeys;
-  const { shownToken, generatedToken } = announcedToken(server, kind, flags);
+  // People know a token that they have set, and so do their browsers; the program that starts the server gets each token.
+  const { controlToken } = server;
+  const generatedToken = flags.controlToken === undefined ? controlToken : undefined;
+  const token = kind === "json_line" ? controlToken : generatedToken;
+  const shownToken = showsSecrets(flags) ? token : undefined;
 
   switch (kind) {
     case "json_line":
@@ -75,25 +79,6 @@ export function announce(
 /** Whether keys and the token are printed. Other people may read logs, so not with a log of JSON, unless a flag asks for it. */
 function showsSecrets({ showKeys, log }: AnnouncedFlags): boolean {
   return showKeys ?? log !== "json";
-}
-
-interface AnnouncedToken {
-  /** The control token that the announcement shows. */
-  readonly shownToken?: string | undefined;
-  /** The control token if the server has made it: people know a token that they have set, and so do their browsers. */
-  readonly generatedToken: string | undefined;
-}
-
-function announcedToken(
-  { controlToken }: RunningServer,
-  kind: AnnouncementKind,
-  flags: AnnouncedFlags,
-): AnnouncedToken {
-  const generatedToken = flags.controlToken === undefined ? controlToken : undefined;
-  if (!showsSecrets(flags)) return { generatedToken };
-  // The program that starts the server gets each token.
-  if (kind === "json_line") return { generatedToken, shownToken: controlToken };
-  return { generatedToken, shownToken: generatedToken };
 }
 
 /** Notes who can reach the server: a proxy opens a control plane to others that only this machine would reach. */

@@ -130,16 +130,10 @@ interface Job {
   isShared: boolean;
 }
 
-/** A job that waits for its turn, and what starts it. */
-interface WaitingJob {
-  readonly job: Job;
-  readonly start: () => void;
-}
-
 /** Runs at most `limit` jobs in parallel. They start in their order. */
 export class JobQueue {
   #limit: number;
-  readonly #waiting: WaitingJob[] = [];
+  readonly #waiting: { readonly job: Job; readonly start: () => void }[] = [];
   readonly #underWay = new Set<Job>();
 
   constructor(limit: number) {
@@ -173,20 +167,13 @@ export class JobQueue {
       if (next === undefined || !this.#hasRoomFor(next.job)) return;
       this.#waiting.shift();
       this.#underWay.add(next.job);
-      if (this.#underWay.size > 1) this.#markShared();
+      if (this.#underWay.size > 1) for (const job of this.#underWay) job.isShared = true;
       next.start();
     }
   }
 
-  #markShared(): void {
-    for (const job of this.#underWay) job.isShared = true;
-  }
-
   #hasRoomFor({ isAlone }: Job): boolean {
     if (isAlone) return this.#underWay.size === 0;
-    for (const job of this.#underWay) {
-      if (job.isAlone) return false;
-    }
-    return this.#underWay.size < this.#limit;
+    return this.#underWay.size < this.#limit && ![...this.#underWay].some((job) => job.isAlone);
   }
 }

@@ -158,32 +158,53 @@ export class RunFolder {
   }
 }
 
-/** The file of the requests of one process. */
+/** The file of the requests of one process, which adds lines to it. */
 class RequestsFile {
-  readonly #file = new GrowingFile();
+  /** How far it has been read. */
+  #position = 0;
+  /** The bytes after the last line end: its process still writes them, or was killed. */
+  #openLine: Buffer = Buffer.alloc(0);
   /** The number of requests that the process could not write, as the name of the file says. */
   #unwritten = 0;
   /** The number of lines that are not JSON: the process could write only a part. */
   #cutLines = 0;
 
-  /**
-   * The number of requests without a whole line, as far as that shows. A last line without its end is open: its process still
-   * writes it, or was killed.
-   */
+  /** The number of requests without a whole line, as far as that shows. */
   lost(counted: "with_open_line" | "without_open_line"): number {
-    let cut = this.#cutLines;
-    if (counted === "with_open_line" && this.#file.hasOpenLine) cut += 1;
+    const isCut = counted === "with_open_line" && this.#openLine.length > 0;
     // The process also counts a line as unwritten that it has cut.
-    return Math.max(this.#unwritten, cut);
+    return Math.max(this.#unwritten, this.#cutLines + Number(isCut));
   }
 
-  /** Reads the lines since the last call. Throws if no sandbox writes such a file. */
+  /** Reads the lines since the last call. The file may have another name each time. Throws if no sandbox writes such a file. */
   read(path: string, unwritten: number): RunLine[] {
     this.#unwritten = unwritten;
     const lines: RunLine[] = [];
-    for (const text of this.#file.readLines(path)) {
-      if (text === "") continue;
-      const value = tryParseJson(text);
+    const portion = Buffer.alloc(readTogether);
+    const descriptor = openRegular(path);
+    try {
+      for (;;) {
+        const length = readSync(descriptor, portion, 0, portion.length, this.#position);
+        if (length === 0) return lines;
+        this.#position += length;
+        const bytes = Buffer.concat([this.#openLine, portion.subarray(0, length)]);
+        const end = bytes.lastIndexOf("\n") + 1;
+        this.#openLine = bytes.subarray(end);
+        lines.push(...this.#checked(bytes.toString("utf8", 0, end)));
+        if (this.#openLine.length > maxOpenLine) {
+          throw new Error(`${basename(path)} has a line of more than ${maxOpenLine / megabyte} MB`);
+        }
+      }
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  #checked(text: string): RunLine[] {
+    const lines: RunLine[] = [];
+    for (const line of text.split("\n")) {
+      if (line === "") continue;
+      const value = tryParseJson(line);
       if (value === undefined) this.#cutLines += 1;
       else lines.push(checkedLine(value));
     }
@@ -282,51 +303,6 @@ const maxFileLength = 256 * megabyte;
 const maxOpenLine = megabyte;
 /** How many bytes are read together. */
 const readTogether = 64 * 1024;
-
-/** A text file to which another process adds lines. */
-class GrowingFile {
-  /** How far it has been read. */
-  #position = 0;
-  /** The bytes after the last line end. */
-  #openLine: Buffer = Buffer.alloc(0);
-
-  /** Whether its last line has no end: it is not written yet, or was cut. */
-  get hasOpenLine(): boolean {
-    return this.#openLine.length > 0;
-  }
-
-  /** Reads the lines that have ended since the last call. The file may have another name each time. */
-  readLines(path: string): string[] {
-    const lines: string[] = [];
-    const portion = Buffer.alloc(readTogether);
-    const descriptor = openRegular(path);
-    try {
-      for (;;) {
-        const length = readSync(descriptor, portion, 0, portion.length, this.#position);
-        if (length === 0) return lines;
-        this.#position += length;
-        lines.push(...this.#endLines(portion.subarray(0, length)));
-        if (this.#openLine.length > maxOpenLine) {
-          throw new Error(`${basename(path)} has a line of more than ${maxOpenLine / megabyte} MB`);
-        }
-      }
-    } finally {
-      closeSync(descriptor);
-    }
-  }
-
-  /** Returns the lines that end in these bytes, and keeps the line that does not. */
-  #endLines(added: Buffer): string[] {
-    const bytes = Buffer.concat([this.#openLine, added]);
-    const end = bytes.lastIndexOf("\n") + 1;
-    this.#openLine = bytes.subarray(end);
-
-    const lines = bytes.toString("utf8", 0, end).split("\n");
-    // Nothing follows the last line end.
-    lines.pop();
-    return lines;
-  }
-}
 
 /** Opens a file that any program may have put there: reading a pipe would wait, and a device has no end. */
 function openRegular(file: string): number {
