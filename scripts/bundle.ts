@@ -61,7 +61,7 @@ const commonJsChunks = inOrder([
   { name: "start", test: /\/src\/cli\/(?:cli|commands\/start)\.ts$/ },
   {
     name: "exec-report",
-    test: /\/src\/(?:report\/report-layout|cli\/(?:report|files))\.ts$/,
+    test: /\/src\/(?:report\/report-layout|cli\/(?:report|output-files|env-file))\.ts$/,
   },
   { name: "run-command", test: /\/src\/cli\/run-command\.ts$/ },
   { name: "run-client", test: /\/src\/cli\/run-client\.ts$/ },

@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { authorizationChecks } from "../api/authorize.js";
 import { me } from "../api/endpoints/me.js";
 import { endpointNamed } from "../api/endpoints.js";
@@ -32,9 +31,9 @@ import { listedKeys } from "../scenario/keys/scenario-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { didYouMean, listed, quote } from "../schema/words.js";
 import { usageError } from "./exit-codes.js";
-import { type callFlags, type FlagValues, isPort, type SandboxFlags } from "./flags.js";
 import type { Io } from "./io.js";
 import { loadScenarioArgument } from "./scenario.js";
+import type { SandboxFlags } from "./shared-flags.js";
 import type { Style } from "./terminal.js";
 
 /** What an endpoint returns for a key, and why, as JSON. */
@@ -361,34 +360,5 @@ export async function keysOfNewSandbox(
       fingerprint: fingerprintOfRef(sandbox, ref),
       ...nextRequest(sandbox, ref, endpoint),
     }),
-  };
-}
-
-/** Where `start` listens by default. */
-export const standardHost = "127.0.0.1:4747";
-const standardUrl = `http://${standardHost}`;
-
-/** The help of an argument or a flag that names a running sandbox. */
-export const runningUrlText = `the sandbox's base URL or control URL (default: SVC_CONTROL_URL, or ${standardUrl})`;
-
-export const defaultTimeoutMs = 10_000;
-
-/** Where a running sandbox is, and how to call it. */
-export function controlAddress(
-  url: string | undefined,
-  flags: FlagValues<typeof callFlags>,
-  { env, cwd }: Io,
-) {
-  if (url !== undefined && isPort(url)) {
-    throw usageError(`${quote(url)} is a port, not a URL. Did you mean http://127.0.0.1:${url}?`);
-  }
-  // A message about a wrong token names where it is from.
-  const isFromVariable = flags.controlToken === env.SVC_SANDBOX_CONTROL_TOKEN;
-  return {
-    url: url ?? (env.SVC_CONTROL_URL || standardUrl),
-    token: flags.controlToken,
-    tokenFrom: isFromVariable ? "SVC_SANDBOX_CONTROL_TOKEN" : "--control-token",
-    ca: flags.ca === undefined ? undefined : resolve(cwd, flags.ca),
-    timeout: flags.timeout ?? defaultTimeoutMs,
   };
 }

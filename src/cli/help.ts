@@ -5,9 +5,9 @@ import type { CliCommand } from "./command.js";
 import { commands } from "./commands.js";
 import { usageError } from "./exit-codes.js";
 import * as flag from "./flags.js";
-import * as shared from "./flags.js";
 import { type Io, isExecutable } from "./io.js";
 import { type CommandLine, defaultCommand, loadCommand } from "./line.js";
+import * as shared from "./shared-flags.js";
 
 /** Commander's program with all commands. Usually only the called one has its flags and texts: loading every command takes long. */
 export async function createProgram(line: CommandLine, io: Io): Promise<Commander> {

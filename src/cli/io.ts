@@ -6,9 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
 import { fileFailure } from "../node/files/write-file.js";
 import { longestTimer } from "../node/timers.js";
-import { controlPath } from "../rules/known-paths.js";
 import { describeFailure, exitCode, usageError } from "./exit-codes.js";
-import { standardHost } from "./explain.js";
 import { isOn } from "./flags.js";
 import type { Output, Printer } from "./terminal.js";
 
@@ -256,16 +254,3 @@ async function openKeyboard(input: ReadStream): Promise<KeyPresses | undefined> 
 export function isExecutable(): boolean {
   return process.getBuiltinModule("node:sea")?.isSea() ?? false;
 }
-
-/**
- * Where the user reads a page of the documentation, for a message: in the installed package; who has only the executable
- * has no files, and reads the pages of a sandbox. `part` is a heading of the page.
- */
-export function docsPlace(page: string, part?: string): string {
-  const anchor = part === undefined ? "" : `#${part}`;
-  if (!isExecutable()) return `docs/${page}.md${anchor} in the package`;
-  return `${servedDocs}/${page}${anchor} of a running sandbox`;
-}
-
-/** The address of the documentation in a sandbox that `start` serves. */
-export const servedDocs = `http://${standardHost}${controlPath}/docs`;

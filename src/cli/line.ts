@@ -5,9 +5,9 @@ import { type CliCommand, type CommandCall, type Mode, modesOf } from "./command
 import { commands } from "./commands.js";
 import { usageError } from "./exit-codes.js";
 import * as flag from "./flags.js";
-import * as shared from "./flags.js";
 import { backgroundVariable, type Io } from "./io.js";
 import { namesScenario } from "./scenario.js";
+import * as shared from "./shared-flags.js";
 
 /** The command of a line that names none. */
 export const defaultCommand = "start";

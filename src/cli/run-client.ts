@@ -1,44 +1,32 @@
 import { promises as files, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { exampleOfFault } from "../api/example-faults.js";
 import { nodePlatform } from "../node/platform.js";
-import { outcomesToCover } from "../report/possible-outcomes.js";
 import { clientReport } from "../report/report.js";
 import type { Report } from "../report/report-shape.js";
 import { commandLine } from "../report/shell-words.js";
 import { SandboxError } from "../rules/errors.js";
-import type { FaultOutcomeId } from "../rules/fault-effects.js";
-import { type ApiOutcomeId, faultOutcomeIds, type OutcomeId } from "../rules/outcomes.js";
-import { randomStream } from "../rules/seed.js";
 import { conditionedRun } from "../runs/conditioned-run.js";
 import type { RunConditions } from "../runs/conditions.js";
-import type { RunLine } from "../runs/run-folder.js";
-import type { Fault } from "../sandbox/active-faults.js";
 import type { Invocation } from "../sandbox/invocation.js";
 import { Counters } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/run-due.js";
 import type { ConditionedRun, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
-import { requestShape } from "../sandbox/view-shapes.js";
-import { whyNoBodyBreaks } from "../scenario/checks/fault-contradictions.js";
-import { successesOf } from "../scenario/checks/outcome-rules.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
-import { findMismatches } from "../schema/mismatches.js";
-import * as s from "../schema/shape.js";
-import { didYouMean, quote, quoteFile } from "../schema/words.js";
+import { quote, quoteFile } from "../schema/words.js";
 import { type RunningServer, serve } from "../server/serve.js";
 import { noteRefusedPort } from "./announce.js";
 import { KeyFinder } from "./client-output.js";
 import type { CommandCall } from "./command.js";
-import { describeFailure, unwritable, usageError } from "./exit-codes.js";
-import { clientEnvironment } from "./files.js";
-import type * as shared from "./flags.js";
+import { clientEnvironment } from "./env-file.js";
+import { describeFailure, unwritable } from "./exit-codes.js";
 import type { Io } from "./io.js";
 import { createLog, logEvents } from "./log.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "./run-command.js";
 import { openRunFolder, type RunFolder } from "./run-folder.js";
 import { warnOfOverriddenProfile } from "./scenario.js";
 import { type ServeFlags, serveOptions } from "./serve.js";
+import type * as shared from "./shared-flags.js";
 
 /** A run of a client: its sandbox, its command, and what it calls. */
 interface ClientStart extends Pick<CommandOptions, "place" | "signals" | "isLate" | "onOutput"> {
@@ -230,53 +218,6 @@ async function writeTrust(certificate: string, ownEnv: Io["env"], folder: string
   return variables;
 }
 
-// What the control plane shows of a request, but for two fields that it makes from others of an exchange.
-const { unread: _unread, source: _source, ...exchangeFields } = requestShape.fields;
-
-/** An exchange in a line: what the control plane shows of a request, and what else counts and the report need. */
-const exchangeShape = s.openMapping({
-  ...exchangeFields,
-  number: s.number(),
-  at: s.number(),
-  fromStory: s.flag(),
-  isProbe: s.flag(),
-  isMisdirected: s.flag(),
-  leaksRealKey: s.flag(),
-  presented: s.choice(["missing", "malformed", "well_formed"]),
-  traits: s.list(s.text()),
-  operation: s.orNull(s.text()),
-  keptHeaders: s.list(s.text()),
-  response: s.openMapping({ status: s.number(), headers: s.list(s.text()), body: s.text() }),
-  // The keys that its advice is about, by the ids of advice.
-  keysOfAdvice: s.optional(s.openMapping({})),
-});
-const traceShape = s.openMapping({ points: s.list(s.openMapping({})), scenario: s.text() });
-
-/** A line that a sandbox has written: its first one has the version, each other one an exchange or a request whose response was not read. */
-const lineShape = s.openMapping({
-  version: s.optional(s.text()),
-  exchange: s.optional(exchangeShape),
-  trace: s.optional(traceShape),
-  // The id of a request whose response was not read to its end.
-  unread: s.optional(s.text()),
-});
-
-/** The line of a sandbox as it was read. Throws if no sandbox writes such a line. */
-export function checkedLine(line: unknown): RunLine {
-  const [mismatch] = findMismatches(lineShape, line);
-  if (mismatch !== undefined) throw new Error(`a line has no valid ${mismatch.path || "content"}`);
-  return line as RunLine; // it has the shape
-}
-
-/** Counts the request of a line in the server's own sandbox, and adds it to the journal, as if this sandbox had got it. */
-export function countLine({ counters, journal }: SandboxState, line: RunLine): void {
-  const { exchange, trace, unread } = line;
-  if (unread !== undefined) counters.countUnread(unread);
-  if (exchange === undefined) return;
-  counters.count(exchange, trace);
-  journal.record(exchange);
-}
-
 /** Prints why a command could not be started. Returns the code with which a shell would end. */
 export function sayWhyNotRun(
   program: string,
@@ -321,59 +262,4 @@ function listsMsw(file: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** The faults that `--fault` names, as in `fault.hang@401.revoked`. */
-export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] {
-  const [name = "", outcome, more] = text.split("@");
-  const invalid = `Invalid --fault: ${quote(text)}`;
-  const examples = " Use one such as fault.hang or fault.hang@401.revoked.";
-  if (more !== undefined) throw usageError(`${invalid} has more than one @.${examples}`);
-
-  const fault = faultOutcomeIds.find((id) => id === name);
-  if (fault === undefined) {
-    // People leave out the start of the name.
-    const hint = didYouMean(name, faultOutcomeIds) || didYouMean(`fault.${name}`, faultOutcomeIds);
-    throw usageError(`${invalid} does not name a fault.${hint || examples}`);
-  }
-
-  // The fault comes in place of one outcome. Default: of each promised one.
-  const promised = outcomesToCover(scenario);
-  const outcomes = outcome === undefined ? promised : promised.filter((id) => id === outcome);
-  if (outcomes.length === 0) {
-    const hint = didYouMean(outcome ?? "", promised) || examples;
-    throw usageError(`${invalid} does not name a promised outcome.${hint}`);
-  }
-
-  // A fault that breaks the body needs a response with a body.
-  const successes = successesOf(scenario);
-  const possible: Fault[] = [];
-  const whyOthersAreNot: string[] = [];
-  for (const candidate of faultsOn(outcomes, fault)) {
-    const contradiction = whyNoBodyBreaks(candidate, successes);
-    if (contradiction === undefined) possible.push(candidate);
-    else whyOthersAreNot.push(`${contradiction.message}; ${contradiction.hint}`);
-  }
-  if (possible.length === 0) throw usageError(`${invalid}: ${whyOthersAreNot[0]}.`);
-  return possible;
-}
-
-/** Returns a fault of one kind for the first request that would end on each outcome. */
-export function faultsOn(outcomes: readonly OutcomeId[], fault: FaultOutcomeId): Fault[] {
-  const faults: Fault[] = [];
-  for (const outcome of outcomes) {
-    // What the client gets in place of the outcome.
-    const then = exampleOfFault(fault, { asPage: sendsPage(outcome) });
-    const apiOutcome = outcome as ApiOutcomeId; // a fault is on no other outcome
-    faults.push({ when: { outcome: apiOutcome, requests: [1] }, then });
-  }
-  return faults;
-}
-
-/**
- * Whether the status of a fault on an outcome comes with a gateway's page, and not with JSON. A client meets both, so each is on
- * about half of the outcomes, always the same ones.
- */
-function sendsPage(outcome: OutcomeId): boolean {
-  return randomStream(0, "fault.page", outcome)() % 2 === 1;
 }

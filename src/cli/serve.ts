@@ -1,5 +1,3 @@
-import { fstatSync } from "node:fs";
-import spawn from "cross-spawn";
 import type { OpenedScenario } from "../node/files/scenario-files.js";
 import { isMachineLimit } from "../node/files/write-file.js";
 import type { Logger } from "../node/logger.js";
@@ -19,10 +17,10 @@ import { type AnnouncedFlags, announce, announcementKind, noteOpenAddresses } fr
 import type { CommandCall } from "./command.js";
 import { describeFailure, usageError } from "./exit-codes.js";
 import type * as flag from "./flags.js";
-import * as shared from "./flags.js";
-import { type Io, isExecutable } from "./io.js";
+import type { Io } from "./io.js";
 import { type LogFlags, logEvents } from "./log.js";
 import { warnOfScenario } from "./scenario.js";
+import * as shared from "./shared-flags.js";
 import type { ServedScenario } from "./watch.js";
 
 // The server of `start` and its parts, in an order that matters:
@@ -169,61 +167,6 @@ async function readTls(flags: ServeFlags, { cwd }: Io): Promise<ServeOptions["tl
   return readPair({ cert, key }, cwd);
 }
 
-interface DetachedOptions {
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether the new process reads the input of this one. */
-  readonly inheritsStdin: boolean;
-  readonly signal: AbortSignal;
-  readonly onStderr: (text: string) => void;
-}
-
-/** What came first: the line that the new process prints when it is ready, or its end. */
-type DetachedStart =
-  | { readonly kind: "ready"; readonly line: string }
-  | { readonly kind: "ended"; readonly code: number | null; readonly signal: NodeJS.Signals | null };
-
-/** Starts this program again, detached from this process and its terminal. If stderr is a file, the new process also writes to it. */
-export async function startDetached(
-  argv: readonly string[],
-  options: DetachedOptions,
-): Promise<DetachedStart> {
-  const { cwd, env, signal } = options;
-  // A single executable has no script.
-  const script = isExecutable() ? [] : [...process.execArgv, process.argv[1] as string];
-  const stdin = options.inheritsStdin ? "inherit" : "ignore";
-  const stderr = fstatSync(2).isFile() ? "inherit" : "pipe";
-  const child = spawn(process.execPath, [...script, ...argv], {
-    cwd,
-    env,
-    signal,
-    detached: true,
-    windowsHide: true,
-    stdio: [stdin, "pipe", stderr],
-  });
-  child.stderr?.setEncoding("utf8").on("data", options.onStderr);
-
-  let printed = "";
-  const start = await new Promise<DetachedStart>((resolve, reject) => {
-    child.on("close", (code, endSignal) => resolve({ kind: "ended", code, signal: endSignal }));
-    child.on("error", (error) => {
-      if (!signal.aborted) reject(error);
-    });
-    child.stdout?.setEncoding("utf8").on("data", (text) => {
-      printed += text;
-      if (printed.endsWith("\n")) resolve({ kind: "ready", line: printed });
-    });
-  });
-
-  // What it has written to stderr before that line arrives first.
-  await new Promise(setImmediate);
-  child.stdout?.destroy();
-  child.stderr?.destroy();
-  // The new process does not keep this one alive.
-  child.unref();
-  return start;
-}
-
 /** Stops a part of a server. */
 type Stop = () => void | Promise<void>;
 
@@ -263,8 +206,8 @@ export async function loadVariablesWriter(
   sandbox: SandboxState,
   logger: Logger,
 ): Promise<VariablesWriter> {
-  const { clientEnvironment } = await import("./files.js");
-  const { writeEnvFile } = await import("./files.js");
+  const { clientEnvironment } = await import("./env-file.js");
+  const { writeEnvFile } = await import("./env-file.js");
   const write = (server: RunningServer) => {
     const variables: Record<string, string> = { ...clientEnvironment(sandbox, server) };
     if (server.controlToken !== undefined) variables.SVC_SANDBOX_CONTROL_TOKEN = server.controlToken;

@@ -1,9 +1,8 @@
 import { runStory } from "../api/story/run-story.js";
 import { stepView } from "../api/story/step-view.js";
 import type { OpenedScenario } from "../node/files/scenario-files.js";
-import { nodePlatform, startInNode } from "../node/platform.js";
+import { startInNode } from "../node/platform.js";
 import { alignColumns, pluralize } from "../report/plain-text.js";
-import { SandboxError } from "../rules/errors.js";
 import { redactPlainKeys } from "../rules/redact.js";
 import { oneSafeLine, safeOutput } from "../rules/terminal-text.js";
 import { shortTime } from "../rules/time.js";
@@ -12,15 +11,10 @@ import { viewClock } from "../sandbox/views.js";
 import { formatProblem } from "../scenario/scenario-error.js";
 import { pathText } from "../schema/field-path.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
-import type { CommandCall } from "./command.js";
-import { exitCode, exitCodeOf } from "./exit-codes.js";
-import type * as shared from "./flags.js";
-import { aborted, type Io } from "./io.js";
 import { actionLine, stepLine } from "./log.js";
-import { filesOfFailure, openScenarioArgument, problemsJson } from "./scenario.js";
+import type * as shared from "./shared-flags.js";
 import { type PlacedDifference, placeDifferences } from "./story-text.js";
-import type { Palette, Printer, Style } from "./terminal.js";
-import { type FileReading, FileWatch } from "./watch.js";
+import type { Palette, Style } from "./terminal.js";
 
 /** What came of a story that ran as a test. */
 interface StoryTest {
@@ -196,133 +190,4 @@ function conclusionText(name: string, test: StoryTest, palette: Palette): string
   const failed = palette.red(`${name}: step ${results.length} of ${stepCount} failed${rest} ${took}`);
   if (test.isPinned) return failed;
   return `${failed}\nThe story started at the real time. To repeat this run, add --now ${shortTime(startedAt)}. To always start at the same time, set clock: { now: … } in the scenario.`;
-}
-
-interface VerifyOnChangeOptions {
-  /** Verifies the scenarios, and prints the result; resolves to the files that they were read from. */
-  readonly verify: () => Promise<readonly string[]>;
-  /** Where the results are printed. */
-  readonly output: Printer;
-  /** Called each time before the wait for a change. */
-  readonly onWait: () => void;
-  /** Gets the error of a later verification, which does not end the watch. */
-  readonly onError: (error: unknown) => void;
-  readonly stop: AbortSignal;
-}
-
-/** Verifies scenarios, and again whenever one of their files changes. */
-export class VerifyOnChange {
-  readonly #options: VerifyOnChangeOptions;
-  readonly #watch = new FileWatch(() => this.#verifyAgain());
-  /** Aborted once the reader of the results is gone: nobody waits for the next one. */
-  readonly #readerGone = new AbortController();
-
-  constructor(options: VerifyOnChangeOptions) {
-    this.#options = options;
-  }
-
-  /** Resolves once it is stopped, or nobody reads the results any more. Rejects if the first verification does. */
-  async run(): Promise<void> {
-    const readAt = nodePlatform.time();
-    const { files, onFollowed } = await this.#verify();
-    await this.#watch.start(files, readAt);
-    onFollowed();
-    await aborted(AbortSignal.any([this.#options.stop, this.#readerGone.signal]));
-    await this.#watch.close();
-  }
-
-  async #verifyAgain(): Promise<FileReading> {
-    const { files } = this.#watch;
-    if (this.#options.stop.aborted) return { files, onFollowed() {} };
-    try {
-      const reading = await this.#verify();
-      // A scenario that is broken now may be mended by a file that it extended before.
-      return { ...reading, files: [...files, ...reading.files] };
-    } catch (error) {
-      return { files, onFollowed: () => this.#options.onError(error) };
-    }
-  }
-
-  async #verify(): Promise<FileReading> {
-    const { verify, output, onWait, stop } = this.#options;
-    const files = await verify();
-    const isRead = await output.waitForReader(stop);
-    if (isRead) return { files, onFollowed: onWait };
-    return { files, onFollowed: () => this.#readerGone.abort() };
-  }
-}
-
-// What `verify` finds out about a scenario. It is first read, and then its story is played.
-
-/** A scenario that could be read. */
-export interface ScenarioToVerify {
-  readonly kind: "read";
-  readonly name: string;
-  readonly scenario: OpenedScenario;
-}
-
-/** A scenario whose story was played: whether it passed, as text and as JSON. */
-interface Played {
-  readonly kind: "played";
-  readonly exitCode: number;
-  readonly files: readonly string[];
-  readonly text: string;
-  readonly json: unknown;
-}
-
-/** A scenario that could not be read or started, and why. */
-export interface NotPlayed {
-  readonly kind: "not_played";
-  readonly exitCode: number;
-  /** Whether nothing has its name. */
-  readonly isUnknown: boolean;
-  /** The files whose change may mend it. */
-  readonly files: readonly string[];
-  readonly error: string;
-  readonly json: unknown;
-}
-
-/** What came of one scenario. */
-export type Verdict = Played | NotPlayed;
-
-/** Reads a scenario. One that cannot be read is not played. */
-export async function openToVerify(name: string, io: Io): Promise<ScenarioToVerify | NotPlayed> {
-  // If the folder was deleted, this throws, in place of an error for each scenario.
-  const { cwd } = io;
-  try {
-    return { kind: "read", name, scenario: await openScenarioArgument(name, io) };
-  } catch (error) {
-    return notPlayed(name, error, cwd);
-  }
-}
-
-/** Plays the story of a scenario. One that cannot be started is not played. */
-export async function playStory(
-  { name, scenario }: ScenarioToVerify,
-  { flags, io }: Pick<CommandCall<shared.SandboxFlags & { readonly quiet?: boolean }>, "flags" | "io">,
-): Promise<Verdict> {
-  try {
-    const test = await testStory(scenario, flags);
-    return {
-      kind: "played",
-      exitCode: test.passed ? exitCode.fine : exitCode.failed,
-      files: scenario.loaded.files,
-      text: storyTestText(test, io.stdout.style(), flags.quiet === true),
-      json: storyTestJson(test),
-    };
-  } catch (error) {
-    return notPlayed(name, error, io.cwd);
-  }
-}
-
-function notPlayed(name: string, error: unknown, cwd: string): NotPlayed {
-  if (!(error instanceof SandboxError)) throw error;
-  return {
-    kind: "not_played",
-    exitCode: exitCodeOf(error),
-    isUnknown: error.code === "scenario_not_found",
-    files: filesOfFailure(error, name, cwd),
-    error: safeOutput(redactPlainKeys(error.message)),
-    json: { name, passed: false, problems: problemsJson(error, name), steps: [] },
-  };
 }

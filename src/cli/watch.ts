@@ -8,8 +8,8 @@ import { checkedReplacement, replaceScenario } from "../sandbox/start-sandbox.js
 import type { LoadedScenario } from "../scenario/scenario-source.js";
 import type { CommandCall } from "./command.js";
 import { describeFailure } from "./exit-codes.js";
-import type * as shared from "./flags.js";
 import { filesOfFailure, isBundled, openScenarioArgument } from "./scenario.js";
+import type * as shared from "./shared-flags.js";
 
 /** The scenario that a server serves: with --watch, as its files were last loaded. */
 export interface ServedScenario {

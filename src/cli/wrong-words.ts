@@ -7,10 +7,9 @@ import { didYouMean, listed, nearest, quote, quoteFile } from "../schema/words.j
 import { commands } from "./commands.js";
 import { usageError } from "./exit-codes.js";
 import * as flag from "./flags.js";
-import * as shared from "./flags.js";
-import { isPort } from "./flags.js";
 import type { Io } from "./io.js";
 import { type CommandLine, wrongUsage } from "./line.js";
+import * as shared from "./shared-flags.js";
 
 // Errors about the words of a command line, with what was meant. Only wrong lines load this file.
 
@@ -42,7 +41,7 @@ const otherWords: Readonly<Record<string, string>> = {
 
 /** A hint as a sentence, or nothing: a port, the word of another tool, a similar name, or a similar file. */
 function whatIsMeant(word: string, { program, cwd }: Io): string {
-  if (isPort(word)) return ` Did you mean ${program} start --port ${word}?`;
+  if (flag.isPort(word)) return ` Did you mean ${program} start --port ${word}?`;
   const otherWord = Object.hasOwn(otherWords, word) ? otherWords[word] : undefined;
   if (otherWord !== undefined) return ` Did you mean ${program} ${otherWord}?`;
 

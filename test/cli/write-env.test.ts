@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { writeEnvFile } from "../../src/cli/files.js";
+import { writeEnvFile } from "../../src/cli/env-file.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const onUnix = test.runIf(process.platform !== "win32");

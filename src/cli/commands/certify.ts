@@ -26,16 +26,15 @@ import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { canonicalJson } from "../../schema/json-text.js";
 import { didYouMean, quote } from "../../schema/words.js";
 import { ClientStarter } from "../client-starter.js";
+import { untouchedTests } from "../client-tests.js";
 import { type CommandCall, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
-import * as shared from "../flags.js";
-import { durationLike, oneOf, readFileName, readSeed, wholeNumber } from "../flags.js";
-import { untouchedTests } from "../init.js";
-import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../report.js";
+import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../output-files.js";
 import { sayWhyNotRun, whyNoRequest } from "../run-client.js";
 import { loadScenarioArgument } from "../scenario.js";
 import type { ServeFlags } from "../serve.js";
+import * as shared from "../shared-flags.js";
 
 /** The flag that names the file of the certificate, and what it contains. */
 export const certificateFile = {
@@ -191,27 +190,27 @@ const certifyFlags = {
   report: flag.option(
     "--report <file>",
     `write the certificate to this file, in the format of its extension: ${extensionWords(certificateFile.formats)}`,
-    readFileName,
+    flag.readFileName,
   ),
   format: flag.cliOnlyOption(
     "--format <format>",
     "text, json (the certificate) or junit (default: text)",
-    oneOf(["text", "json", "junit"]),
+    flag.oneOf(["text", "json", "junit"]),
   ),
   seed: flag.option(
     "--seed <number>",
     "the first of the eight seeds of varied responses (default: 1)",
-    readSeed,
+    flag.readSeed,
   ),
   jobs: flag.option(
     "-j, --jobs <number>",
     "number of parallel runs (default: the number of processors)",
-    wholeNumber(1, 1000),
+    flag.wholeNumber(1, 1000),
   ),
   timeout: flag.option(
     "--timeout <duration>",
     "end a run that takes longer: 30s, 5m (default: 1m for the first; for others five times its duration, at least 30s, and the time that the client may wait)",
-    durationLike("30s or 5m"),
+    flag.durationLike("30s or 5m"),
   ),
   now: shared.sandboxFlags.now,
   frozen: shared.sandboxFlags.frozen,

@@ -21,13 +21,12 @@ import { redactPlainKeys } from "../../rules/redact.js";
 import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
 import { exitCode, unwritable, usageError } from "../exit-codes.js";
-import { defaultTimeoutMs } from "../explain.js";
-import { writeWholeFile } from "../files.js";
 import * as flag from "../flags.js";
-import * as shared from "../flags.js";
-import { durationLike, oneOf, readFileName, wholeNumber } from "../flags.js";
 import type { Io } from "../io.js";
+import { writeWholeFile } from "../output-files.js";
+import { defaultTimeoutMs } from "../running-sandbox.js";
 import { asFileArgument } from "../scenario.js";
+import * as shared from "../shared-flags.js";
 
 export const compareCommand = declareCommand({
   summary: "compare a real environment with the contract, and see what it does where that is open",
@@ -35,12 +34,16 @@ export const compareCommand = declareCommand({
     "Sends a few requests to a real environment (or a sandbox), compares each outcome with the contract, and shows the assumptions that it follows. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs (differs), if a response ended the comparison (stopped), or if the API did not respond (not_compared); a signal exits with 128 + its number. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
   args: { "<base-url>": "the URL before /v1/relying-party/me" },
   flags: {
-    format: flag.cliOnlyOption("--format <format>", "text or json (default: text)", oneOf(["text", "json"])),
+    format: flag.cliOnlyOption(
+      "--format <format>",
+      "text or json (default: text)",
+      flag.oneOf(["text", "json"]),
+    ),
     json: shared.json,
     maxRequests: flag.option(
       "--max-requests <number>",
       "maximum number of requests (default: 60, and with --probe-limits two minutes of the key more, up to 400)",
-      wholeNumber(1, Number.MAX_SAFE_INTEGER),
+      flag.wholeNumber(1, Number.MAX_SAFE_INTEGER),
     ),
     timeout: shared.timeout,
     probeLimits: flag.cliOnlyToggle(
@@ -50,22 +53,22 @@ export const compareCommand = declareCommand({
     pace: flag.cliOnlyOption(
       "--pace <duration>",
       "wait between two requests: 500ms, 1s (default: none; after a gateway's 429, what it allows)",
-      durationLike("500ms or 1s"),
+      flag.durationLike("500ms or 1s"),
     ),
     cert: flag.cliOnlyOption(
       "--cert <file>",
       "certificate of the client (PEM, with its chain), for a server that asks for one; needs --key",
-      readFileName,
+      flag.readFileName,
     ),
     key: flag.cliOnlyOption(
       "--key <file>",
       "private key of --cert (PEM, without a passphrase); API keys come only from variables",
-      readFileName,
+      flag.readFileName,
     ),
     writeScenario: flag.cliOnlyOption(
       "--write-scenario <file>",
       "write a scenario with these assumptions; replaces only a file that it wrote",
-      readFileName,
+      flag.readFileName,
     ),
   },
   examples: {

@@ -6,7 +6,6 @@ import { redactPlainKeys } from "../../rules/redact.js";
 import { type CommandCall, declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import {
-  controlAddress,
   explainKey,
   explanationText,
   type KeySource,
@@ -14,11 +13,10 @@ import {
   keysOfNewSandbox,
   paintExplanation,
   runningKeys,
-  runningUrlText,
-  standardHost,
 } from "../explain.js";
 import * as flag from "../flags.js";
-import * as shared from "../flags.js";
+import { controlAddress, runningUrlText, standardHost } from "../running-sandbox.js";
+import * as shared from "../shared-flags.js";
 
 /** Where the running sandbox is, and how to call it. */
 const runningFlags = {

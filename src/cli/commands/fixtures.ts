@@ -8,14 +8,13 @@ import { listed, quote } from "../../schema/words.js";
 import { type CommandCall, declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
-import { oneOf, readClockStart, readerOf, readSeed, wholeNumber } from "../flags.js";
-import { docsPlace } from "../io.js";
+import { docsPlace } from "../running-sandbox.js";
 import type { Printer } from "../terminal.js";
 
 /** The bundled scenarios' start time: without `--now`, farmers are the same every day. */
 const defaultNow = Date.UTC(2026, 2, 2, 9);
 
-const readLocale = readerOf(
+const readLocale = flag.readerOf(
   (text) => {
     return resolveLocale(text) === undefined ? undefined : text;
   },
@@ -24,7 +23,7 @@ const readLocale = readerOf(
 
 // A farmer's life starts decades earlier.
 function readFarmerTime(text: string, from: string): number {
-  const time = readClockStart(text, from);
+  const time = flag.readClockStart(text, from);
   if (new Date(time).getUTCFullYear() >= 1900) return time;
   throw usageError(`Invalid ${from}: ${quote(text)}: the earliest time is in 1900.`);
 }
@@ -36,24 +35,24 @@ const fixturesFlags = {
   count: flag.cliOnlyOption(
     "--count <number>",
     "number of records (default: 10)",
-    wholeNumber(0, maxFarmers),
+    flag.wholeNumber(0, maxFarmers),
   ),
   from: flag.cliOnlyOption(
     "--from <index>",
     "index of the first record, counted from 0 (default: 0)",
-    wholeNumber(0, maxFarmers - 1),
+    flag.wholeNumber(0, maxFarmers - 1),
   ),
   format: flag.cliOnlyOption(
     "--format <format>",
     "ndjson, json, yaml, csv, or geojson for the fields of farmers (default: ndjson)",
-    oneOf(recordFormats),
+    flag.oneOf(recordFormats),
   ),
   locale: flag.cliOnlyOption(
     "--locale <name>",
     "locale of the farmers, such as en_GH or pt_BR, or a language for all of its locales (default: all locales)",
     readLocale,
   ),
-  seed: flag.option("--seed <number>", "seed of the records (default: 1)", readSeed),
+  seed: flag.option("--seed <number>", "seed of the records (default: 1)", flag.readSeed),
   now: flag.option(
     "--now <time>",
     "time that the dates of farmers depend on, with a zone (default: 2026-03-02T09:00:00Z, the start of the bundled scenarios)",
@@ -104,7 +103,7 @@ interface Records {
   readonly featuresAt: (index: number) => readonly object[];
 }
 
-const readKind = oneOf(["organizations", "farmers"]);
+const readKind = flag.oneOf(["organizations", "farmers"]);
 
 function fixtureRecords({ args, flags }: FixturesCall): Records {
   const kind = readKind(args[0] ?? "", "kind of records");

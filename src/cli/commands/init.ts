@@ -1,29 +1,32 @@
 import { existsSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { packageFile } from "../../node/package-files.js";
 import { shellWord } from "../../report/shell-words.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/scenario-json-schema.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
 import { listed, quote, quoteFile } from "../../schema/words.js";
-import { declareCommand } from "../command.js";
-import { usageError } from "../exit-codes.js";
-import * as flag from "../flags.js";
-import * as shared from "../flags.js";
 import {
   type ClientKind,
   clientKinds,
   clients,
+  packageJsonWithScript,
+  requireNeeds,
+} from "../client-tests.js";
+import { declareCommand } from "../command.js";
+import { usageError } from "../exit-codes.js";
+import * as flag from "../flags.js";
+import { type Io, isExecutable } from "../io.js";
+import {
   installedFile,
   makeFolderFor,
   newFile,
-  packageJsonWithScript,
-  requireNeeds,
-  writeAgentSection,
+  readProjectFile,
   writeProjectFile,
-} from "../init.js";
-import { docsPlace, type Io } from "../io.js";
+} from "../project-files.js";
+import { docsPlace, servedDocs } from "../running-sandbox.js";
 import { asFileArgument, folderScenarioFile } from "../scenario.js";
+import * as shared from "../shared-flags.js";
 
 function readClient(text: string, from: string): ClientKind {
   const kind = clientKinds.find((known) => known === text);
@@ -159,4 +162,42 @@ function requireEnding(kind: ClientKind, name: string): void {
   throw usageError(
     `First tests of ${kind} cannot be written to ${quoteFile(name)}: its name must end with ${listed(endings, "or")}. For a scenario, leave out --client.`,
   );
+}
+
+const heading = "## svc-sandbox";
+
+/** Adds a section to AGENTS.md, in which other sections stay. Resolves to the lines that say so. */
+export async function writeAgentSection(cwd: string): Promise<string[]> {
+  const file = resolve(cwd, "AGENTS.md");
+  const before = (await readProjectFile(cwd, "AGENTS.md")) ?? "";
+  const hasSection = before.split("\n").some((line) => line.trimEnd() === heading);
+  if (hasSection) {
+    return [`AGENTS.md already has the section ${quote(heading)}; nothing was changed.`];
+  }
+
+  // If no package is installed, a copy of its file stands next to the new one. An existing copy may be the user's.
+  const installed = installedFile(cwd, "AGENTS.md");
+  const copy = "svc-sandbox.AGENTS.md";
+  if (installed === undefined && !existsSync(resolve(cwd, copy))) {
+    const text = String(await packageFile("AGENTS.md"));
+    writeProjectFile(resolve(cwd, copy), asStartedHere(text));
+  }
+
+  const section = asStartedHere(`${heading}
+
+Read ${installed ?? copy} before you write or change code that calls the relying-party API. Run the tests with a sandbox:
+\`npx --no-install svc-sandbox exec --format json -- <command>\`.
+`);
+  const after = before === "" ? section : `${before.trimEnd()}\n\n${section}`;
+  // The file keeps its line ends.
+  const lineEnd = before.includes("\r\n") ? "\r\n" : "\n";
+  writeProjectFile(file, after.replace(/\r?\n/g, lineEnd));
+  return ["Added a section to AGENTS.md."];
+}
+
+/** A text for coding agents as this program is started: a machine with the single executable may have no npx, and has no files of the package. */
+function asStartedHere(text: string): string {
+  if (!isExecutable()) return text;
+  const withoutNpx = text.replaceAll("npx --no-install ", "");
+  return withoutNpx.replace("`docs/` next to this file", `${servedDocs}/ of a running sandbox`);
 }

@@ -9,12 +9,11 @@ import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { secretToSend } from "../../sandbox/secrets.js";
 import { actionRefs } from "../../scenario/actions.js";
 import { declareCommand } from "../command.js";
-import { clientEnvironment } from "../files.js";
+import { clientEnvironment } from "../env-file.js";
 import * as flag from "../flags.js";
-import * as shared from "../flags.js";
-import { oneOf } from "../flags.js";
 import { keyRows, keyTable } from "../key-rows.js";
 import { loadScenarioArgument } from "../scenario.js";
+import * as shared from "../shared-flags.js";
 
 export const keysCommand = declareCommand({
   summary: "list a scenario's keys and what each one gets",
@@ -25,7 +24,7 @@ export const keysCommand = declareCommand({
     format: flag.cliOnlyOption(
       "--format <format>",
       "table, json, env (export lines for a shell; for a file, use --write-env of start) or powershell (default: table)",
-      oneOf(["table", "json", "env", "powershell"]),
+      flag.oneOf(["table", "json", "env", "powershell"]),
     ),
     endpoint: shared.endpoint,
     json: shared.json,

@@ -13,11 +13,11 @@ import { isMapping } from "../../schema/type-tag.js";
 import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { controlAddress, runningUrlText } from "../explain.js";
 import * as flag from "../flags.js";
-import * as shared from "../flags.js";
 import { type Io, runsOnGithub } from "../io.js";
 import { githubAnnotations, unmetThresholds } from "../report.js";
+import { controlAddress, runningUrlText } from "../running-sandbox.js";
+import * as shared from "../shared-flags.js";
 
 /** What each mode reads: how the report is printed, and what makes the command fail. */
 const outputFlags = { format: shared.format, json: shared.json, ...shared.thresholdFlags };

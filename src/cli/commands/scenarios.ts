@@ -7,7 +7,7 @@ import { scenarioLimits } from "../../scenario/format/scenario-limits.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
-import * as shared from "../flags.js";
+import * as shared from "../shared-flags.js";
 
 export const listCommand = declareCommand({
   summary: "list the bundled scenarios",

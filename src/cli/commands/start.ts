@@ -4,18 +4,17 @@ import type { SandboxRun } from "../../runs/current-run.js";
 import { type CommandCall, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
-import * as shared from "../flags.js";
-import { readFileName, readPort } from "../flags.js";
 import { aborted, backgroundVariable, type Io } from "../io.js";
 import { createLog } from "../log.js";
 import { openScenarioArgument, stdinName } from "../scenario.js";
 import { type StartContext, Stops, startServing } from "../serve.js";
+import * as shared from "../shared-flags.js";
 
 const startFlags = {
   port: flag.option(
     "-p, --port <number>",
     "the port to listen on; 0 uses any free port (default: 4747)",
-    readPort,
+    flag.readPort,
     {
       variables: ["SVC_SANDBOX_PORT", "PORT"],
     },
@@ -29,12 +28,12 @@ const startFlags = {
   writeEnv: flag.option(
     "--write-env <file>",
     "set SVC_BASE_URL, SVC_API_KEY, your client's other variables, and a required control token in this file; its other lines stay",
-    readFileName,
+    flag.readFileName,
   ),
   state: flag.option(
     "--state <file>",
     "keep the sandbox in this file, with its requests, so that it survives a restart; the file overrides --seed, --now, --frozen and --profile",
-    readFileName,
+    flag.readFileName,
   ),
   detach: flag.toggle(
     "--detach",
@@ -103,7 +102,7 @@ export const startCommand = declareCommand({
 
 /** Starts the same command line in the background, until it accepts requests. */
 async function startInBackground({ fullArgv, args, io }: StartCall): Promise<number> {
-  const { startDetached } = await import("../serve.js");
+  const { startDetached } = await import("../background.js");
   const stopSignal = io.stopSignal();
   const start = await startDetached(fullArgv, {
     cwd: io.cwd,

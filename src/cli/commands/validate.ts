@@ -8,9 +8,9 @@ import type { Scenario } from "../../scenario/scenario.generated.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import * as shared from "../flags.js";
 import type { Io } from "../io.js";
 import { isBundled, openScenarioArgument, problemsJson, scenarioArgumentsOrDefault } from "../scenario.js";
+import * as shared from "../shared-flags.js";
 
 /** What came of one file. */
 type CheckedFile =

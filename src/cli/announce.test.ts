@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { noteRefusedPort } from "../announce.js";
+import { noteRefusedPort } from "./announce.js";
 
 /** The notes about a port. */
 function notesOf(port: number): string[] {

@@ -1,107 +1,15 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { dirname, join, relative, resolve } from "node:path";
-import { makeFolder, readFailure, rejectEndlessFile } from "../node/files/write-file.js";
+import { dirname, join } from "node:path";
 import { packageFile, repository, version } from "../node/package-files.js";
-import { SandboxError } from "../rules/errors.js";
 import { tryParseJson } from "../schema/json-text.js";
 import { isMapping } from "../schema/type-tag.js";
-import { listed, quote, quoteFile } from "../schema/words.js";
-import { unwritable, usageError } from "./exit-codes.js";
-import { writeWholeFile } from "./files.js";
-import { docsPlace, type Io, isExecutable, servedDocs } from "./io.js";
-
-/** The file of this name. Throws if there is one that must not be overwritten. */
-export function newFile(name: string, cwd: string, flags: { readonly force?: boolean }): string {
-  const file = resolve(cwd, name);
-  if (!existsSync(file)) return file;
-  if (statSync(file).isDirectory()) throw usageError(`${quoteFile(name)} is a folder. Name a file.`);
-  if (flags.force) return file;
-  throw new SandboxError(
-    "file_exists",
-    `${quoteFile(name)} already exists and is unchanged. Overwrite it with --force, or name another file.`,
-  );
-}
-
-export function makeFolderFor(file: string): void {
-  try {
-    makeFolder(dirname(file));
-  } catch (cause) {
-    throw unwritable(cause, quoteFile(file));
-  }
-}
-
-/** The text of a file of the project; `undefined` if it has none of this name. Throws a usage error if it cannot be read. */
-async function readProjectFile(cwd: string, name: string): Promise<string | undefined> {
-  const file = resolve(cwd, name);
-  if (!existsSync(file)) return undefined;
-  try {
-    rejectEndlessFile(statSync(file));
-    return await readFile(file, "utf8");
-  } catch (error) {
-    throw usageError(`Failed to read ${quoteFile(name)}: ${readFailure(error)}.`);
-  }
-}
-
-/** Writes a file, which messages call by its name. */
-export function writeProjectFile(file: string, text: string | Buffer, name = file): void {
-  try {
-    writeWholeFile(file, text, 0o666);
-  } catch (cause) {
-    throw unwritable(cause, quoteFile(name));
-  }
-}
-
-/** Returns the path from a folder to a file of the installed package. A package that `npx` downloaded is not found. */
-export function installedFile(folder: string, name: string): string | undefined {
-  for (let above = folder; ; above = dirname(above)) {
-    const path = join(above, "node_modules/svc-sandbox", name);
-    if (existsSync(path)) {
-      const fromFolder = relative(folder, path).replaceAll("\\", "/");
-      return fromFolder.startsWith(".") ? fromFolder : `./${fromFolder}`;
-    }
-    if (above === dirname(above)) return undefined;
-  }
-}
-
-const heading = "## svc-sandbox";
-
-/** Adds a section to AGENTS.md, in which other sections stay. Resolves to the lines that say so. */
-export async function writeAgentSection(cwd: string): Promise<string[]> {
-  const file = resolve(cwd, "AGENTS.md");
-  const before = (await readProjectFile(cwd, "AGENTS.md")) ?? "";
-  const hasSection = before.split("\n").some((line) => line.trimEnd() === heading);
-  if (hasSection) {
-    return [`AGENTS.md already has the section ${quote(heading)}; nothing was changed.`];
-  }
-
-  // If no package is installed, a copy of its file stands next to the new one. An existing copy may be the user's.
-  const installed = installedFile(cwd, "AGENTS.md");
-  const copy = "svc-sandbox.AGENTS.md";
-  if (installed === undefined && !existsSync(resolve(cwd, copy))) {
-    const text = String(await packageFile("AGENTS.md"));
-    writeProjectFile(resolve(cwd, copy), asStartedHere(text));
-  }
-
-  const section = asStartedHere(`${heading}
-
-Read ${installed ?? copy} before you write or change code that calls the relying-party API. Run the tests with a sandbox:
-\`npx --no-install svc-sandbox exec --format json -- <command>\`.
-`);
-  const after = before === "" ? section : `${before.trimEnd()}\n\n${section}`;
-  // The file keeps its line ends.
-  const lineEnd = before.includes("\r\n") ? "\r\n" : "\n";
-  writeProjectFile(file, after.replace(/\r?\n/g, lineEnd));
-  return ["Added a section to AGENTS.md."];
-}
-
-/** A text for coding agents as this program is started: a machine with the single executable may have no npx, and has no files of the package. */
-function asStartedHere(text: string): string {
-  if (!isExecutable()) return text;
-  const withoutNpx = text.replaceAll("npx --no-install ", "");
-  return withoutNpx.replace("`docs/` next to this file", `${servedDocs}/ of a running sandbox`);
-}
+import { listed, quoteFile } from "../schema/words.js";
+import { usageError } from "./exit-codes.js";
+import { type Io, isExecutable } from "./io.js";
+import { installedFile, readProjectFile } from "./project-files.js";
+import { docsPlace } from "./running-sandbox.js";
 
 /** The script `test:sandbox` of a project. */
 interface ProjectScript {

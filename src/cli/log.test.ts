@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { asked } from "../../../test/support/send.js";
-import { handle } from "../../api/handle.js";
-import { startInNode } from "../../node/platform.js";
-import { secretToSend } from "../../sandbox/secrets.js";
-import type { ScenarioName } from "../../scenario/bundled.js";
-import { resolveSource } from "../../scenario/scenario-source.js";
-import type { Io } from "../io.js";
-import { createLog, type LogFlags, logEvents } from "../log.js";
-import { createPrinter, type Output } from "../terminal.js";
+import { asked } from "../../test/support/send.js";
+import { handle } from "../api/handle.js";
+import { startInNode } from "../node/platform.js";
+import { secretToSend } from "../sandbox/secrets.js";
+import type { ScenarioName } from "../scenario/bundled.js";
+import { resolveSource } from "../scenario/scenario-source.js";
+import type { Io } from "./io.js";
+import { createLog, type LogFlags, logEvents } from "./log.js";
+import { createPrinter, type Output } from "./terminal.js";
 
 /** The log of a request of a bundled scenario. */
 async function logOf(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { OutputTail } from "../client-output.js";
+import { OutputTail } from "./client-output.js";
 
 const key = "SVC_test_sbx0123456789abcdefghijklmnopqrstuv";
 

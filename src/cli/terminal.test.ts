@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { startInNode } from "../../node/platform.js";
-import { resolveSource } from "../../scenario/scenario-source.js";
-import { keyRows, keyTable } from "../key-rows.js";
-import { createPrinter, paintStatus, startOfLine } from "../terminal.js";
+import { startInNode } from "../node/platform.js";
+import { resolveSource } from "../scenario/scenario-source.js";
+import { keyRows, keyTable } from "./key-rows.js";
+import { createPrinter, paintStatus, startOfLine } from "./terminal.js";
 
 const wrap = (text: string) => text;
 const palette = { green: () => "green", yellow: () => "yellow", red: () => "red", dim: wrap } as never;
