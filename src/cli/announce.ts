@@ -17,11 +17,14 @@ import type { RunningServer } from "../server/serve.js";
 import type { CommandCall } from "./command.js";
 import type { Io } from "./io.js";
 import { keyRows, keyTable, rowsOfReservedRefs } from "./key-rows.js";
-import type { ServeFlags } from "./serve.js";
+import type { SandboxFlags, ServeFlags } from "./shared-flags.js";
 import type { Style } from "./terminal.js";
 
-/** The flags that decide what the announcement shows, and where. */
-export interface AnnouncedFlags extends ServeFlags {
+/** The flags of `start`, but for --port. */
+export interface StartFlags extends ServeFlags, SandboxFlags {
+  readonly state?: string;
+  readonly watch?: boolean;
+  readonly writeEnv?: string;
   readonly showKeys?: boolean;
   readonly json?: boolean;
   readonly detach?: boolean;
@@ -29,45 +32,37 @@ export interface AnnouncedFlags extends ServeFlags {
   readonly open?: boolean;
 }
 
-type AnnouncedCall = Pick<CommandCall<AnnouncedFlags>, "flags" | "io">;
-
-type AnnouncementKind = "json_line" | "url" | "banner";
-
-/** How the server is announced: by a line of JSON for the program that starts it, or to people. */
-export function announcementKind(flags: AnnouncedFlags): AnnouncementKind {
-  if (flags.json || flags.detach || flags.untilStdinEnds) return "json_line";
-  return flags.quiet ? "url" : "banner";
+/** Whether the program that starts the server reads its announcement, a line of JSON, and no person does. */
+export function isForProgram({ json, detach, untilStdinEnds }: StartFlags): boolean {
+  return json === true || detach === true || untilStdinEnds === true;
 }
 
 /** Prints what `start` prints once it accepts requests, and opens the dashboard if the flags ask for it. */
 export function announce(
   sandbox: SandboxState,
   server: RunningServer,
-  { flags, io }: AnnouncedCall,
+  { flags, io }: Pick<CommandCall<StartFlags>, "flags" | "io">,
   log: Logger,
 ): void {
   // It shows what each key gets now.
   runDue(sandbox);
-  const kind = announcementKind(flags);
-  const hideKeys = showsSecrets(flags) ? (text: string) => text : redactPlainKeys;
+  // Other people may read logs: with a log of JSON, keys and the token are hidden, unless a flag asks for them.
+  const { showKeys: showsSecrets = flags.log !== "json" } = flags;
+  const hideKeys = showsSecrets ? (text: string) => text : redactPlainKeys;
   // People know a token that they have set, and so do their browsers; the program that starts the server gets each token.
   const { controlToken } = server;
   const generatedToken = flags.controlToken === undefined ? controlToken : undefined;
-  const token = kind === "json_line" ? controlToken : generatedToken;
-  const shownToken = showsSecrets(flags) ? token : undefined;
+  const token = isForProgram(flags) ? controlToken : generatedToken;
+  const shownToken = showsSecrets ? token : undefined;
 
-  switch (kind) {
-    case "json_line":
-      io.stdout.write(hideKeys(listeningLine(sandbox, server, shownToken)));
-      break;
-    case "url":
-      io.stdout.write(`${server.url}\n`);
-      // A generated token appears nowhere else.
-      if (shownToken) io.stderr.write(`Control token: ${shownToken}\n`);
-      break;
-    case "banner":
-      io.stdout.write(hideKeys(banner(sandbox, server, io.stdout.style(), shownToken, io.program)));
-      break;
+  if (isForProgram(flags)) {
+    io.stdout.write(hideKeys(listeningLine(sandbox, server, shownToken)));
+  } else if (flags.quiet) {
+    io.stdout.write(`${server.url}\n`);
+    // A generated token appears nowhere else.
+    if (shownToken) io.stderr.write(`Control token: ${shownToken}\n`);
+  } else {
+    io.stdout.write(hideKeys(banner(sandbox, server, io.stdout.style(), shownToken, io.program)));
   }
 
   if (generatedToken !== undefined && shownToken === undefined) {
@@ -76,13 +71,8 @@ export function announce(
   if (flags.open) openDashboard(server, generatedToken, io, log);
 }
 
-/** Whether keys and the token are printed. Other people may read logs, so not with a log of JSON, unless a flag asks for it. */
-function showsSecrets({ showKeys, log }: AnnouncedFlags): boolean {
-  return showKeys ?? log !== "json";
-}
-
 /** Notes who can reach the server: a proxy opens a control plane to others that only this machine would reach. */
-export function noteOpenAddresses(server: RunningServer, { flags }: AnnouncedCall, log: Logger): void {
+export function noteOpenAddresses(server: RunningServer, flags: StartFlags, log: Logger): void {
   const { url } = server;
   noteRefusedPort(server, log);
   const { host = "", publicUrl, allowHosts = [] } = flags;
@@ -109,19 +99,32 @@ function banner(
   program: string,
 ): string {
   const { palette, width } = style;
-  const { controlUrl } = server;
-  const { keys, leftOut } = firstKeys(sandbox);
-  const rows = [...keyRows(sandbox, secretsByRef(sandbox, keys)), ...rowsOfReservedRefs(sandbox)];
+  const { controlUrl, certificate } = server;
+  const { name, seed, clock } = sandbox;
+  const indented = (line: string) => `  ${line}`;
 
   // First the address of this machine. The public one is below, as the base URL.
   const lines = [palette.bold(`svc-sandbox is listening on ${server.localUrl}`), ""];
-  lines.push(...alignColumns(sandboxFacts(sandbox, server.certificate)).map(indented), "");
+  const facts = [
+    ["Scenario", `${name}, seed ${seed}`],
+    ["Clock", `${isoTime(clock.now())}, ${clock.isFrozen() ? "frozen" : "running"}`],
+    ["Profile", profileText(sandbox)],
+  ];
+  if (certificate !== undefined) {
+    const { fingerprint256, issuer, subject } = new nodeCrypto.X509Certificate(certificate);
+    const signer = issuer === subject ? "self-signed" : "yours";
+    facts.unshift(["TLS", `${signer}, SHA-256 ${fingerprint256}`]);
+  }
+  lines.push(...alignColumns(facts).map(indented), "");
+
+  const { keys, leftOut } = firstKeys(sandbox);
+  const rows = [...keyRows(sandbox, secretsByRef(sandbox, keys)), ...rowsOfReservedRefs(sandbox)];
   lines.push(...keyTable(rows, palette, width - 2).map(indented));
-  if (leftOut > 0) lines.push(`  … and ${leftOut} more: ${program} keys ${shellWord(sandbox.name)}`);
+  if (leftOut > 0) lines.push(`  … and ${leftOut} more: ${program} keys ${shellWord(name)}`);
   lines.push("");
 
   // The addresses come last: in a small window, only the end is visible.
-  const addresses: Fact[] = [["Base URL", server.url]];
+  const addresses = [["Base URL", server.url]];
   if (controlUrl !== undefined) {
     addresses.push(["Control", controlUrl], ["Dashboard", dashboardLink(controlUrl, shownToken)]);
   }
@@ -131,23 +134,6 @@ function banner(
   lines.push(...alignColumns(addresses).map(indented), "");
   lines.push("Try it:", `  ${curlWithKey(sandbox, server)}`, "", "");
   return lines.join("\n");
-}
-
-type Fact = readonly [name: string, value: string];
-
-/** What kind of sandbox it is. */
-function sandboxFacts(sandbox: SandboxState, certificate: string | undefined): Fact[] {
-  const { name, seed, clock } = sandbox;
-  const facts: Fact[] = [];
-  if (certificate !== undefined) facts.push(["TLS", describeCertificate(certificate)]);
-  facts.push(["Scenario", `${name}, seed ${seed}`]);
-  facts.push(["Clock", `${isoTime(clock.now())}, ${clock.isFrozen() ? "frozen" : "running"}`]);
-  facts.push(["Profile", profileText(sandbox)]);
-  return facts;
-}
-
-function indented(line: string): string {
-  return `  ${line}`;
 }
 
 /** Returns the line of JSON that `start` prints for programs. JSON leaves out what is undefined. */
@@ -167,13 +153,6 @@ function listeningLine(sandbox: SandboxState, server: RunningServer, shownToken:
     certificate: server.certificate,
   };
   return `${JSON.stringify(line)}\n`;
-}
-
-/** Who has signed a certificate, and its fingerprint. */
-function describeCertificate(certificate: string): string {
-  const { fingerprint256, issuer, subject } = new nodeCrypto.X509Certificate(certificate);
-  const signer = issuer === subject ? "self-signed" : "yours";
-  return `${signer}, SHA-256 ${fingerprint256}`;
 }
 
 /** A first request with a key, for the user to paste. */

@@ -9,7 +9,7 @@ import { OutputTail } from "./client-output.js";
 import type { CommandCall } from "./command.js";
 import { runClient } from "./run-client.js";
 import { type CommandEnd, TakenSignals } from "./run-command.js";
-import type { ServeFlags } from "./serve.js";
+import type { ServeFlags } from "./shared-flags.js";
 
 // How a command ends (`CommandEnd`), and what certify gets of it:
 //

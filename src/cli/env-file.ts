@@ -1,5 +1,7 @@
 import { chmodSync, lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import type { Logger } from "../node/logger.js";
+import { SandboxError } from "../rules/errors.js";
 import { hasSandboxMark, keyVariable } from "../rules/key-text.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { defaultSecret, secretsByRef, secretsOfNoKey } from "../sandbox/secrets.js";
@@ -11,6 +13,45 @@ import { writeWholeFile } from "./output-files.js";
 
 /** Only the user reads a new file: it has keys. */
 const newFileMode = 0o600;
+
+/**
+ * Keeps the variables of a server's clients in the file of `--write-env`, also after each new start of its sandbox. A failure of
+ * the first write is thrown, and a later one is only reported: the server continues.
+ */
+export function keepEnvFile(
+  name: string,
+  {
+    cwd,
+    sandbox,
+    server,
+    logger,
+  }: {
+    readonly cwd: string;
+    readonly sandbox: SandboxState;
+    readonly server: RunningServer;
+    readonly logger: Logger;
+  },
+): void {
+  const write = () => {
+    const variables: Record<string, string> = { ...clientEnvironment(sandbox, server) };
+    if (server.controlToken !== undefined) variables.SVC_SANDBOX_CONTROL_TOKEN = server.controlToken;
+    const isNarrowed = writeEnvFile(name, cwd, variables);
+    if (!isNarrowed) return;
+    logger.note(`Only you can read ${quoteFile(name)} now (0600): it contains the control token.`);
+  };
+
+  write();
+  sandbox.journal.subscribe(({ type }) => {
+    // After a reset or a reload, the keys are others.
+    if (type !== "sandbox.started") return;
+    try {
+      write();
+    } catch (error) {
+      if (!(error instanceof SandboxError)) throw error;
+      logger.problem(error.message);
+    }
+  });
+}
 
 /** Sets variables in the file of `--write-env`: other lines stay. Returns whether it took the file from others, because of a token. */
 export function writeEnvFile(name: string, cwd: string, variables: ClientVariables): boolean {

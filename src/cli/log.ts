@@ -17,14 +17,11 @@ import {
   shownDifferences,
 } from "../sandbox/step-results.js";
 import type { Io } from "./io.js";
+import type { ServeFlags } from "./shared-flags.js";
 import { type Palette, paintStatus, responseText, type Style, startOfLine } from "./terminal.js";
 
 /** The flags of a command with a log. */
-export interface LogFlags {
-  readonly log?: "pretty" | "json" | "off";
-  readonly quiet?: boolean;
-  readonly verbose?: boolean;
-}
+export type LogFlags = Pick<ServeFlags, "log" | "quiet" | "verbose">;
 
 /** Creates the log on stderr that the flags ask for. */
 export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {

@@ -13,7 +13,7 @@ import { runsOnGithub } from "./io.js";
 import { type ReportTarget, writeTargets } from "./output-files.js";
 import { whyNoRequest } from "./run-client.js";
 import type { RunFolder } from "./run-folder.js";
-import type { ServeFlags } from "./serve.js";
+import type { ServeFlags } from "./shared-flags.js";
 import type { Style } from "./terminal.js";
 
 /** The flags that decide where the report goes. */

@@ -25,13 +25,13 @@ import { createLog, logEvents } from "./log.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "./run-command.js";
 import { openRunFolder, type RunFolder } from "./run-folder.js";
 import { warnOfOverriddenProfile } from "./scenario.js";
-import { type ServeFlags, serveOptions } from "./serve.js";
-import type * as shared from "./shared-flags.js";
+import { serveOptions } from "./serve.js";
+import type { SandboxFlags, ServeFlags } from "./shared-flags.js";
 
 /** A run of a client: its sandbox, its command, and what it calls. */
 interface ClientStart extends Pick<CommandOptions, "place" | "signals" | "isLate" | "onOutput"> {
   /** The call of `exec` or `certify`, with the command of the client. */
-  readonly call: Pick<CommandCall<ServeFlags & shared.SandboxFlags>, "clientCommand" | "flags" | "io">;
+  readonly call: Pick<CommandCall<ServeFlags & SandboxFlags>, "clientCommand" | "flags" | "io">;
   readonly loaded: LoadedScenario;
   readonly startOptions: StartOptions;
   /** With conditions: the start of clocks that neither the options nor the scenario set. Default: the real time. */

@@ -46,11 +46,6 @@ export async function openScenarioArgument(
   return openScenario(name, { cwd: io.cwd, stdin, signal });
 }
 
-/** Whether a loaded scenario is a bundled one, which is in no file and not from stdin. */
-export function isBundled({ files, piped }: LoadedScenario): boolean {
-  return files.length === 0 && piped === undefined;
-}
-
 /** Whether a word is a scenario: a bundled name, a file that exists, or `-` for stdin. */
 export function namesScenario(word: string, { cwd }: Io): boolean {
   return word === stdinName || isScenarioName(word) || existsSync(resolve(cwd, word));
@@ -128,7 +123,7 @@ export function filesOfFailure(error: unknown, name: string, cwd: string): strin
 
 /** Warns of what is valid in a scenario, but usually a mistake: after the start of its sandbox, and after each reload. */
 export async function warnOfScenario(
-  { loaded, places }: OpenedScenario,
+  { origin, loaded, places }: OpenedScenario,
   sandbox: SandboxState,
   startOptions: StartOptions,
   logger: Logger,
@@ -137,8 +132,8 @@ export async function warnOfScenario(
   warnOfOverriddenProfile(sandbox, startOptions, logger);
   warnOfDates(sandbox, logger);
 
-  // Bundled scenarios are tested.
-  if (isBundled(loaded)) return;
+  // Bundled scenarios are tested, and one of a run has no places.
+  if (origin === "bundled" || origin === "run") return;
 
   const { scenarioWarnings } = await import("../node/scenario-warnings.js");
   const { name } = loaded;

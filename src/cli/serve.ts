@@ -6,22 +6,20 @@ import { SandboxError } from "../rules/errors.js";
 import { isoTime } from "../rules/time.js";
 import type { SandboxRun } from "../runs/current-run.js";
 import { invocationOfServer } from "../sandbox/invocation.js";
-import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
+import type { StartOptions } from "../sandbox/sandbox-state.js";
 import { checkedStart } from "../sandbox/start-sandbox.js";
+import type { LoadedScenario } from "../scenario/scenario-source.js";
 import { listed, quoteFile } from "../schema/words.js";
 import { openSandbox } from "../server/open-sandbox.js";
-import { type RunningServer, serve } from "../server/serve.js";
+import { serve } from "../server/serve.js";
 import type { ServeOptions } from "../server/serve-options.js";
-import type { StateFile } from "../server/state-file.js";
-import { type AnnouncedFlags, announce, announcementKind, noteOpenAddresses } from "./announce.js";
+import { announce, isForProgram, noteOpenAddresses, type StartFlags } from "./announce.js";
 import type { CommandCall } from "./command.js";
 import { describeFailure, usageError } from "./exit-codes.js";
-import type * as flag from "./flags.js";
 import type { Io } from "./io.js";
-import { type LogFlags, logEvents } from "./log.js";
+import { logEvents } from "./log.js";
 import { warnOfScenario } from "./scenario.js";
-import * as shared from "./shared-flags.js";
-import type { ServedScenario } from "./watch.js";
+import { type ServeFlags, startOptionsOf } from "./shared-flags.js";
 
 // The server of `start` and its parts, in an order that matters:
 // 1. How to stop a part is added to `stops` as soon as it has started: if a later step fails, the part is stopped.
@@ -29,12 +27,6 @@ import type { ServedScenario } from "./watch.js";
 //    file before the first request, and a file that cannot be written ends the start.
 // 3. The announcement follows once everything runs. People read it first, then notes and warnings. For a program it comes
 //    last, because the program may stop reading after it.
-
-interface StartFlags extends AnnouncedFlags, shared.SandboxFlags {
-  readonly state?: string;
-  readonly watch?: boolean;
-  readonly writeEnv?: string;
-}
 
 /** What each step of a start needs. */
 export interface StartContext {
@@ -52,13 +44,12 @@ export async function startServing(opened: OpenedScenario, context: StartContext
   const { call, startOptions, logger, stops } = context;
   const { flags, io } = call;
   // With --watch, each reload puts its scenario here.
-  const served: ServedScenario = { loaded: opened.loaded };
+  const served = { loaded: opened.loaded };
   const options = await serveOptions(flags, io, logger);
   const { sandbox, stateFile } = await openKeptSandbox(served, context, options.onDefect);
   logEvents(sandbox, flags, logger);
 
-  let writeVariables: VariablesWriter | undefined;
-  if (flags.writeEnv) writeVariables = await loadVariablesWriter(flags.writeEnv, io.cwd, sandbox, logger);
+  const envFile = flags.writeEnv === undefined ? undefined : await import("./env-file.js");
   const server = await serve(sandbox, {
     ...options,
     stateFile,
@@ -67,24 +58,24 @@ export async function startServing(opened: OpenedScenario, context: StartContext
   });
   // This waits for open requests. A second signal ends the process.
   stops.add(() => server.close());
-  writeVariables?.(server);
+  envFile?.keepEnvFile(flags.writeEnv ?? "", { cwd: io.cwd, sandbox, server, logger });
 
   if (flags.watch) {
     const { startWatching } = await import("./watch.js");
     const onReload = (reloaded: OpenedScenario) => warnOfScenario(reloaded, sandbox, startOptions, logger);
-    stops.add(await startWatching({ call, served, sandbox, logger, onReload }));
+    const { origin } = opened;
+    stops.add(await startWatching({ origin, call, served, sandbox, logger, onReload }));
   }
 
-  const isForProgram = announcementKind(flags) === "json_line";
-  if (!isForProgram) announce(sandbox, server, call, logger);
-  noteOpenAddresses(server, call, logger);
+  if (!isForProgram(flags)) announce(sandbox, server, call, logger);
+  noteOpenAddresses(server, flags, logger);
   await warnOfScenario(opened, sandbox, startOptions, logger);
-  if (isForProgram) announce(sandbox, server, call, logger);
+  if (isForProgram(flags)) announce(sandbox, server, call, logger);
 }
 
 /** Starts the sandbox, or continues the one in the file of `--state`. */
 async function openKeptSandbox(
-  served: ServedScenario,
+  served: { readonly loaded: LoadedScenario },
   { call, run, startOptions, logger, stops }: StartContext,
   onProblem: (error: unknown) => void = () => {},
 ) {
@@ -105,29 +96,20 @@ async function openKeptSandbox(
   run?.reportRequestsOf(opened.sandbox);
 
   const { stateFile } = opened;
-  if (stateFile !== undefined) {
-    noteContinued(stateFile, flags.state ?? "", startOptions, logger);
-    stops.add(() => stateFile.close());
-  }
-  return opened;
-}
+  if (stateFile === undefined) return opened;
+  stops.add(() => stateFile.close());
+  const { savedAt } = stateFile;
+  if (savedAt === undefined) return opened;
 
-/** Says that a sandbox continues, and which flags have no effect because of that. */
-function noteContinued({ savedAt }: StateFile, file: string, options: StartOptions, log: Logger): void {
-  if (savedAt === undefined) return;
+  // It continues, so these flags have no effect.
   const ignored: string[] = [];
-  for (const [name, value] of Object.entries(shared.startOptionsOf(options))) {
+  for (const [name, value] of Object.entries(startOptionsOf(startOptions))) {
     if (value !== undefined) ignored.push(`--${name}`);
   }
-
-  const saved = `Continuing from ${quoteFile(file)}, saved ${isoTime(savedAt)}.`;
-  if (ignored.length === 0) log.note(saved);
-  else log.note(`${saved} It overrides ${listed(ignored, "and")}; remove it to start again.`);
-}
-
-/** The flags of a command that serves a sandbox. */
-export interface ServeFlags extends flag.FlagValues<typeof shared.serverFlags>, LogFlags {
-  readonly port?: number;
+  let saved = `Continuing from ${quoteFile(flags.state ?? "")}, saved ${isoTime(savedAt)}.`;
+  if (ignored.length > 0) saved += ` It overrides ${listed(ignored, "and")}; remove it to start again.`;
+  logger.note(saved);
+  return opened;
 }
 
 /** The options of a server that the flags set. */
@@ -167,15 +149,12 @@ async function readTls(flags: ServeFlags, { cwd }: Io): Promise<ServeOptions["tl
   return readPair({ cert, key }, cwd);
 }
 
-/** Stops a part of a server. */
-type Stop = () => void | Promise<void>;
-
 /** How to stop the parts of a server. What started last stops first: no file changes a server that stops, and no request comes after the last save. */
 export class Stops {
-  readonly #stops: Stop[] = [];
+  readonly #stops: (() => void | Promise<void>)[] = [];
 
   /** Adds how to stop a part that has started. */
-  add(stop: Stop): void {
+  add(stop: () => void | Promise<void>): void {
     this.#stops.push(stop);
   }
 
@@ -190,46 +169,5 @@ export class Stops {
       }
     }
     return errors;
-  }
-}
-
-/** Writes the variables of a server's clients into a file, and again after each start of its sandbox. */
-export type VariablesWriter = (server: RunningServer) => void;
-
-/**
- * Loads what keeps the variables of clients in the file of `--write-env`. A failure of its first write is thrown, and a later one
- * is only reported: the server continues.
- */
-export async function loadVariablesWriter(
-  name: string,
-  cwd: string,
-  sandbox: SandboxState,
-  logger: Logger,
-): Promise<VariablesWriter> {
-  const { clientEnvironment } = await import("./env-file.js");
-  const { writeEnvFile } = await import("./env-file.js");
-  const write = (server: RunningServer) => {
-    const variables: Record<string, string> = { ...clientEnvironment(sandbox, server) };
-    if (server.controlToken !== undefined) variables.SVC_SANDBOX_CONTROL_TOKEN = server.controlToken;
-    const isNarrowed = writeEnvFile(name, cwd, variables);
-    if (!isNarrowed) return;
-    logger.note(`Only you can read ${quoteFile(name)} now (0600): it contains the control token.`);
-  };
-
-  return (server) => {
-    write(server);
-    sandbox.journal.subscribe(({ type }) => {
-      // After a reset or a reload, the keys are others.
-      if (type === "sandbox.started") tryOrReport(() => write(server), logger);
-    });
-  };
-}
-
-function tryOrReport(write: () => void, logger: Logger): void {
-  try {
-    write();
-  } catch (error) {
-    if (!(error instanceof SandboxError)) throw error;
-    logger.problem(error.message);
   }
 }

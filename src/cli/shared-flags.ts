@@ -112,6 +112,14 @@ export const serverFlags = {
   key: option("--key <file>", "private key of --cert (PEM, without a passphrase)", readFileName),
 };
 
+/** The flags of a command that serves a sandbox. */
+export interface ServeFlags extends FlagValues<typeof serverFlags> {
+  readonly port?: number;
+  readonly log?: "pretty" | "json" | "off";
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+}
+
 const logFormats = ["pretty", "json", "off"] as const;
 
 export function log(defaultFormat: (typeof logFormats)[number]) {

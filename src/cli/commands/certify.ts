@@ -33,7 +33,7 @@ import * as flag from "../flags.js";
 import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../output-files.js";
 import { sayWhyNotRun, whyNoRequest } from "../run-client.js";
 import { loadScenarioArgument } from "../scenario.js";
-import type { ServeFlags } from "../serve.js";
+import type { ServeFlags } from "../shared-flags.js";
 import * as shared from "../shared-flags.js";
 
 /** The flag that names the file of the certificate, and what it contains. */

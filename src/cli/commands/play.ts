@@ -123,8 +123,8 @@ async function playAll(
 }
 
 /** How to see an unexpected result in its file. A scenario from stdin has none. */
-function whereToSee({ loaded }: OpenedScenario, { flags, io }: PlayCall): string {
-  if (loaded.piped !== undefined) return "";
+function whereToSee({ origin, loaded }: OpenedScenario, { flags, io }: PlayCall): string {
+  if (origin === "stdin") return "";
   const words = ["verify", loaded.name, ...startWords(flags)].map(shellWord);
   return ` To see the first in its file: ${io.program} ${words.join(" ")}`;
 }

@@ -1,7 +1,7 @@
 import { finished } from "node:stream";
 import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import type { SandboxRun } from "../../runs/current-run.js";
-import { type CommandCall, declareCommand } from "../command.js";
+import { declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, backgroundVariable, type Io } from "../io.js";
@@ -57,8 +57,6 @@ const startFlags = {
   quiet: shared.quiet("no notes and no request log"),
 };
 
-type StartCall = CommandCall<flag.FlagValues<typeof startFlags>>;
-
 export const startCommand = declareCommand({
   summary: "serve a scenario until you stop it (the default command)",
   description:
@@ -90,46 +88,20 @@ export const startCommand = declareCommand({
   },
   async run(call) {
     const { flags, io } = call;
-    if (flags.detach && io.env[backgroundVariable] === undefined) return startInBackground(call);
+    if (flags.detach && io.env[backgroundVariable] === undefined) {
+      const { startInBackground } = await import("../background.js");
+      return startInBackground(call);
+    }
 
+    // Most servers belong to no run of `exec` or `certify`, and do not load this.
+    let run: SandboxRun | undefined;
+    if (io.env.SVC_SANDBOX_RUN) run = (await import("../../runs/current-run.js")).currentRun();
     const ownOptions = shared.startOptionsOf(flags);
-    const run = await runOfProcess(io);
-    const startOptions = run === undefined ? ownOptions : run.optionsFor(ownOptions);
+    const startOptions = run?.optionsFor(ownOptions) ?? ownOptions;
     const logger = await createLog(flags, io);
     return serveUntilStopped({ call, run, startOptions, logger, stops: new Stops() });
   },
 });
-
-/** Starts the same command line in the background, until it accepts requests. */
-async function startInBackground({ fullArgv, args, io }: StartCall): Promise<number> {
-  const { startDetached } = await import("../background.js");
-  const stopSignal = io.stopSignal();
-  const start = await startDetached(fullArgv, {
-    cwd: io.cwd,
-    env: { ...io.env, [backgroundVariable]: "1" },
-    inheritsStdin: args[0] === stdinName,
-    signal: stopSignal,
-    onStderr: (text) => io.stderr.write(text),
-  });
-  if (start.kind === "ready") {
-    io.stdout.write(start.line);
-    return exitCode.fine;
-  }
-
-  // A process that the user has stopped is no failure.
-  if (start.signal === null || stopSignal.aborted) return start.code ?? exitCode.fine;
-  throw usageError(
-    `Failed to start in the background: ${start.signal} ended it before it accepted requests.`,
-  );
-}
-
-/** The run of `exec` or `certify` that this process belongs to, if there is one. */
-async function runOfProcess({ env }: Io): Promise<SandboxRun | undefined> {
-  // Most servers belong to none, and do not load this.
-  if (!env.SVC_SANDBOX_RUN) return undefined;
-  const { currentRun } = await import("../../runs/current-run.js");
-  return currentRun();
-}
 
 /** Serves until a signal comes, or stdin ends; resolves to the exit code. */
 async function serveUntilStopped(context: StartContext): Promise<number> {
@@ -140,10 +112,14 @@ async function serveUntilStopped(context: StartContext): Promise<number> {
 
   let failures: readonly unknown[] = [];
   try {
-    const starting = await openAndStart(context, stopSignal);
-    if (starting === "stopped") return exitCode.fine;
+    const isServing = await openAndStart(context, stopSignal);
+    if (!isServing) return exitCode.fine;
     await aborted(stopSignal);
-    logger.note(whyStopping(call));
+
+    let why =
+      "open requests have 2 seconds to finish. To stop immediately, press Ctrl+C again or send the signal again.";
+    if (flags.untilStdinEnds && io.stdin?.destroyed) why = "stdin ended.";
+    logger.note(`Stopping: ${why}`);
   } finally {
     failures = await stops.stop();
     for (const failure of failures) {
@@ -169,38 +145,26 @@ function stopWithStdin(scenario: string | undefined, { stdin, stopProcess }: Io)
 }
 
 /**
- * Opens the scenario and serves it, unless a signal comes while it is read. Nothing keeps the places of its fields after this:
- * those of a large text take much memory, and a server runs for long.
+ * Opens the scenario and serves it; resolves to `false` if a signal comes while it is read. Nothing keeps the places of its fields
+ * after this: those of a large text take much memory, and a server runs for long.
  */
-async function openAndStart(context: StartContext, signal: AbortSignal): Promise<"started" | "stopped"> {
-  const opened = await openUnlessStopped(context, signal);
-  if (opened === "stopped") return "stopped";
-  await startServing(opened, context);
-  return "started";
-}
-
-/** Opens the scenario that the command line names. Default: that of the run, if this process belongs to one. */
-async function openUnlessStopped(
-  { run, call }: StartContext,
-  signal: AbortSignal,
-): Promise<OpenedScenario | "stopped"> {
+async function openAndStart(context: StartContext, signal: AbortSignal): Promise<boolean> {
+  const { run, call } = context;
   const [name] = call.args;
+  let opened: OpenedScenario;
   if (name === undefined && run?.scenario !== undefined) {
-    return { loaded: { ...run.scenario, files: [] }, places: noPlaces };
+    // The default is the scenario of the run, which has no text here, and so no places.
+    const places = async () => ({ placeOf: () => undefined, spelling: () => undefined });
+    opened = { origin: "run", loaded: { ...run.scenario, files: [] }, places };
+  } else {
+    try {
+      opened = await openScenarioArgument(name, call.io, signal);
+    } catch (error) {
+      if (signal.aborted) return false;
+      throw error;
+    }
   }
 
-  try {
-    return await openScenarioArgument(name, call.io, signal);
-  } catch (error) {
-    if (signal.aborted) return "stopped";
-    throw error;
-  }
-}
-
-/** The places of a scenario that has no text. */
-const noPlaces = async () => ({ placeOf: () => undefined, spelling: () => undefined });
-
-function whyStopping({ flags, io }: StartContext["call"]): string {
-  if (flags.untilStdinEnds && io.stdin?.destroyed) return "Stopping: stdin ended.";
-  return "Stopping: open requests have 2 seconds to finish. To stop immediately, press Ctrl+C again or send the signal again.";
+  await startServing(opened, context);
+  return true;
 }

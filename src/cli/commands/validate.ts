@@ -9,7 +9,7 @@ import { ScenarioError } from "../../scenario/scenario-error.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import type { Io } from "../io.js";
-import { isBundled, openScenarioArgument, problemsJson, scenarioArgumentsOrDefault } from "../scenario.js";
+import { openScenarioArgument, problemsJson, scenarioArgumentsOrDefault } from "../scenario.js";
 import * as shared from "../shared-flags.js";
 
 /** What came of one file. */
@@ -59,7 +59,7 @@ export const validateCommand = declareCommand({
 /** Checks a file, and runs its timeline and story once. */
 async function validateFile(file: string, io: Io): Promise<CheckedFile> {
   try {
-    const { loaded, places } = await openScenarioArgument(file, io);
+    const { origin, loaded, places } = await openScenarioArgument(file, io);
     const { name, scenario } = loaded;
     const { placeOf, spelling } = await places();
     const { failingSteps, ...warningsByKind } = scenarioWarnings(loaded, { spelling });
@@ -68,7 +68,7 @@ async function validateFile(file: string, io: Io): Promise<CheckedFile> {
     }
 
     // Bundled scenarios are tested: they need no warnings.
-    if (isBundled(loaded)) return { kind: "valid", file, scenario, warnings: [] };
+    if (origin === "bundled") return { kind: "valid", file, scenario, warnings: [] };
 
     const problems = Object.values(warningsByKind).flat();
     // As an error, the warnings have no keys and are shown like problems.
