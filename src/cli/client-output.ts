@@ -5,7 +5,6 @@ import { redact } from "../rules/redact.js";
 import { runDue } from "../sandbox/operations/run-due.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { unknownSecret } from "../scenario/keys/secrets.js";
-import type { StreamName } from "./run-command.js";
 
 /** The shortest real key, without its prefix; what is shorter is a placeholder. */
 const minRealLength = 16;
@@ -28,7 +27,7 @@ export class KeyFinder {
   }
 
   /** Searches what the command has printed, line by line. */
-  add(name: StreamName, chunk: Buffer): void {
+  add(name: "stdout" | "stderr", chunk: Buffer): void {
     const stream = this.#streams[name];
     const lines = (stream.rest + chunk.toString("latin1")).split("\n");
     stream.rest = lines.pop() as string;
@@ -48,7 +47,7 @@ export class KeyFinder {
     return [...this.#places];
   }
 
-  #search(name: StreamName, text: string): void {
+  #search(name: "stdout" | "stderr", text: string): void {
     const keys = [...findKeys(text), ...findBase64Keys(text)];
     if (keys.length === 0) return;
 

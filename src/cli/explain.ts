@@ -37,7 +37,7 @@ import type { SandboxFlags } from "./shared-flags.js";
 import type { Style } from "./terminal.js";
 
 /** What an endpoint returns for a key, and why, as JSON. */
-export interface ExplainedKey extends ForeignKeyFacts {
+interface ExplainedKey extends ForeignKeyFacts {
   /** The running sandbox's URL; `null` for what the scenario would respond. */
   readonly url: string | null;
   /** `null` for a key that the sandbox does not have, and for `none`. */

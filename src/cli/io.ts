@@ -44,13 +44,13 @@ export interface Io {
 export type HostIo = Omit<Io, "program" | "stdout" | "stderr"> &
   Readonly<Record<"stdout" | "stderr", Output>>;
 
-/** The arguments of this program, and after `--` the command line of a client. */
+/** The arguments of this program, and the command line of a client after `--`; `undefined` without `--`. */
 export function splitAtDashes(argv: readonly string[]): {
   readonly argvBeforeDashes: readonly string[];
-  readonly clientCommand: readonly string[];
+  readonly clientCommand: readonly string[] | undefined;
 } {
   const index = argv.indexOf("--");
-  if (index === -1) return { argvBeforeDashes: argv, clientCommand: [] };
+  if (index === -1) return { argvBeforeDashes: argv, clientCommand: undefined };
   return { argvBeforeDashes: argv.slice(0, index), clientCommand: argv.slice(index + 1) };
 }
 

@@ -6,14 +6,15 @@ import { secretToSend } from "../sandbox/secrets.js";
 import type { ScenarioName } from "../scenario/bundled.js";
 import { resolveSource } from "../scenario/scenario-source.js";
 import type { Io } from "./io.js";
-import { createLog, type LogFlags, logEvents } from "./log.js";
+import { createLog, logEvents } from "./log.js";
+import type { ServeFlags } from "./shared-flags.js";
 import { createPrinter, type Output } from "./terminal.js";
 
 /** The log of a request of a bundled scenario. */
 async function logOf(
   scenario: ScenarioName,
   ref: string,
-  flags: LogFlags = {},
+  flags: ServeFlags = {},
   request = {},
 ): Promise<string> {
   const sandbox = startInNode(resolveSource(scenario));

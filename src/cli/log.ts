@@ -21,7 +21,7 @@ import type { ServeFlags } from "./shared-flags.js";
 import { type Palette, paintStatus, responseText, type Style, startOfLine } from "./terminal.js";
 
 /** The flags of a command with a log. */
-export type LogFlags = Pick<ServeFlags, "log" | "quiet" | "verbose">;
+type LogFlags = Pick<ServeFlags, "log" | "quiet" | "verbose">;
 
 /** Creates the log on stderr that the flags ask for. */
 export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {

@@ -90,7 +90,7 @@ function writeInto(file: string, text: string | Uint8Array, mode: WriteMode): vo
 }
 
 /** Throws what the write of a report to this file would, as far as it can be known before. */
-export function requireWritable(file: string): void {
+function requireWritable(file: string): void {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats?.isDirectory()) throw new Error("it is a directory");
   const written = stats === undefined ? dirname(file) : file;

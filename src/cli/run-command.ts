@@ -1,45 +1,21 @@
 import type { ChildProcess, StdioOptions } from "node:child_process";
-import type { EventEmitter } from "node:events";
 import { constants } from "node:os";
 import { isatty } from "node:tty";
 import spawn from "cross-spawn";
 import type { Io } from "./io.js";
-
-/** Steps at an event of this process or its outputs. They share a listener: Node warns of more than ten, and `certify` has some for each run. */
-export class SharedListener {
-  readonly #emitter: EventEmitter;
-  readonly #event: string;
-  readonly #steps = new Set<() => void>();
-
-  constructor(emitter: EventEmitter, event: string) {
-    this.#emitter = emitter;
-    this.#event = event;
-  }
-
-  add(step: () => void): void {
-    if (this.#steps.size === 0) this.#emitter.on(this.#event, this.#callSteps);
-    this.#steps.add(step);
-  }
-
-  remove(step: () => void): void {
-    this.#steps.delete(step);
-    if (this.#steps.size === 0) this.#emitter.off(this.#event, this.#callSteps);
-  }
-
-  readonly #callSteps = (): void => {
-    for (const step of this.#steps) step();
-  };
-}
-
-/** What to do when this process ends. */
-export const processEnd = new SharedListener(process, "exit");
+import { outputErrors, processEnd } from "./process-events.js";
 
 // Runs a command of the user as a child process, at one of two places:
 // - `at_terminal`, for `exec`: in the process group of this process, whose terminal it reads. Its output is also ours. The
 //   terminal sends Ctrl-C to both.
 // - `own_group`, for `certify`: in a process group of its own, without input. Its output is only read. When it has ended, what
 //   it has started is killed.
-// When this process ends, a command that still runs gets SIGTERM, and an own group is killed.
+// When this process ends, a command that still runs gets SIGTERM, and an own group is killed. A signal to this process:
+//
+//               at_terminal                              own_group
+//   the first   passed on, but for a terminal's Ctrl-C   passed on, and 5 seconds later killed
+//   the second  passed on, and 5 seconds later killed    passed on
+//   the third   killed                                   killed
 
 /** How a command has ended, or why it has not run. */
 export type CommandEnd =
@@ -51,22 +27,13 @@ export type CommandEnd =
 export interface CommandOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly place: CommandPlace;
+  readonly place: "at_terminal" | "own_group";
   readonly signals: TakenSignals;
   /** Gets the output, except to a terminal: commands may write differently if they have none. */
-  readonly onOutput?: (stream: StreamName, chunk: Buffer) => void;
+  readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
   /** Whether the time of the command is up, and it is to be killed. Default: never. */
   readonly isLate?: () => boolean;
 }
-
-const outputs = ["stdout", "stderr"] as const;
-export type StreamName = (typeof outputs)[number];
-
-/** What to do when nobody reads an output of this process any more. */
-const outputErrors: Readonly<Record<StreamName, SharedListener>> = {
-  stdout: new SharedListener(process.stdout, "error"),
-  stderr: new SharedListener(process.stderr, "error"),
-};
 
 /** How long a command has to end itself after the signal that starts this time. */
 const killAfterMs = 5000;
@@ -74,16 +41,13 @@ const killAfterMs = 5000;
 const outputGraceMs = 500;
 const latenessIntervalMs = 100;
 
-/**
- * Runs a command to its end. Its exit code after a signal is 128 plus the number of the signal. The third signal kills it,
- * or the time that an earlier one starts.
- */
+/** Runs a command to its end. Its exit code after a signal is 128 plus the number of the signal. */
 export async function runCommand(
   line: readonly [string, ...string[]],
   options: CommandOptions,
 ): Promise<CommandEnd> {
-  const signal = options.signals.first;
-  if (signal !== undefined) return { kind: "stopped", signal };
+  const { place, signals, isLate } = options;
+  if (signals.first !== undefined) return { kind: "stopped", signal: signals.first };
 
   let child: ChildProcess;
   try {
@@ -91,14 +55,58 @@ export async function runCommand(
   } catch (error) {
     return { kind: "not_run", failure: error as NodeJS.ErrnoException };
   }
-  return new RunningCommand(child, options).ended;
+  const exit = exitOf(child);
+  const closed = new Promise<void>((resolve) => child.on("close", () => resolve()));
+  const send = (signal: NodeJS.Signals) => {
+    // An own group has what the command has started, too.
+    if (place === "own_group") signalGroup(child, signal);
+    else child.kill(signal);
+  };
+
+  // Three things end it from outside: its time, signals, and the end of this process.
+  let isTimedOut = false;
+  const killIfLate = () => {
+    if (!isLate?.()) return;
+    isTimedOut = true;
+    send("SIGKILL");
+  };
+  const lateness = isLate && setInterval(killIfLate, latenessIntervalMs);
+  const signalled = passSignals(options, send);
+  const endWithUs = () => send(place === "own_group" ? "SIGKILL" : "SIGTERM");
+  processEnd.add(endWithUs);
+
+  const passing = [passOutput(child, "stdout", options), passOutput(child, "stderr", options)];
+  let grace: NodeJS.Timeout | undefined;
+  try {
+    const code = await exit;
+    if (typeof code !== "number") return { kind: "not_run", failure: code };
+
+    // Processes that the command has left keep its output open: those of its group are killed.
+    if (place === "own_group") send("SIGKILL");
+    // A process outside the group may keep it open forever, so the reading ends after a while, but not while our own output has a slow reader.
+    await new Promise<void>((resolve) => {
+      void closed.then(resolve);
+      grace = setInterval(() => {
+        const isPassedOn = place === "at_terminal";
+        const hasSlowReader = process.stdout.writableNeedDrain || process.stderr.writableNeedDrain;
+        if (!isPassedOn || !hasSlowReader) resolve();
+      }, outputGraceMs);
+    });
+    return { kind: "ended", code, isTimedOut };
+  } finally {
+    clearInterval(lateness);
+    clearInterval(grace);
+    signalled.stop();
+    processEnd.remove(endWithUs);
+    for (const stopPassing of passing) stopPassing();
+  }
 }
 
 function spawnCommand(line: readonly [string, ...string[]], options: CommandOptions): ChildProcess {
   const [program, ...words] = line;
   const { cwd, env } = options;
   const hasOwnGroup = options.place === "own_group";
-  const outputKind = (name: StreamName) => {
+  const outputKind = (name: "stdout" | "stderr") => {
     if (hasOwnGroup) return "pipe";
     const isRead = options.onOutput !== undefined && !process[name].isTTY;
     return isRead ? "pipe" : "inherit";
@@ -110,118 +118,59 @@ function spawnCommand(line: readonly [string, ...string[]], options: CommandOpti
   return spawn(program, words, { cwd, env, stdio, detached });
 }
 
-/** A command under way. */
-class RunningCommand {
-  /** Resolves when the command has ended, and its output is read. */
-  readonly ended: Promise<CommandEnd>;
-  readonly #child: ChildProcess;
-  readonly #place: CommandPlace;
-  #resolve: (end: CommandEnd) => void = () => {};
-  /** Ends everything that lasts as long as the command: timers, and what passes signals and output. */
-  readonly #cleanups: (() => void)[] = [];
-  #isTimedOut = false;
-  #signalCount = 0;
-
-  constructor(child: ChildProcess, options: CommandOptions) {
-    const { place, isLate, signals, onOutput } = options;
-    this.#child = child;
-    this.#place = place;
-    this.ended = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
-
-    // Three things end it from outside: its time, a signal, and the end of this process.
-    if (isLate !== undefined) {
-      this.#repeat(latenessIntervalMs, () => {
-        if (isLate()) this.#killLate();
-      });
-    }
-    this.#cleanups.push(signals.passTo((signal) => this.#onSignal(signal)));
-    const endWithUs = () => this.#send(place === "own_group" ? "SIGKILL" : "SIGTERM");
-    processEnd.add(endWithUs);
-    this.#cleanups.push(() => processEnd.remove(endWithUs));
-
-    for (const name of outputs) this.#cleanups.push(passOutput(child, name, place, onOutput));
-
+/** Resolves to the exit code of a command, or to why it has not run. */
+function exitOf(child: ChildProcess): Promise<number | NodeJS.ErrnoException> {
+  return new Promise((resolve) => {
     child.on("error", (failure: NodeJS.ErrnoException) => {
       // On Windows, cross-spawn reports a missing command this way after cmd.exe has run.
       const hasNotRun = child.pid === undefined || failure.code === "ENOENT";
-      if (hasNotRun) this.#resolveEnd({ kind: "not_run", failure });
+      if (hasNotRun) resolve(failure);
     });
-    child.on("exit", (exitCode, signal) => {
-      const code = exitCode ?? 128 + constants.signals[signal as NodeJS.Signals];
-      this.#drainOutput({ kind: "ended", code, isTimedOut: this.#isTimedOut });
+    child.on("exit", (code, signal) => {
+      resolve(code ?? 128 + constants.signals[signal as NodeJS.Signals]);
     });
-  }
+  });
+}
 
-  #repeat(milliseconds: number, step: () => void): void {
-    const timer = setInterval(step, milliseconds);
-    this.#cleanups.push(() => clearInterval(timer));
-  }
-
-  /** Sends a signal to the command; at its own group, also to what it has started. */
-  #send(signal: NodeJS.Signals): void {
-    if (this.#place === "own_group") signalGroup(this.#child, signal);
-    else this.#child.kill(signal);
-  }
-
-  #killLate(): void {
-    this.#isTimedOut = true;
-    this.#send("SIGKILL");
-  }
-
-  #killSoon(): void {
-    const timer = setTimeout(() => this.#send("SIGKILL"), killAfterMs);
-    this.#cleanups.push(() => clearTimeout(timer));
-  }
-
-  #onSignal(signal: NodeJS.Signals): void {
-    const step = signalSteps[this.#place][this.#signalCount];
-    this.#signalCount += 1;
-    if (step === undefined) {
-      this.#send("SIGKILL");
+/** Passes the signals of this process to its command, as the table of this file shows. */
+function passSignals({ signals, place }: CommandOptions, send: (signal: NodeJS.Signals) => void) {
+  let count = 0;
+  let killTimer: NodeJS.Timeout | undefined;
+  const stopPassing = signals.passTo((signal) => {
+    count += 1;
+    if (count > 2) {
+      send("SIGKILL");
       return;
     }
 
-    if (step.startsKillTimer) this.#killSoon();
-    const hasGotIt = step.passedOn === "unless_from_terminal" && wasSentByTerminal(signal);
-    if (!hasGotIt) this.#send(signal);
-  }
+    // Nobody waits at a terminal for an own group.
+    const timedSignal = place === "own_group" ? 1 : 2;
+    if (count === timedSignal) killTimer = setTimeout(() => send("SIGKILL"), killAfterMs);
+    // A signal that was only for this process looks as if it were from the terminal. So the second one is always passed on.
+    const mayBeFromTerminal = place === "at_terminal" && count === 1;
+    if (mayBeFromTerminal && wasSentByTerminal(signal)) return;
+    send(signal);
+  });
+  return {
+    stop() {
+      stopPassing();
+      clearTimeout(killTimer);
+    },
+  };
+}
 
-  /** Ends once the output that is left after the command's exit is read. */
-  #drainOutput(end: CommandEnd): void {
-    const { stdout, stderr } = this.#child;
-    if (stdout === null && stderr === null) {
-      this.#resolveEnd(end);
-      return;
-    }
-
-    // Processes that the command has left keep its output open: those of its group are killed.
-    if (this.#place === "own_group") this.#send("SIGKILL");
-    this.#child.once("close", () => this.#resolveEnd(end));
-    // A process outside the group may keep it open forever, so the reading ends after a while, but not while our own output has a slow reader.
-    this.#repeat(outputGraceMs, () => {
-      const isPassedOn = this.#place === "at_terminal";
-      const hasSlowReader = isPassedOn && outputs.some((name) => process[name].writableNeedDrain);
-      if (!hasSlowReader) this.#resolveEnd(end);
-    });
-  }
-
-  #resolveEnd(end: CommandEnd): void {
-    for (const cleanUp of this.#cleanups) cleanUp();
-    // A process outside the group may keep its outputs open.
-    this.#child.stdout?.destroy();
-    this.#child.stderr?.destroy();
-    this.#resolve(end);
-  }
+/** Whether a terminal has sent a signal, which all processes of its foreground group get. */
+function wasSentByTerminal(signal: NodeJS.Signals): boolean {
+  // On Windows, each signal is from the terminal, and sending one would end the process.
+  if (process.platform === "win32") return true;
+  return (signal === "SIGINT" || signal === "SIGQUIT") && (isatty(0) || isatty(2));
 }
 
 /** Gives an output of a command to `onOutput`, and at the terminal to this process's output; returns how to stop that. */
 function passOutput(
   child: ChildProcess,
-  name: StreamName,
-  place: CommandPlace,
-  onOutput: CommandOptions["onOutput"],
+  name: "stdout" | "stderr",
+  { place, onOutput }: CommandOptions,
 ): () => void {
   const stream = child[name];
   stream?.on("data", (chunk: Buffer) => onOutput?.(name, chunk));
@@ -233,6 +182,8 @@ function passOutput(
     outputErrors[name].remove(close);
     // A stream that is destroyed before its end would leave its listeners.
     stream?.unpipe(process[name]);
+    // A process outside the group may keep it open.
+    stream?.destroy();
   };
 }
 
@@ -245,38 +196,6 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   } catch {
     // The group has already ended.
   }
-}
-
-/** Where a command runs: `run-command.ts` shows both places. */
-type CommandPlace = "at_terminal" | "own_group";
-
-/** What a signal to this process does to its command. */
-interface SignalStep {
-  /** Whether the command gets the signal, also if the terminal may have sent it to both. */
-  readonly passedOn: "always" | "unless_from_terminal";
-  /** Whether the command is killed if it has not ended some time later. */
-  readonly startsKillTimer: boolean;
-}
-
-/** What the first and the second signal do. Each later one kills the command. */
-const signalSteps: Readonly<Record<CommandPlace, readonly SignalStep[]>> = {
-  at_terminal: [
-    { passedOn: "unless_from_terminal", startsKillTimer: false },
-    // A signal that was only for this process looks as if it were from the terminal. So the second one is always passed on.
-    { passedOn: "always", startsKillTimer: true },
-  ],
-  own_group: [
-    // Nobody waits for it at a terminal.
-    { passedOn: "always", startsKillTimer: true },
-    { passedOn: "always", startsKillTimer: false },
-  ],
-};
-
-/** Whether a terminal has sent a signal, which all processes of its foreground group get. */
-function wasSentByTerminal(signal: NodeJS.Signals): boolean {
-  // On Windows, each signal is from the terminal, and sending one would end the process.
-  if (process.platform === "win32") return true;
-  return (signal === "SIGINT" || signal === "SIGQUIT") && (isatty(0) || isatty(2));
 }
 
 /** The signals that this process gets while it prepares and runs commands. */

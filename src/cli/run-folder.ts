@@ -27,7 +27,7 @@ import * as s from "../schema/shape.js";
 import { listed, quote, quoteFile } from "../schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 
-import { processEnd } from "./run-command.js";
+import { processEnd } from "./process-events.js";
 
 // A run of `exec` or `certify` has a folder, in which the sandboxes in processes of its command report their requests:
 // src/runs/run-folder.ts shows which files it has. This process makes the folder, reads it while the command runs, and
@@ -350,14 +350,14 @@ const lineShape = s.openMapping({
 });
 
 /** The line of a sandbox as it was read. Throws if no sandbox writes such a line. */
-export function checkedLine(line: unknown): RunLine {
+function checkedLine(line: unknown): RunLine {
   const [mismatch] = findMismatches(lineShape, line);
   if (mismatch !== undefined) throw new Error(`a line has no valid ${mismatch.path || "content"}`);
   return line as RunLine; // it has the shape
 }
 
 /** Counts the request of a line in the server's own sandbox, and adds it to the journal, as if this sandbox had got it. */
-export function countLine({ counters, journal }: SandboxState, line: RunLine): void {
+function countLine({ counters, journal }: SandboxState, line: RunLine): void {
   const { exchange, trace, unread } = line;
   if (unread !== undefined) counters.countUnread(unread);
   if (exchange === undefined) return;

@@ -4,12 +4,12 @@ import { commandLine } from "../report/shell-words.js";
 import type { SandboxError } from "../rules/errors.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
 import { didYouMean, listed, nearest, quote, quoteFile } from "../schema/words.js";
+import type { CommandLine } from "./command.js";
 import { commands } from "./commands.js";
 import { usageError } from "./exit-codes.js";
-import * as flag from "./flags.js";
+import { isPort, longForm } from "./flags.js";
 import type { Io } from "./io.js";
-import { type CommandLine, wrongUsage } from "./line.js";
-import * as shared from "./shared-flags.js";
+import { withVerbose } from "./shared-flags.js";
 
 // Errors about the words of a command line, with what was meant. Only wrong lines load this file.
 
@@ -41,7 +41,7 @@ const otherWords: Readonly<Record<string, string>> = {
 
 /** A hint as a sentence, or nothing: a port, the word of another tool, a similar name, or a similar file. */
 function whatIsMeant(word: string, { program, cwd }: Io): string {
-  if (flag.isPort(word)) return ` Did you mean ${program} start --port ${word}?`;
+  if (isPort(word)) return ` Did you mean ${program} start --port ${word}?`;
   const otherWord = Object.hasOwn(otherWords, word) ? otherWords[word] : undefined;
   if (otherWord !== undefined) return ` Did you mean ${program} ${otherWord}?`;
 
@@ -85,54 +85,49 @@ export function missingCommandError(name: string, args: readonly string[], io: I
 
 /** The error for a line that Commander cannot read. */
 export function parsingError(error: CommanderError, line: CommandLine, io: Io): SandboxError {
+  const { name, command, clientCommand } = line;
   const [, option, end] = /^error: unknown option '(-[^'=]*)(=?)/.exec(error.message) ?? [];
-  if (option === undefined) return wrongUsage(line.name, commanderSentence(error), io);
+  if (option === undefined) {
+    // Commander's message as a sentence, with its suggestion in the same line.
+    const text = error.message.replace(/^error: /, "").replace(/\n\((.*)\)$/, ". $1");
+    const sentence = text.slice(0, 1).toUpperCase() + text.slice(1);
+    return wrongUsage(name, /[.?]$/.test(sentence) ? sentence : `${sentence}.`, io);
+  }
 
-  const names = flagNames(line);
+  // The long forms of the flags that the line can have.
+  const names = ["--help", "--version"];
+  for (const { spec } of Object.values(withVerbose(command.flags))) names.push(longForm(spec));
   // Commander also calls a flag without a value unknown if it has one.
   if (end === "=" && names.includes(option)) {
-    return wrongUsage(line.name, `${option} accepts no value. Write ${option}, or leave it out.`, io);
+    return wrongUsage(name, `${option} accepts no value. Write ${option}, or leave it out.`, io);
   }
-  const meant = meantFlags(option, names, line);
+  // In a line without `--`, a flag such as --coverage may be one of the client's command.
+  const mayBeOfClient = command.takesClientCommand === true && clientCommand === undefined;
+  const meant = meantFlags(option, names, mayBeOfClient);
   const hint = meant.length === 0 ? "" : ` Did you mean ${listed(meant, "or")}?`;
-  return wrongUsage(line.name, `Unknown option '${option}'.${hint}`, io);
-}
-
-/** The long forms of the flags that a line can have. */
-function flagNames({ command }: CommandLine): string[] {
-  const names = ["--help", "--version"];
-  for (const { spec } of Object.values(shared.withVerbose(command.flags))) names.push(flag.longForm(spec));
-  return names;
+  return wrongUsage(name, `Unknown option '${option}'.${hint}`, io);
 }
 
 /** The flags that may be meant by an unknown one; help shows some of them only with `--all`. */
-function meantFlags(option: string, names: readonly string[], { command, argv }: CommandLine): string[] {
+function meantFlags(option: string, names: readonly string[], mayBeOfClient: boolean): string[] {
   // In some tools, -V prints the version.
   if (option === "-V") return ["-v"];
   if (!option.startsWith("--")) return [];
 
-  // In a line without `--`, a flag such as --coverage may be one of the client's command.
-  const mayBeOfClient = command.takesClientCommand === true && !argv.includes("--");
   if (!mayBeOfClient) {
-    const meant = flagsWithWords(option, names);
+    // The flags that have all words of the option: people leave out words, as in --coverage for --min-coverage.
+    const typed = option.slice(2).split("-");
+    const meant = names.filter((name) => {
+      const words = name.slice(2).split("-");
+      return typed.every((word) => words.includes(word));
+    });
     if (meant.length > 0) return meant;
   }
   const similar = nearest(option, names);
   return similar === undefined ? [] : [similar];
 }
 
-/** The flags that have all words of an option: people leave out words, as in --coverage for --min-coverage. */
-function flagsWithWords(option: string, names: readonly string[]): string[] {
-  const typed = option.slice(2).split("-");
-  return names.filter((name) => {
-    const words = name.slice(2).split("-");
-    return typed.every((word) => words.includes(word));
-  });
-}
-
-/** Commander's message as a sentence, with its suggestion in the same line. */
-function commanderSentence(error: CommanderError): string {
-  const text = error.message.replace(/^error: /, "").replace(/\n\((.*)\)$/, ". $1");
-  const sentence = text.slice(0, 1).toUpperCase() + text.slice(1);
-  return /[.?]$/.test(sentence) ? sentence : `${sentence}.`;
+/** A usage error that shows where the usage of the command is. */
+function wrongUsage(name: string, sentence: string, { program }: Pick<Io, "program">): SandboxError {
+  return usageError(`${sentence}\nRun \`${program} ${name} --help\` for usage.`);
 }

@@ -7,13 +7,8 @@ import tty from "node:tty";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 
-import {
-  type CommandOptions,
-  processEnd,
-  runCommand,
-  SharedListener,
-  TakenSignals,
-} from "../../src/cli/run-command.js";
+import { processEnd, SharedListener } from "../../src/cli/process-events.js";
+import { type CommandOptions, runCommand, TakenSignals } from "../../src/cli/run-command.js";
 import { bundle } from "../support/bundle.js";
 import { root } from "../support/pages.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

@@ -2,27 +2,32 @@ import { Command as Commander, Option } from "commander";
 import { version } from "../node/package-files.js";
 import { alignColumns } from "../report/plain-text.js";
 import type { CliCommand } from "./command.js";
-import { commands } from "./commands.js";
+import { commands, loadCommand } from "./commands.js";
 import { usageError } from "./exit-codes.js";
 import * as flag from "./flags.js";
 import { type Io, isExecutable } from "./io.js";
-import { type CommandLine, defaultCommand, loadCommand } from "./line.js";
-import * as shared from "./shared-flags.js";
+import { withVerbose } from "./shared-flags.js";
 
-/** Commander's program with all commands. Usually only the called one has its flags and texts: loading every command takes long. */
-export async function createProgram(line: CommandLine, io: Io): Promise<Commander> {
-  // The help of the program shows the summary of each command.
-  const asksForHelp = line.argvBeforeDashes.some((word) => ["help", "-h", "--help"].includes(word));
-  const needsAllCommands = asksForHelp && !line.hasName;
-  const showsAllFlags = line.argvBeforeDashes.includes("--all");
-
-  const program = createRoot(io);
+/** The program, for its help: with all commands. */
+async function createProgram(io: Io): Promise<Commander> {
+  // Who has only the executable has no files of the package.
+  let forAgents =
+    "Coding agents: read AGENTS.md in the package first (3 kB; node_modules/svc-sandbox/AGENTS.md).";
+  if (isExecutable()) {
+    forAgents = `Coding agents: \`${io.program} init --agent\` writes what to read first (3 kB).`;
+  }
+  const notes = rootNotes.replaceAll("svc-sandbox", io.program);
+  const program = configure(new Commander(io.program), io)
+    .description(
+      `A sandbox of the relying-party API: every key state, limit and error, the same way each time.\n\n${forAgents}`,
+    )
+    .usage("[command] [scenario] [flags]")
+    .helpCommand("help [command]", "print the help of a command")
+    .version(version, "-v, --version", "print the version")
+    .addHelpText("after", `\n${exampleText(rootExamples, io)}\n\n${notes}`);
   for (const name of Object.keys(commands)) {
-    let subcommand = new Commander(name);
-    if (name === line.name || needsAllCommands) {
-      subcommand = createSubcommand(name, await loadCommand(name), showsAllFlags, io);
-    }
-    program.addCommand(subcommand, { isDefault: name === defaultCommand });
+    const command = await loadCommand(name);
+    program.addCommand(new Commander(name).summary(command.summary).usage(usageOf(command)));
   }
   return program;
 }
@@ -38,47 +43,38 @@ const rootNotes = `Run \`svc-sandbox <command> --help\` for a command's flags.
 \`svc-sandbox key-states\` is short for \`svc-sandbox start key-states\`.
 To set a flag in the environment, use the variable in brackets.`;
 
-/** What coding agents read first: who has only the executable has no files of the package. */
-function noteForAgents({ program }: Io): string {
-  if (isExecutable()) return `Coding agents: \`${program} init --agent\` writes what to read first (3 kB).`;
-  return "Coding agents: read AGENTS.md in the package first (3 kB; node_modules/svc-sandbox/AGENTS.md).";
+/** Prints the help of the program. */
+export async function printProgramHelp(io: Io): Promise<void> {
+  const program = await createProgram(io);
+  program.outputHelp();
 }
 
-function createRoot(io: Io): Commander {
-  const notes = rootNotes.replaceAll("svc-sandbox", io.program);
-  return configure(new Commander(io.program), io)
-    .description(
-      `A sandbox of the relying-party API: every key state, limit and error, the same way each time.\n\n${noteForAgents(io)}`,
-    )
-    .usage("[command] [scenario] [flags]")
-    .helpCommand("help [command]", "print the help of a command")
-    .version(version, "-v, --version", "print the version")
-    .addHelpText("after", `\n${exampleText(rootExamples, io)}\n\n${notes}`);
-}
-
-function createSubcommand(name: string, command: CliCommand, showsAllFlags: boolean, io: Io): Commander {
+/** What reads the words of a command, and prints its help: the usual flags of a command that has many, or all. */
+export function createParser(name: string, command: CliCommand, showsAllFlags: boolean, io: Io): Commander {
   const { usualFlags = [] } = command;
-  const allFlags = shared.withVerbose(command.flags);
+  const allFlags = withVerbose(command.flags);
   let shownFlags: readonly string[] = usualFlags;
   if (showsAllFlags || usualFlags.length === 0) shownFlags = Object.keys(allFlags);
   const hidden = Object.keys(allFlags).length - shownFlags.length;
   const more = hidden === 0 ? "" : `\n${hidden} more flags: ${io.program} ${name} --help --all\n`;
 
-  const argumentTexts = Object.entries(command.args ?? {});
-  const usage = [...argumentTexts.map(([spec]) => spec), "[flags]"];
-  if (command.takesClientCommand) usage.push("--", "<command...>");
-  const commander = configure(new Commander(name), io)
-    .summary(command.summary)
+  const parser = configure(new Commander(`${io.program} ${name}`), io)
     .description(command.description)
-    .usage(usage.join(" "))
+    .usage(usageOf(command))
     // `readCall` has a better message.
     .allowExcessArguments(true)
     .addHelpText("after", () => `${more}\n${exampleText(command.examples, io)}`);
-  for (const [spec, text] of argumentTexts) commander.argument(spec, text);
+  for (const [spec, text] of Object.entries(command.args ?? {})) parser.argument(spec, text);
   for (const [flagName, declared] of Object.entries(allFlags)) {
-    commander.addOption(createOption(declared).hideHelp(!shownFlags.includes(flagName)));
+    parser.addOption(createOption(declared).hideHelp(!shownFlags.includes(flagName)));
   }
-  return commander;
+  return parser;
+}
+
+function usageOf({ args = {}, takesClientCommand }: CliCommand): string {
+  const words = [...Object.keys(args), "[flags]"];
+  if (takesClientCommand) words.push("--", "<command...>");
+  return words.join(" ");
 }
 
 function createOption(declared: flag.Flag<unknown>): Option {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { JobQueue } from "./client-starter.js";
+import { JobQueue } from "./job-queue.js";
 
 /** Starts jobs in a queue, and notes which have begun. */
 function queueOf(limit: number) {
