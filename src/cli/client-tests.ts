@@ -79,21 +79,19 @@ export async function requireNeeds(kind: ClientKind, io: Io): Promise<void> {
   const [file] = files;
   const installed = installedFile(io.cwd, "package.json");
   const packageStep = packageStepOf(needs, missing, installed);
-  const packageFolder = packageFolderOf(installed, packageStep);
+  let packageFolder = packageStep === "tar" ? "./package" : "./node_modules/svc-sandbox";
+  if (installed !== undefined) packageFolder = dirname(installed);
   const steps = await installSteps({ needs, file, missing, packageFolder, packageStep });
   steps.push(`Then run this again: ${io.program} init --client ${kind}`);
   if (needs.otherWay !== undefined) steps.push(needs.otherWay);
-  throw usageError(
-    `Nothing was written: the tests need ${listed(missing, "and")}, ${whereMissing(needs, file)}.\n\n${steps.join("\n\n")}`,
-  );
-}
 
-/** Where the needs were looked for, as the end of a sentence; `file` is the project's file that may name them. */
-function whereMissing({ files }: ClientTests["needs"], file: string | undefined): string {
-  if (file !== undefined) return `which ${file} does not have`;
-  if (files.length > 0) return `and there is no ${files[0]} here`;
   // No file names the needs of a client in Python.
-  return "which python3 does not find";
+  let where = "which python3 does not find";
+  if (file !== undefined) where = `which ${file} does not have`;
+  else if (needs.files.length > 0) where = `and there is no ${needs.files[0]} here`;
+  throw usageError(
+    `Nothing was written: the tests need ${listed(missing, "and")}, ${where}.\n\n${steps.join("\n\n")}`,
+  );
 }
 
 /** The needs that a project with these files lacks. */
@@ -141,12 +139,6 @@ function packageStepOf(
   if (installed !== undefined) return "none";
   // A machine with the single executable may have no npm, which only a project of Node needs.
   return isExecutable() ? "tar" : "npm";
-}
-
-/** The folder of this package once it is installed; `installed` is a file of it, if the project or a folder above has it now. */
-function packageFolderOf(installed: string | undefined, packageStep: PackageStep): string {
-  if (installed !== undefined) return dirname(installed);
-  return packageStep === "tar" ? "./package" : "./node_modules/svc-sandbox";
 }
 
 /** The paragraphs about how to install what a project lacks. */
@@ -281,7 +273,13 @@ export const clients: Readonly<Record<ClientKind, ClientTests>> = {
       names: ["svc-sandbox-junit5"],
       whereNamed: "text_of_files",
       files: ["pom.xml", "build.gradle", "build.gradle.kts"],
-      stepsInFile: stepsInPom,
+      // The dependency for the project's own file; the whole pom.xml of the example if there is none.
+      async stepsInFile(file) {
+        const pom = String(await packageFile("examples/junit5/pom.xml")).trimEnd();
+        if (file === undefined) return ["Put this into pom.xml:", pom];
+        const [dependency = ""] = /^ *<dependency>[\s\S]*?<\/dependency>$/m.exec(pom) ?? [];
+        return [`Put this into ${file}:`, dependency];
+      },
       install: (folder) => `mvn --file ${folder}/packaging/java install`,
       whatToInstall: "the jar",
       otherWay: `No Maven, no Gradle: ${docsPlace("test-runners", "junit-5")}.`,
@@ -305,14 +303,6 @@ export const clients: Readonly<Record<ClientKind, ClientTests>> = {
     },
   },
 };
-
-/** The dependency for the project's own file; the whole pom.xml of the example if there is none. */
-async function stepsInPom(file: string | undefined): Promise<readonly string[]> {
-  const pom = String(await packageFile("examples/junit5/pom.xml")).trimEnd();
-  if (file === undefined) return ["Put this into pom.xml:", pom];
-  const [dependency = ""] = /^ *<dependency>[\s\S]*?<\/dependency>$/m.exec(pom) ?? [];
-  return [`Put this into ${file}:`, dependency];
-}
 
 /** The names of the tests in a folder that are as `init` has written them. */
 export async function untouchedTests(cwd: string): Promise<string[]> {

@@ -184,21 +184,14 @@ export function findForeignLine(text: string): number | undefined {
   let number = 1;
   for (const part of readParts(withoutMark(text))) {
     if (part.kind === "assignment") {
-      number += countLineEnds(part.value + part.end);
+      number += `${part.value}${part.end}`.split("\n").length - 1;
       continue;
     }
-    if (!assignsNothing(part.text)) return number;
+    const isCommentOrEmpty = /^\s*(?:#.*)?\s*$/.test(part.text);
+    if (!isCommentOrEmpty) return number;
     number += 1;
   }
   return undefined;
-}
-
-function assignsNothing(line: string): boolean {
-  return /^\s*(?:#.*)?\s*$/.test(line);
-}
-
-function countLineEnds(text: string): number {
-  return text.split("\n").length - 1;
 }
 
 function withoutMark(text: string): string {

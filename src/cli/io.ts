@@ -93,7 +93,12 @@ export function processIo(process: NodeJS.Process): HostIo {
     });
   });
 
-  const cwd = workingFolder(process);
+  let cwd: string | undefined;
+  try {
+    cwd = process.cwd();
+  } catch {
+    // It was deleted.
+  }
   return {
     stdout,
     stderr,
@@ -110,7 +115,13 @@ export function processIo(process: NodeJS.Process): HostIo {
     stopSignal: () => createStopSignal(process),
     // Only the listeners are called: on Windows, a signal ends a process immediately.
     stopProcess: () => void process.emit("SIGTERM", "SIGTERM"),
-    takeSignals: (listener) => takeSignals(process, listener),
+    takeSignals(listener) {
+      const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
+      for (const name of signals) process.on(name, listener);
+      return () => {
+        for (const name of signals) process.off(name, listener);
+      };
+    },
     endSoon: () => endSoon(process),
     wait: waitFor,
     keyPresses: () => openKeyboard(process.stdin),
@@ -125,15 +136,6 @@ async function waitFor(milliseconds: number, signal: AbortSignal): Promise<void>
     await sleep(Math.min(timeLeft, longestTimer), undefined, { signal }).catch(() => {});
     timeLeft -= longestTimer;
   } while (timeLeft > 0 && !signal.aborted);
-}
-
-/** `undefined` if it was deleted. */
-function workingFolder(process: NodeJS.Process): string | undefined {
-  try {
-    return process.cwd();
-  } catch {
-    return undefined;
-  }
 }
 
 /** The script of this process, if the system can run it. */
@@ -161,14 +163,6 @@ function createStopSignal(process: NodeJS.Process): AbortSignal {
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, stop);
   return stopping.signal;
-}
-
-function takeSignals(process: NodeJS.Process, listener: (signal: NodeJS.Signals) => void): () => void {
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
-  for (const name of signals) process.on(name, listener);
-  return () => {
-    for (const name of signals) process.off(name, listener);
-  };
 }
 
 /** The process ends at most this long after the request to stop: open requests have 2 seconds. */

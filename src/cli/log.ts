@@ -10,12 +10,7 @@ import { isoTime, shortTime } from "../rules/time.js";
 import type { StepEvent } from "../sandbox/journal/events.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import {
-  allDifferences,
-  type PlayedStep,
-  type StoryResponse,
-  shownDifferences,
-} from "../sandbox/step-results.js";
+import { allDifferences, type PlayedStep, shownDifferences } from "../sandbox/step-results.js";
 import type { Io } from "./io.js";
 import type { ServeFlags } from "./shared-flags.js";
 import { type Palette, paintStatus, responseText, type Style, startOfLine } from "./terminal.js";
@@ -105,24 +100,22 @@ function requestLogLine(exchange: Exchange, palette: Palette, verbose = false): 
   return columns.join("  ");
 }
 
-function differencesOf(event: StepEvent) {
-  if (event.type === "timeline.step") return shownDifferences(event.result.differences);
-  return allDifferences(event.result);
-}
-
 /** Describes a step of the timeline or the story as a line of the log: the sandbox's time, the source, the action. */
 function stepLogLine(event: StepEvent, style: Style): string {
   const { palette } = style;
   const timeText = (at: string) => palette.dim(`${at.slice(0, 19)}Z`);
   const columns: string[] = [];
+  let differences: ReturnType<typeof allDifferences>;
   if (event.type === "timeline.step") {
+    differences = shownDifferences(event.result.differences);
     columns.push(timeText(event.result.at), palette.magenta("timeline"), actionLine(event.result));
   } else {
     const { now, number, of } = event.result;
+    differences = allDifferences(event.result);
     columns.push(timeText(now), palette.magenta(`story ${number}/${of}`), stepLine(event.result, style));
   }
 
-  for (const { at, expected, found } of differencesOf(event)) {
+  for (const { at, expected, found } of differences) {
     const difference = oneSafeLine(`unexpected: ${at}: expected ${expected}, found ${found}`);
     columns.push(palette.red(difference));
   }
@@ -172,11 +165,19 @@ const maxNarration = 60;
 /** Describes a step of the story on one line: the action and its result. On a terminal, narration is shortened. */
 export function stepLine(result: PlayedStep, { palette, isTerminal }: Style): string {
   const { say, step, failure, response } = result;
-  if (say !== null) return palette.dim(onOneLine(say, isTerminal));
+  if (say !== null) {
+    const line = oneSafeLine(say.trim().replace(/\s+/g, " "));
+    return palette.dim(isTerminal ? startOfLine(line, maxNarration) : line);
+  }
   // A step may leave out the method and path of its request.
   const intent = oneSafeLine(summarizeStep(step, result.request));
   if (failure !== null) return `${intent} → ${palette.red(failure.code)}`;
-  if (response !== null) return `${intent} → ${responseLine(response, palette)}`;
+  if (response !== null) {
+    const { status, outcome, fault } = response;
+    const outcomeText = fault === null || fault === outcome ? outcome : `${outcome}, ${fault}`;
+    const text = oneSafeLine(responseText({ status, code: errorCodeOf(response) }));
+    return `${intent} → ${paintStatus(palette, status)(text)}  ${palette.dim(outcomeText)}`;
+  }
   if (step.advance !== undefined) return `advance ${step.advance} → ${shortTime(result.now)}`;
   return actionLine(result);
 }
@@ -187,17 +188,4 @@ export function actionLine({ step, performed }: Pick<PlayedStep, "step" | "perfo
   const error = performed?.error ?? null;
   if (error === null) return oneSafeLine(intent);
   return oneSafeLine(`${intent} → rejected: ${error.code} (${error.message})`);
-}
-
-/** A response of the story, with its outcome and its fault. */
-function responseLine(response: StoryResponse, palette: Palette): string {
-  const { status, outcome, fault } = response;
-  const outcomes = fault === null || fault === outcome ? outcome : `${outcome}, ${fault}`;
-  const text = oneSafeLine(responseText({ status, code: errorCodeOf(response) }));
-  return `${paintStatus(palette, status)(text)}  ${palette.dim(outcomes)}`;
-}
-
-function onOneLine(text: string, isShortened: boolean): string {
-  const line = oneSafeLine(text.trim().replace(/\s+/g, " "));
-  return isShortened ? startOfLine(line, maxNarration) : line;
 }

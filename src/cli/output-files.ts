@@ -5,7 +5,6 @@ import {
   constants,
   existsSync,
   openSync,
-  type Stats,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -67,17 +66,13 @@ export function writeWholeFile(file: string, text: string | Uint8Array, modeOfNe
 export function writeReportFile(file: string, text: string, isAppended = false): void {
   makeFolder(dirname(file));
   const stats = statSync(file, { throwIfNoEntry: false });
-  if (isStream(file, stats)) writeInto(file, text, "stream");
+  const isStream = outputOfThisProcess.test(file) || (stats !== undefined && !stats.isFile());
+  if (isStream) writeInto(file, text, "stream");
   else writeInto(file, text, isAppended ? "append" : "overwrite");
 }
 
 /** An output of this process, which may be a usual file: `/dev/stdout`, `/dev/fd/3`, `/proc/self/fd/3`. */
 const outputOfThisProcess = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/\w+\/fd\/\d+)$/;
-
-function isStream(file: string, stats: Stats | undefined): boolean {
-  if (outputOfThisProcess.test(file)) return true;
-  return stats !== undefined && !stats.isFile();
-}
 
 function writeInto(file: string, text: string | Uint8Array, mode: WriteMode): void {
   // O_NONBLOCK does not wait for the reader of a pipe.
@@ -87,14 +82,6 @@ function writeInto(file: string, text: string | Uint8Array, mode: WriteMode): vo
   } finally {
     closeSync(descriptor);
   }
-}
-
-/** Throws what the write of a report to this file would, as far as it can be known before. */
-function requireWritable(file: string): void {
-  const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats?.isDirectory()) throw new Error("it is a directory");
-  const written = stats === undefined ? dirname(file) : file;
-  accessSync(written, constants.W_OK);
 }
 
 /** What `-` stands for in place of a file. */
@@ -153,8 +140,13 @@ function reportTarget(
     );
   }
 
+  if (file === stdoutName) return { file, format, isAppended };
   try {
-    if (file !== stdoutName) requireWritable(resolve(cwd, file));
+    // Throws what the write to this file would, as far as it can be known before.
+    const path = resolve(cwd, file);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats?.isDirectory()) throw new Error("it is a directory");
+    accessSync(stats === undefined ? dirname(path) : path, constants.W_OK);
   } catch (cause) {
     throw unwritableTarget(cause, file, flag);
   }

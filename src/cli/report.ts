@@ -49,16 +49,12 @@ export async function deliverReport(
   // A report that a file should have, and has not, must not be lost: it is printed also with --quiet.
   const isPrinted = !isWritten || (targets.length === 0 && !flags.quiet);
 
-  if (isPrinted && format === "json") printForProgram(run, failures, call);
-  else printForPeople(run, { targets, failures, isPrinted }, call);
+  if (isPrinted && format === "json") {
+    // Programs read stderr to its end, which is the report.
+    for (const failure of failures) io.stderr.write(describeFailure(failure, { json: true }));
+    io.stderr.write(redactPlainKeys(textIn("json")));
+  } else printForPeople(run, { targets, failures, isPrinted }, call);
   return isWritten;
-}
-
-/** Programs read stderr to its end, which is the report. */
-function printForProgram(run: ShownRun, failures: readonly SandboxError[], call: ReportCall): void {
-  const { stderr } = call.io;
-  for (const failure of failures) stderr.write(describeFailure(failure, { json: true }));
-  stderr.write(redactPlainKeys(reportText(run, "json", call)));
 }
 
 /** Where the report of a run went. */
@@ -81,7 +77,10 @@ function printForPeople(run: ShownRun, delivery: ReportDelivery, call: ReportCal
   const sayLine = (line: string) => io.stderr.say(redactPlainKeys(`${line}\n`));
 
   if (isPrinted) io.stderr.write(redactPlainKeys(`\n${reportText(run, format, call, style)}`));
-  else if (!quiet) sayLine(whereItIs(report, targets));
+  else if (!quiet) {
+    const files = targets.map(({ file }) => (file === "-" ? "stdout" : quoteFile(file)));
+    sayLine(`${conclusion(report)} The report is in ${listed(files, "and")}.`);
+  }
 
   // A report as text ends with the unmet thresholds.
   const reportHasUnmet = isPrinted && format === "text";
@@ -115,11 +114,6 @@ function reportText(
   });
 }
 
-function whereItIs(report: Report, targets: readonly ReportTarget[]): string {
-  const files = targets.map(({ file }) => (file === "-" ? "stdout" : quoteFile(file)));
-  return `${conclusion(report)} The report is in ${listed(files, "and")}.`;
-}
-
 /** What may be the reason if requests are missing. */
 function whyMissing({ folder }: ShownRun, { io, flags }: ReportCall): string {
   const uncounted = folder.uncountedSentences();
@@ -151,8 +145,13 @@ export function unmetThresholds(report: Report, thresholds: Thresholds): UnmetTh
   const { percent, covered, promised } = report.coverage;
   const unmet: UnmetThreshold[] = [];
 
+  // Requests may have come that each missed all endpoints.
+  let missed = 0;
+  for (const { outcome, count } of report.outcomes) {
+    if (outcome === "404.unknown_path" || outcome === "405.method") missed += count;
+  }
   // Without a request to an endpoint, the coverage is low anyway.
-  if (needsRequests && (report.requests === 0 || missedEndpoints(report))) {
+  if (needsRequests && missed === report.requests) {
     unmet.push(noRequests(report, thresholds));
   } else if (percent < minCoverage) {
     unmet.push({
@@ -176,15 +175,6 @@ export function unmetThresholds(report: Report, thresholds: Thresholds): UnmetTh
   return unmet;
 }
 
-/** Whether requests came, and each missed all endpoints. */
-function missedEndpoints({ requests, outcomes }: Pick<Report, "requests" | "outcomes">): boolean {
-  let missed = 0;
-  for (const { outcome, count } of outcomes) {
-    if (outcome === "404.unknown_path" || outcome === "405.method") missed += count;
-  }
-  return requests > 0 && missed === requests;
-}
-
 /** The threshold that a request reaches an endpoint. It has the flag that asks for requests, if there is one. */
 function noRequests(report: Report, thresholds: Thresholds): UnmetThreshold {
   const { minCoverage = 0, failOn } = thresholds;
@@ -194,34 +184,28 @@ function noRequests(report: Report, thresholds: Thresholds): UnmetThreshold {
   else if (failOn !== undefined) title = `--fail-on ${failOn}`;
 
   let sentence = "No request reached the sandbox.";
-  if (report.requests > 0) sentence = `No request reached an endpoint.${triedRequests(report)}`;
+  if (report.requests > 0) sentence = "No request reached an endpoint.";
+  const misses = report.advice.find(({ id }) => id === "wrong-method-or-path");
+  if (misses !== undefined) {
+    const tried = new Set(misses.examples.map(({ method, path }) => `${method} ${path}`));
+    sentence += ` Your client tried ${[...tried].join(", ")}.`;
+  }
   sentence += " If that is right, allow it with --min-coverage 0.";
   return { kind: "requests", title, sentence };
 }
 
-/** The first requests that missed all endpoints, as a sentence: ` Your client tried GET /me.` */
-function triedRequests({ advice }: Report): string {
-  const misses = advice.find(({ id }) => id === "wrong-method-or-path");
-  if (misses === undefined) return "";
-  const tried = new Set(misses.examples.map(({ method, path }) => `${method} ${path}`));
-  return ` Your client tried ${[...tried].join(", ")}.`;
-}
-
 /** Returns advice and unmet thresholds as GitHub workflow commands, which its runner shows as annotations. */
 export function githubAnnotations(report: Report, unmet: readonly UnmetThreshold[]): string {
+  // A line break would end the command, and a percent sign starts an escape.
+  const annotation = (plain: string) => oneSafeLine(plain).replaceAll("%", "%25");
   let lines = "";
   for (const advice of report.advice) {
     const level = advice.level === "note" ? "notice" : advice.level;
-    const text = annotationText(`${adviceCount(advice)}: ${advice.meaning} ${advice.whatToDo}`);
+    const text = annotation(`${adviceCount(advice)}: ${advice.meaning} ${advice.whatToDo}`);
     lines += `::${level} title=svc-sandbox ${advice.id}::${text}\n`;
   }
   for (const { title, sentence } of unmet) {
-    lines += `::error title=svc-sandbox ${title}::${annotationText(sentence)}\n`;
+    lines += `::error title=svc-sandbox ${title}::${annotation(sentence)}\n`;
   }
   return lines;
-}
-
-/** A text for a workflow command: a line break would end the command, and a percent sign starts an escape. */
-function annotationText(plain: string): string {
-  return oneSafeLine(plain).replaceAll("%", "%25");
 }

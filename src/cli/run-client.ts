@@ -249,17 +249,12 @@ export function whyNoRequest(
   const trust = isSecure ? " Does it trust the certificate in SVC_CA_FILE?" : "";
 
   let mocks = "its tests mock HTTP, for example with msw";
-  if (listsMsw(join(cwd, "package.json"))) {
-    mocks = "its tests mock HTTP with other handlers of msw, which package.json lists";
+  try {
+    if (/"msw"\s*:/.test(readFileSync(join(cwd, "package.json"), "utf8"))) {
+      mocks = "its tests mock HTTP with other handlers of msw, which package.json lists";
+    }
+  } catch {
+    // A package.json that is missing, or that cannot be read, lists nothing.
   }
   return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?${trust} Or do ${mocks}? Use createHandlers of svc-sandbox/msw. If they do, the variable SVC_SANDBOX_RUN is missing in the process of your tests: pass it on, so that their requests count.`;
-}
-
-/** Whether a package.json has the package msw. One that is missing, or that cannot be read, has it not. */
-function listsMsw(file: string): boolean {
-  try {
-    return /"msw"\s*:/.test(readFileSync(file, "utf8"));
-  } catch {
-    return false;
-  }
 }

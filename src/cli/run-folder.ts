@@ -208,8 +208,14 @@ class RequestsFile {
     for (const line of text.split("\n")) {
       if (line === "") continue;
       const value = tryParseJson(line);
-      if (value === undefined) this.#cutLines += 1;
-      else lines.push(checkedLine(value));
+      if (value === undefined) {
+        this.#cutLines += 1;
+        continue;
+      }
+
+      const [mismatch] = findMismatches(lineShape, value);
+      if (mismatch !== undefined) throw new Error(`a line has no valid ${mismatch.path || "content"}`);
+      lines.push(value as RunLine); // it has the shape
     }
     return lines;
   }
@@ -246,7 +252,9 @@ async function makeRunFolder(): Promise<LockedFolder> {
   const runs = await makeFolderOfRuns();
   await removeLeftFolders(runs);
   for (;;) {
-    const path = await makeFolderIn(runs);
+    const path = await promises.mkdtemp(join(runs, folderPrefix)).catch((cause) => {
+      throw unwritable(cause, `a folder for the command into ${quoteFile(runs)}`, folderHint);
+    });
     const unlock = await lock(path);
     // Before the lock, a run with another clock may take it for a folder that a killed run has left. Then another one is made.
     if (unlock !== undefined && existsSync(path)) return { path, unlock };
@@ -266,14 +274,6 @@ async function makeFolderOfRuns(): Promise<string> {
   // Another user may have made it first. Windows has no numbers of users.
   const isOnlyOurs = user === undefined || (stats.uid === user && (stats.mode & 0o077) === 0);
   return isOnlyOurs ? folder : temporary;
-}
-
-async function makeFolderIn(runs: string): Promise<string> {
-  try {
-    return await promises.mkdtemp(join(runs, folderPrefix));
-  } catch (cause) {
-    throw unwritable(cause, `a folder for the command into ${quoteFile(runs)}`, folderHint);
-  }
 }
 
 /** Removes the folders that killed runs have left. */
@@ -348,13 +348,6 @@ const lineShape = s.openMapping({
   // The id of a request whose response was not read to its end.
   unread: s.optional(s.text()),
 });
-
-/** The line of a sandbox as it was read. Throws if no sandbox writes such a line. */
-function checkedLine(line: unknown): RunLine {
-  const [mismatch] = findMismatches(lineShape, line);
-  if (mismatch !== undefined) throw new Error(`a line has no valid ${mismatch.path || "content"}`);
-  return line as RunLine; // it has the shape
-}
 
 /** Counts the request of a line in the server's own sandbox, and adds it to the journal, as if this sandbox had got it. */
 function countLine({ counters, journal }: SandboxState, line: RunLine): void {

@@ -111,19 +111,15 @@ function requestLines(request: SentRequest, sandbox: SandboxState, { palette }: 
 /** Headers that no audience needs. */
 const headersOfTransport = ["content-length", "date", "connection"];
 
-/** What a person reads in place of a response that never comes. */
-function noResponseText(outcome: string): string {
-  if (outcome === "fault.reset") return "The connection is reset without a response.";
-  if (outcome === "fault.hang") return "There is no response. A client without a timeout would wait forever.";
-  return "There is no response.";
-}
-
 /** Returns a response as a client reads it, line by line, and its outcome; a missing response as a sentence. */
 function responseLines(response: StoryResponse, { palette }: Style): string[] {
   const { status, outcome, fault } = response;
   const lines: string[] = [];
   if (status === 0) {
-    lines.push(palette.red(noResponseText(outcome)));
+    let what = "There is no response.";
+    if (outcome === "fault.reset") what = "The connection is reset without a response.";
+    if (outcome === "fault.hang") what += " A client without a timeout would wait forever.";
+    lines.push(palette.red(what));
   } else {
     const statusLine = `${status} ${STATUS_CODES[status] ?? ""}`.trim();
     lines.push(paintStatus(palette, status)(statusLine));
@@ -157,26 +153,27 @@ function headerLine(name: string, value: string, palette: Palette): string {
 /** Formats and colors JSON, and leaves any other text as it is, but for keys and what would control the terminal. */
 function bodyLines(body: string, palette: Palette): string[] {
   const value = tryParseJson(body);
-  const text = redactPlainKeys(value === undefined ? body : compactJson(value));
-  const lines = text.split(/\r?\n/).map((line) => oneSafeLine(line).trimEnd());
+  let text = body;
+  if (value !== undefined) {
+    // The innermost objects and lists are on one line each, so that a response stays visible.
+    const innermost = /[{[]\n[^{}[\]]*[}\]]/g;
+    text = JSON.stringify(value, null, 2).replace(innermost, (part) => part.replace(/\s*\n\s*/g, " "));
+  }
+  const lines = redactPlainKeys(text)
+    .split(/\r?\n/)
+    .map((line) => oneSafeLine(line).trimEnd());
   if (value === undefined) return lines;
-  return lines.map((line) => paintJson(line, palette));
-}
 
-const jsonToken = /("(?:\\.|[^"\\])*")(:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-
-function paintJson(line: string, palette: Palette): string {
-  return line.replace(jsonToken, (token, text?: string, colon?: string) => {
-    if (text === undefined) return palette.yellow(token);
-    return colon === undefined ? palette.green(text) : `${palette.cyan(text)}:`;
+  return lines.map((line) => {
+    return line.replace(jsonToken, (token, name?: string, colon?: string) => {
+      if (name === undefined) return palette.yellow(token);
+      return colon === undefined ? palette.green(name) : `${palette.cyan(name)}:`;
+    });
   });
 }
 
-/** Writes the innermost objects and lists on one line each, so that a response stays visible. */
-function compactJson(value: unknown): string {
-  const innermost = /[{[]\n[^{}[\]]*[}\]]/g;
-  return JSON.stringify(value, null, 2).replace(innermost, (part) => part.replace(/\s*\n\s*/g, " "));
-}
+/** A text, which is a name before a colon; or a word or a number. */
+const jsonToken = /("(?:\\.|[^"\\])*")(:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 export interface PlacedDifference extends FieldDifference {
   /** Whether the step could not run, or ran and had another result than its scenario expects. */

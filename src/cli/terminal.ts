@@ -83,35 +83,23 @@ const maxWidth = 100;
 /** Breaks the lines of a text that are too long. The last column of a table continues below itself. Commands stay whole, so that they can be pasted. */
 function wrapLines(text: string, columns: number): string {
   const width = Math.min(columns, maxWidth);
-  return text.replace(/.+/g, (line) => wrapLine(line, width));
-}
+  return text.replace(/.+/g, (line) => {
+    if (textWidth(line) <= width) return line;
 
-function wrapLine(line: string, width: number): string {
-  if (textWidth(line) <= width) return line;
+    // In a line of a table, two spaces end what stands before the last column. Any other line has nothing before its text.
+    let head = /^.* {2}/.exec(line)?.[0] ?? "";
+    let indent = textWidth(head);
+    if (indent > width * 0.6) {
+      // Beside wide columns, there would be no room: the line continues below its start, a bit to the right.
+      head = line.slice(0, line.search(/\S/));
+      indent = textWidth(head) + 4;
+    }
 
-  const { head, text, indent } = splitLine(line, width);
-  const lines = breakAtSpaces(joinCommands(text), width - indent);
-  return head + splitCommands(lines.join(`\n${" ".repeat(indent)}`));
-}
-
-/** A line that is too long: its head stays in the first line, and its text continues below, each time after this indent. */
-interface LongLine {
-  readonly head: string;
-  readonly text: string;
-  readonly indent: number;
-}
-
-function splitLine(line: string, width: number): LongLine {
-  // In a line of a table, two spaces end what stands before the last column. Any other line has nothing before its text.
-  const tableHead = /^.* {2}/.exec(line)?.[0] ?? "";
-  const headWidth = textWidth(tableHead);
-  if (headWidth <= width * 0.6) {
-    return { head: tableHead, text: line.slice(tableHead.length), indent: headWidth };
-  }
-
-  // Beside wide columns, there would be no room: the line continues below its start, a bit to the right.
-  const margin = line.slice(0, line.search(/\S/));
-  return { head: margin, text: line.slice(margin.length), indent: textWidth(margin) + 4 };
+    // The spaces of commands break no line.
+    const text = line.slice(head.length).replace(command, (found) => found.replaceAll(" ", unbreakableSpace));
+    const lines = breakAtSpaces(text, width - indent);
+    return head + lines.join(`\n${" ".repeat(indent)}`).replaceAll(unbreakableSpace, " ");
+  });
 }
 
 /** Puts as many words into each line as fit, and at least one. */
@@ -181,13 +169,3 @@ const command = new RegExp(`${quotedCommand.source}|${unquotedCommand}`, "g");
 
 /** Stands for a space of a command: no line may end there. */
 const unbreakableSpace = "\uE000";
-
-/** Replaces the spaces of commands by a sign that breaks no line. */
-function joinCommands(text: string): string {
-  return text.replace(command, (found) => found.replaceAll(" ", unbreakableSpace));
-}
-
-/** Puts the spaces of commands back. */
-function splitCommands(text: string): string {
-  return text.replaceAll(unbreakableSpace, " ");
-}

@@ -84,14 +84,11 @@ function resultText(
   const text = wrap(certificateText(result, program, palette.red));
   if (result.verdict === "no_request") return `${text}${wrap(whyNoRequest(io, flags))}\n`;
 
-  if (!mayBeExplainedByOutput(result) || plainOutput.every((line) => line.trim() === "")) return text;
+  // Its output may say why the client could not be judged at all.
+  const isJudged = result.verdict !== "not_judged" || result.why === undefined || result.problems.length > 0;
+  if (isJudged || plainOutput.every((line) => line.trim() === "")) return text;
   const lines = plainOutput.slice(-maxOutputLines).map((line) => `  ${oneSafeLine(line)}\n`);
   return `${text}Its last output:\n${lines.join("")}`;
-}
-
-/** Whether the output of the command may say why the client could not be judged at all. */
-function mayBeExplainedByOutput({ verdict, why, problems }: CertifyResult): boolean {
-  return verdict === "not_judged" && why !== undefined && problems.length === 0;
 }
 
 /** The flags of `certify` that decide which runs it makes, and what each run is like. */
@@ -124,25 +121,23 @@ export function planOf({ scenario }: LoadedScenario, flags: PlanFlags): CertifyP
     }
   }
 
+  // The flags with which `certify` repeats a run, besides those of `exec`.
+  const certifyFlags = allow.flatMap((outcome) => ["--allow", outcome]);
+  if (timeout !== undefined) certifyFlags.push("--timeout", `${timeout}ms`);
+  const { assumptions: ownAssumptions = {} } = scenario;
   return {
     // The seed of the plain sandbox, and the first one of those with varied responses.
     seed: scenario.seed ?? defaultSeed,
     firstSeed: flags.seed ?? defaultSeed,
-    ownAssumptions: keptAssumptions(scenario),
+    ownAssumptions: assumptionsKeptFromVarying({ profile: "varied", run: undefined, ownAssumptions }),
     defaultKey: defaultKeyRef(scenario),
     allow,
     only,
     timeout,
     hasAllFaults: flags.faults === true,
     flags: flagsForExec(flags),
-    certifyFlags: flagsForCertify(allow, timeout),
+    certifyFlags,
   };
-}
-
-/** The scenario's own assumptions that runs with varied responses do not vary. */
-function keptAssumptions(scenario: LoadedScenario["scenario"]): NonNullable<CertifyPlan["ownAssumptions"]> {
-  const ownAssumptions = scenario.assumptions ?? {};
-  return assumptionsKeptFromVarying({ profile: "varied", run: undefined, ownAssumptions });
 }
 
 /** The error for a value of a flag that is none of these names. */
@@ -166,16 +161,8 @@ function flagsForExec({ now, frozen, tls, cert, key }: PlanFlags): string[] {
   return words;
 }
 
-/** The flags with which `certify` repeats a run, besides those of `exec`. */
-function flagsForCertify(allow: readonly string[], timeout: number | undefined): string[] {
-  const words: string[] = [];
-  for (const outcome of allow) words.push("--allow", outcome);
-  if (timeout !== undefined) words.push("--timeout", `${timeout}ms`);
-  return words;
-}
-
 const { tls, cert, key } = shared.serverFlags;
-const certifyFlags = {
+const declaredFlags = {
   only: flag.option(
     "--only <name>",
     "make only these runs besides the plain one: varied, answer, resend, fault, or one of them such as varied.3, answer.401.revoked, resend.403 or fault.hang; repeatable",
@@ -219,7 +206,7 @@ const certifyFlags = {
   key,
   quiet: shared.quiet("only the certificate"),
 };
-type CertifyCall = CommandCall<flag.FlagValues<typeof certifyFlags>>;
+type CertifyCall = CommandCall<flag.FlagValues<typeof declaredFlags>>;
 
 /** The exit codes of verdicts. */
 const verdictCodes: Readonly<Record<CertifyResult["verdict"], number>> = {
@@ -237,7 +224,7 @@ export const certifyCommand = declareCommand({
     "Runs the command like exec, each time against a fresh sandbox, in parallel: once plain, which must pass and cover five outcomes; eight times with varied responses, which show every variant, and once with all of them mixed; once or twice with a wrong response for each covered outcome, which the command must notice; with rejections of a key that works, to find out whether the client sends it again; and with four faults. It shows every problem with the command that shows it again, and what held. It lists as not judged the checks that the runs cannot decide. Exits with 0 if the client passed, with 1 if it has a problem, with 4 if no request reached an endpoint, and with 5 if it cannot be judged.",
   args: shared.scenarioArgument,
   takesClientCommand: true,
-  flags: certifyFlags,
+  flags: declaredFlags,
   usualFlags: ["only", "faults", "allow", "report", "format", "jobs", "timeout"],
   examples: {
     "svc-sandbox certify -- npm test": "a test suite that reads SVC_BASE_URL",
@@ -282,7 +269,13 @@ export const certifyCommand = declareCommand({
       // What the runs have shown becomes the certificate.
       const durationMs = Math.round(stopwatch() - started);
       const about = { ...aboutClient(loaded, call), startedAt, durationMs };
-      const notes = [...certification.notes, ...(await notesOnTests(io.cwd))];
+      const notes = [...certification.notes];
+      // The tests may call no client of the user's.
+      const untouched = await untouchedTests(io.cwd);
+      if (untouched.length > 0) {
+        const why = `the tests are those that init wrote (${untouched.join(", ")})`;
+        notes.push({ what: "your client", why, whatToDo: "Call your client in them." });
+      }
       const result = certifyResultOf({ ...certification, notes }, plan, about);
 
       // The output of a plain run that passed shows nothing of the reason.
@@ -297,14 +290,6 @@ export const certifyCommand = declareCommand({
     }
   },
 });
-
-/** What limits a certificate, if the tests call no client of the user's. */
-async function notesOnTests(cwd: string) {
-  const files = await untouchedTests(cwd);
-  if (files.length === 0) return [];
-  const why = `the tests are those that init wrote (${files.join(", ")})`;
-  return [{ what: "your client", why, whatToDo: "Call your client in them." }];
-}
 
 /** What a certificate states about the client and the sandbox. */
 function aboutClient({ scenario, name }: LoadedScenario, { clientCommand }: CertifyCall) {

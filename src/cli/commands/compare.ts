@@ -129,7 +129,12 @@ class LearnedScenarioFile {
   /** Throws a usage error unless the file can be written: it is new, or an earlier comparison has written it. */
   requireReplaceable(): void {
     try {
-      requireOwnFile(this.#path);
+      accessSync(dirname(resolveLinks(this.#path)), fileConstants.W_OK);
+      const stats = statSync(this.#path, { throwIfNoEntry: false });
+      if (stats === undefined) return;
+      rejectEndlessFile(stats);
+      const isOurs = isLearnedScenario(readFileSync(this.#path, "utf8"));
+      if (!isOurs) throw new Error("compare did not write what is there");
     } catch (cause) {
       throw this.#unwritable(cause);
     }
@@ -166,24 +171,10 @@ class LearnedScenarioFile {
   }
 }
 
-/** Throws if there is a file that no comparison has written, or if its folder cannot be written. */
-function requireOwnFile(path: string): void {
-  accessSync(dirname(resolveLinks(path)), fileConstants.W_OK);
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return;
-  rejectEndlessFile(stats);
-  if (!isLearnedScenario(readFileSync(path, "utf8"))) throw new Error("compare did not write what is there");
-}
-
-interface ClientCertificateFlags {
-  readonly cert?: string;
-  readonly key?: string;
-}
-
 /** Reads the certificate that the client presents, if it has one. */
 async function readClientCertificate(
   { protocol }: URL,
-  { cert, key }: ClientCertificateFlags,
+  { cert, key }: { readonly cert?: string; readonly key?: string },
   cwd: string,
 ): Promise<SendOptions["certificate"]> {
   if (cert === undefined && key === undefined) return undefined;

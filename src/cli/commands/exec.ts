@@ -173,18 +173,13 @@ export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] 
 export function faultsOn(outcomes: readonly OutcomeId[], fault: FaultOutcomeId): Fault[] {
   const faults: Fault[] = [];
   for (const outcome of outcomes) {
+    // A status comes with a gateway's page, or with JSON. A client meets both, so each is on about half of the outcomes, always the
+    // same ones.
+    const asPage = randomStream(0, "fault.page", outcome)() % 2 === 1;
     // What the client gets in place of the outcome.
-    const then = exampleOfFault(fault, { asPage: sendsPage(outcome) });
+    const then = exampleOfFault(fault, { asPage });
     const apiOutcome = outcome as ApiOutcomeId; // a fault is on no other outcome
     faults.push({ when: { outcome: apiOutcome, requests: [1] }, then });
   }
   return faults;
-}
-
-/**
- * Whether the status of a fault on an outcome comes with a gateway's page, and not with JSON. A client meets both, so each is on
- * about half of the outcomes, always the same ones.
- */
-function sendsPage(outcome: OutcomeId): boolean {
-  return randomStream(0, "fault.page", outcome)() % 2 === 1;
 }

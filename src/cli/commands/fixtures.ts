@@ -1,7 +1,7 @@
 import { makeFarmers, sumOf } from "../../farmers/make-farmers.js";
 import { resolveLocale } from "../../farmers/tables.js";
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
-import type { Farmer, Parcel, Position } from "../../sandbox/farmer-records/farmer-shape.js";
+import type { Farmer, Parcel } from "../../sandbox/farmer-records/farmer-shape.js";
 import { buildOrganization } from "../../sandbox/scenario-records.js";
 import { populatedOrganization } from "../../scenario/keys/population.js";
 import { listed, quote } from "../../schema/words.js";
@@ -20,13 +20,6 @@ const readLocale = flag.readerOf(
   },
   listed(farmerLocaleChoices, "or"),
 );
-
-// A farmer's life starts decades earlier.
-function readFarmerTime(text: string, from: string): number {
-  const time = flag.readClockStart(text, from);
-  if (new Date(time).getUTCFullYear() >= 1900) return time;
-  throw usageError(`Invalid ${from}: ${quote(text)}: the earliest time is in 1900.`);
-}
 
 const recordFormats = ["ndjson", "json", "yaml", "csv", "geojson"] as const;
 type RecordFormat = (typeof recordFormats)[number];
@@ -56,7 +49,12 @@ const fixturesFlags = {
   now: flag.option(
     "--now <time>",
     "time that the dates of farmers depend on, with a zone (default: 2026-03-02T09:00:00Z, the start of the bundled scenarios)",
-    readFarmerTime,
+    // A farmer's life starts decades earlier.
+    (text, from) => {
+      const time = flag.readClockStart(text, from);
+      if (new Date(time).getUTCFullYear() >= 1900) return time;
+      throw usageError(`Invalid ${from}: ${quote(text)}: the earliest time is in 1900.`);
+    },
   ),
 };
 type FixturesCall = CommandCall<flag.FlagValues<typeof fixturesFlags>>;
@@ -236,8 +234,6 @@ function csvLine(values: readonly FixtureValue[]): string {
 
 // A farmer as a row of a table, for CSV, and as features of a map, for GeoJSON.
 
-type ColumnValue = string | number | boolean | null;
-
 /** The columns of a table of farmers. */
 const columns = {
   farmer_id: ({ farmer_id }) => farmer_id,
@@ -252,18 +248,19 @@ const columns = {
   country_code: ({ location }) => location.country_code,
   subdivision_code: ({ location }) => location.subdivision_code,
   subdivision_name: ({ location }) => location.subdivision_name,
-  longitude: (farmer) => firstCorner(farmer)[0],
-  latitude: (farmer) => firstCorner(farmer)[1],
+  // Of the first corner of the largest field.
+  longitude: (farmer) => mainParcel(farmer).geometry.coordinates[0]?.[0]?.[0] ?? 0,
+  latitude: (farmer) => mainParcel(farmer).geometry.coordinates[0]?.[0]?.[1] ?? 0,
   parcels: ({ parcels }) => parcels.length,
   irrigated_area_ha: ({ parcels }) =>
-    sumOf(parcels.filter(isIrrigated), ({ properties }) => properties.area_ha),
+    sumOf(parcels, ({ properties }) => (properties.irrigation === "none" ? 0 : properties.area_ha)),
   main_crop_code: (farmer) => mainParcel(farmer).properties["crop:code"],
   main_crop_name: (farmer) => mainParcel(farmer).properties["crop:name"],
   livestock_count: ({ livestock }) => sumOf(livestock, ({ count }) => count),
-} satisfies Readonly<Record<string, (farmer: Farmer) => ColumnValue>>;
+} satisfies Readonly<Record<string, (farmer: Farmer) => FixtureValue>>;
 
-export function farmerRow(farmer: Farmer): Readonly<Record<string, ColumnValue>> {
-  const row: Record<string, ColumnValue> = {};
+export function farmerRow(farmer: Farmer): Readonly<Record<string, FixtureValue>> {
+  const row: Record<string, FixtureValue> = {};
   for (const [name, read] of Object.entries(columns)) row[name] = read(farmer);
   return row;
 }
@@ -272,14 +269,6 @@ export function farmerRow(farmer: Farmer): Readonly<Record<string, ColumnValue>>
 function mainParcel({ parcels }: Farmer): Parcel {
   return parcels[0] as Parcel; // each farmer has a field
 }
-function firstCorner(farmer: Farmer): Position {
-  const [ring] = mainParcel(farmer).geometry.coordinates;
-  return ring?.[0] ?? [0, 0];
-}
-function isIrrigated({ properties }: Parcel): boolean {
-  return properties.irrigation !== "none";
-}
-
 /** The fields of a farmer, each with the members that name the farmer and the place. */
 export function farmerFeatures({ farmer_id, location, parcels }: Farmer): readonly object[] {
   return parcels.map((parcel) => ({

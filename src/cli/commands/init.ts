@@ -129,9 +129,13 @@ async function writeClientTests(
   io: Io,
   flags: WriteFlags,
 ): Promise<string[]> {
-  const { example, exampleFile, script, runCommand } = clients[kind];
-  // What is wrong with the project or the call shows before the first file is written.
-  requireEnding(kind, name);
+  const { example, exampleFile, script, runCommand, endings } = clients[kind];
+  // What is wrong with the project or the call shows before the first file is written: the file may be meant for a scenario.
+  if (!endings.some((ending) => name.endsWith(ending))) {
+    throw usageError(
+      `First tests of ${kind} cannot be written to ${quoteFile(name)}: its name must end with ${listed(endings, "or")}. For a scenario, leave out --client.`,
+    );
+  }
   const packageScript = script === undefined ? undefined : await packageJsonWithScript(script, io.cwd);
   await requireNeeds(kind, io);
   const file = newFile(name, io.cwd, flags);
@@ -153,15 +157,6 @@ async function writeClientTests(
   }
   writeProjectFile(join(io.cwd, "package.json"), packageScript.packageJson);
   return [`Wrote ${name}, and the script test:sandbox.`, `Run it with: ${run}`];
-}
-
-/** Throws a usage error if the tests of a client are of another kind than a file of this name, such as a scenario. */
-function requireEnding(kind: ClientKind, name: string): void {
-  const { endings } = clients[kind];
-  if (endings.some((ending) => name.endsWith(ending))) return;
-  throw usageError(
-    `First tests of ${kind} cannot be written to ${quoteFile(name)}: its name must end with ${listed(endings, "or")}. For a scenario, leave out --client.`,
-  );
 }
 
 const heading = "## svc-sandbox";

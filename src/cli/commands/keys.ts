@@ -54,7 +54,10 @@ export const keysCommand = declareCommand({
     runDue(sandbox);
     const format = flags.json ? "json" : (flags.format ?? "table");
     if (format === "env" || format === "powershell") {
-      io.stdout.write(variableLines(sandbox, format));
+      for (const [name, value] of Object.entries(clientEnvironment(sandbox))) {
+        const line = format === "env" ? `export ${name}=${value}` : `$env:${name} = '${value}'`;
+        io.stdout.write(`${line}\n`);
+      }
       return;
     }
 
@@ -77,21 +80,16 @@ export const keysCommand = declareCommand({
   },
 });
 
-function variableLines(sandbox: SandboxState, format: "env" | "powershell"): string {
-  let lines = "";
-  for (const [name, value] of Object.entries(clientEnvironment(sandbox))) {
-    lines += format === "env" ? `export ${name}=${value}\n` : `$env:${name} = '${value}'\n`;
-  }
-  return lines;
-}
-
 /** Rows for the keys that the timeline and the story will create, each with its secret and its step. */
 function keysToCome(startSandbox: () => SandboxState): string[][] {
   const rows = new Map<string, string[]>();
   const addRow = (event: StepEvent, sandbox: SandboxState) => {
     const ref = createdRefOf(event);
     if (ref === undefined || rows.has(ref)) return;
-    rows.set(ref, [ref, secretToSend(sandbox, ref), stepInWords(event)]);
+    let step: string;
+    if (event.type === "timeline.step") step = `timeline, at ${shortTime(event.result.at)}`;
+    else step = `story, step ${event.result.number}`;
+    rows.set(ref, [ref, secretToSend(sandbox, ref), step]);
   };
 
   const startFollowed = () => {
@@ -116,9 +114,4 @@ function createdRefOf({ result }: StepEvent): string | undefined {
   // An action that names a key changes this key, such as `revoke`. The key of any other action is new.
   const actsOnKey = actionRefs(step).key !== undefined;
   return actsOnKey ? undefined : performed.key?.ref;
-}
-
-function stepInWords(event: StepEvent): string {
-  if (event.type === "timeline.step") return `timeline, at ${shortTime(event.result.at)}`;
-  return `story, step ${event.result.number}`;
 }

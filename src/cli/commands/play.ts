@@ -125,17 +125,12 @@ async function playAll(
 /** How to see an unexpected result in its file. A scenario from stdin has none. */
 function whereToSee({ origin, loaded }: OpenedScenario, { flags, io }: PlayCall): string {
   if (origin === "stdin") return "";
-  const words = ["verify", loaded.name, ...startWords(flags)].map(shellWord);
-  return ` To see the first in its file: ${io.program} ${words.join(" ")}`;
-}
-
-/** The flags that start the same sandbox again. */
-function startWords({ seed, now, profile }: PlayCall["flags"]): string[] {
-  const words: string[] = [];
+  const { seed, now, profile } = flags;
+  const words = ["verify", loaded.name];
   if (seed !== undefined) words.push("--seed", String(seed));
   if (now !== undefined) words.push("--now", isoTime(now));
   if (profile !== undefined) words.push("--profile", profile);
-  return words;
+  return ` To see the first in its file: ${io.program} ${words.map(shellWord).join(" ")}`;
 }
 
 /** The time between two steps. */

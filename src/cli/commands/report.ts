@@ -73,7 +73,13 @@ export const reportCommand = declareCommand({
       const client = new ControlClient(controlAddress(args[0], flags, io));
       report = await client.report();
     } else {
-      report = await readReports(args, io);
+      const [first, ...moreReports] = await Promise.all(args.map((file) => readReport(file, io)));
+      if (first === undefined) {
+        throw usageError(
+          `--merge requires files. Name those that \`${io.program} exec --report run.json -- <command>\` wrote.`,
+        );
+      }
+      report = mergeReports([first, ...moreReports]);
     }
 
     const unmet = unmetThresholds(report, flags);
@@ -107,18 +113,15 @@ function isThere(path: string): boolean {
   }
 }
 
-async function readReports(files: readonly string[], io: Io): Promise<Report> {
-  const [first, ...moreReports] = await Promise.all(files.map((file) => readReport(file, io)));
-  if (first !== undefined) return mergeReports([first, ...moreReports]);
-  throw usageError(
-    `--merge requires files. Name those that \`${io.program} exec --report run.json -- <command>\` wrote.`,
-  );
-}
-
 async function readReport(file: string, io: Io): Promise<Report> {
-  const text = await readReportText(resolve(io.cwd, file)).catch((error) => {
+  const path = resolve(io.cwd, file);
+  let text: string;
+  try {
+    rejectEndlessFile(await promises.stat(path));
+    text = await promises.readFile(path, "utf8");
+  } catch (error) {
     throw usageError(`Failed to read the report ${quoteFile(file)}: ${readFailure(error)}.`);
-  });
+  }
 
   const json = tryParseJson(text);
   if (isMapping(json)) {
@@ -129,9 +132,4 @@ async function readReport(file: string, io: Io): Promise<Report> {
   throw usageError(
     `${quoteFile(file)} is not a JSON report of this version. Write one with \`${io.program} report --json\`, or exec --report run.json.`,
   );
-}
-
-async function readReportText(path: string): Promise<string> {
-  rejectEndlessFile(await promises.stat(path));
-  return promises.readFile(path, "utf8");
 }
