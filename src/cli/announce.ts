@@ -17,20 +17,8 @@ import type { RunningServer } from "../server/serve.js";
 import type { CommandCall } from "./command.js";
 import type { Io } from "./io.js";
 import { keyRows, keyTable, rowsOfReservedRefs } from "./key-rows.js";
-import type { SandboxFlags, ServeFlags } from "./shared-flags.js";
+import type { StartFlags } from "./shared-flags.js";
 import type { Style } from "./terminal.js";
-
-/** The flags of `start`, but for --port. */
-export interface StartFlags extends ServeFlags, SandboxFlags {
-  readonly state?: string;
-  readonly watch?: boolean;
-  readonly writeEnv?: string;
-  readonly showKeys?: boolean;
-  readonly json?: boolean;
-  readonly detach?: boolean;
-  readonly untilStdinEnds?: boolean;
-  readonly open?: boolean;
-}
 
 /** Whether the program that starts the server reads its announcement, a line of JSON, and no person does. */
 export function isForProgram({ json, detach, untilStdinEnds }: StartFlags): boolean {

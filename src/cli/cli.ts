@@ -1,12 +1,9 @@
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import { CommanderError } from "commander";
 import { version } from "../node/package-files.js";
 import { shellWord } from "../report/shell-words.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
-import { isPort } from "./flags.js";
 import { type HostIo, type Io, isExecutable, splitAtDashes, wantedErrorForm } from "./io.js";
-import { readCall, readLine, requireClientCommand, requireScenario } from "./line.js";
+import { readCall, readLine } from "./line.js";
 import { createParser, printProgramHelp } from "./parser.js";
 import { createPrinter } from "./terminal.js";
 import { warnOfVariables } from "./variables.js";
@@ -72,16 +69,8 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
     if (!(error instanceof CommanderError)) throw error;
     throw (await import("./wrong-words.js")).parsingError(error, line, io);
   }
-  const { args } = parser;
-  // `readLine` has not seen the scenario of a line that starts with flags.
-  if (!hasName) await requireScenario(args[0], io);
-  const [scenario = ""] = args;
-  const isPortInPlace = "port" in command.flags && isPort(scenario) && !existsSync(resolve(io.cwd, scenario));
-  if (isPortInPlace) throw (await import("./wrong-words.js")).portError(name, scenario, io);
-  await requireClientCommand(line, args, io);
   await warnOfVariables(command, io);
-
-  const { mode, flags } = readCall(line, parser, io);
+  const { mode, args, flags } = await readCall(line, parser, io);
   const fullArgv = hasName ? argv : [name, ...argv];
   const code = await command.run({ mode, args, flags, clientCommand: clientCommand ?? [], fullArgv, io });
   return code ?? exitCode.fine;

@@ -1,15 +1,60 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
+import { makeFolder } from "../node/files/write-file.js";
 import { packageFile, repository, version } from "../node/package-files.js";
+import { shellWord } from "../report/shell-words.js";
 import { tryParseJson } from "../schema/json-text.js";
 import { isMapping } from "../schema/type-tag.js";
-import { listed, quoteFile } from "../schema/words.js";
-import { usageError } from "./exit-codes.js";
+import { listed, quote, quoteFile } from "../schema/words.js";
+import { unwritable, usageError } from "./exit-codes.js";
+import { cliOnlyOption } from "./flags.js";
 import { type Io, isExecutable } from "./io.js";
-import { installedFile, readProjectFile } from "./project-files.js";
+import { installedFile, newFile, readProjectFile, writeProjectFile } from "./project-files.js";
 import { docsPlace } from "./running-sandbox.js";
+
+/** Writes the first tests of a client into a file. Resolves to the lines that say what was written. */
+export async function writeClientTests(
+  kind: ClientKind,
+  chosenName: string | undefined,
+  io: Io,
+  flags: { readonly force?: boolean },
+): Promise<string[]> {
+  const { example, exampleFile, writtenTo, script, runCommand, endings } = clients[kind];
+  const name = chosenName ?? writtenTo;
+  // What is wrong with the project or the call shows before the first file is written: the file may be meant for a scenario.
+  if (!endings.some((ending) => name.endsWith(ending))) {
+    throw usageError(
+      `First tests of ${kind} cannot be written to ${quoteFile(name)}: its name must end with ${listed(endings, "or")}. For a scenario, leave out --client.`,
+    );
+  }
+  const packageScript = script === undefined ? undefined : await packageJsonWithScript(script, io.cwd);
+  await requireNeeds(kind, io);
+  const file = newFile(name, io.cwd, flags);
+
+  const text = await packageFile(`examples/${example}/${exampleFile}`);
+  try {
+    makeFolder(dirname(file));
+  } catch (cause) {
+    throw unwritable(cause, quoteFile(file));
+  }
+  writeProjectFile(file, text, name);
+  const folder = relative(io.cwd, dirname(file));
+  const testFolder = folder === "" ? "." : shellWord(`./${folder}`);
+  const run = runCommand(testFolder);
+  // A client without npm, such as one in Python, has no script.
+  if (packageScript === undefined) return [`Wrote ${name}.`, `Run it with: ${run}`];
+  // The project has its own script of this name.
+  if (!packageScript.isOurScript) {
+    return [
+      `Wrote ${name}. The script test:sandbox is unchanged.`,
+      `Run it with: ${io.program} ${packageScript.execLine}`,
+    ];
+  }
+  writeProjectFile(join(io.cwd, "package.json"), packageScript.packageJson);
+  return [`Wrote ${name}, and the script test:sandbox.`, `Run it with: ${run}`];
+}
 
 /** The script `test:sandbox` of a project. */
 interface ProjectScript {
@@ -22,7 +67,7 @@ interface ProjectScript {
 }
 
 /** Reads package.json, and adds the script that runs a command with a sandbox to its text. Writes nothing. */
-export async function packageJsonWithScript(command: string, cwd: string): Promise<ProjectScript> {
+async function packageJsonWithScript(command: string, cwd: string): Promise<ProjectScript> {
   const file = join(cwd, "package.json");
   const before = (await readProjectFile(cwd, "package.json")) ?? "{}";
   // Some editors on Windows write a byte order mark, which npm reads over.
@@ -70,7 +115,7 @@ interface IncompleteProject {
 type PackageStep = "none" | "npm" | "tar";
 
 /** Throws a usage error with what to install, if a project lacks what the tests of a client need. */
-export async function requireNeeds(kind: ClientKind, io: Io): Promise<void> {
+async function requireNeeds(kind: ClientKind, io: Io): Promise<void> {
   const { needs } = clients[kind];
   const files = needs.files.filter((name) => existsSync(join(io.cwd, name)));
   const missing = await missingNeeds(needs, files, io);
@@ -165,8 +210,23 @@ function installCommands({ needs, file, missing, packageFolder, packageStep }: I
   return commands;
 }
 
-export const clientKinds = ["vitest", "jest", "node", "pytest", "junit", "go"] as const;
-export type ClientKind = (typeof clientKinds)[number];
+const clientKinds = ["vitest", "jest", "node", "pytest", "junit", "go"] as const;
+type ClientKind = (typeof clientKinds)[number];
+
+/** The flag `--client` of `init`. */
+export const clientFlag = cliOnlyOption(
+  "--client <kind>",
+  `write first tests of a client: ${clientKinds.join(", ")}`,
+  readClient,
+);
+
+function readClient(text: string, from: string): ClientKind {
+  const kind = clientKinds.find((known) => known === text);
+  if (kind !== undefined) return kind;
+  throw usageError(
+    `Invalid ${from}: ${quote(text)}. First tests exist for ${listed(clientKinds, "and")}. For any other client, run your command with exec. Recipes: ${docsPlace("test-runners")}.`,
+  );
+}
 
 /** The first tests of a kind of client, and what a project needs for them. */
 interface ClientTests {
@@ -224,7 +284,7 @@ function needsOfNode(runner?: string): ClientNeeds {
 const nodeProject = { example: "exec", runCommand: () => "npm run test:sandbox" };
 const goModule = `${repository.replace("https://", "")}/packaging/go`;
 
-export const clients: Readonly<Record<ClientKind, ClientTests>> = {
+const clients: Readonly<Record<ClientKind, ClientTests>> = {
   vitest: {
     ...nodeProject,
     exampleFile: "whoami.test.js",

@@ -1,11 +1,7 @@
 import { authorizationChecks } from "../api/authorize.js";
-import { me } from "../api/endpoints/me.js";
-import { endpointNamed } from "../api/endpoints.js";
-import { nextRequest } from "../api/next-request.js";
 import { checkResults } from "../api/request-details.js";
 import { whatToDoAbout } from "../api/what-to-do.js";
-import type { ControlClient } from "../node/clients/control-client.js";
-import { nodePlatform, startInNode } from "../node/platform.js";
+import { nodePlatform } from "../node/platform.js";
 import { alignColumns } from "../report/plain-text.js";
 import { checkLines, responseFacts } from "../report/request-text.js";
 import { shellWord } from "../report/shell-words.js";
@@ -21,19 +17,14 @@ import {
   parseApiKey,
 } from "../rules/key-text.js";
 import { type OutcomeId, outcomeRow } from "../rules/outcomes.js";
-import { isoTime } from "../rules/time.js";
-import type { Endpoint } from "../sandbox/endpoint.js";
-import { runDue } from "../sandbox/operations/run-due.js";
-import { fingerprintOfRef } from "../sandbox/secrets.js";
+import { redactPlainKeys } from "../rules/redact.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import { isReserved, reservedKeyRefs } from "../scenario/format/refs.js";
 import { listedKeys } from "../scenario/keys/scenario-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { didYouMean, listed, quote } from "../schema/words.js";
+import type { CommandCall } from "./command.js";
 import { usageError } from "./exit-codes.js";
-import type { Io } from "./io.js";
-import { loadScenarioArgument } from "./scenario.js";
-import type { SandboxFlags } from "./shared-flags.js";
 import type { Style } from "./terminal.js";
 
 /** What an endpoint returns for a key, and why, as JSON. */
@@ -99,8 +90,25 @@ type MeantKey =
       readonly standIn: "unknown" | "malformed";
     };
 
-/** Explains what the next request with a key gets. Throws `unknown_ref` for a word that looks like a ref, and is none. */
-export async function explainKey(word: string, keys: KeySource, program: string): Promise<ExplainedKey> {
+/** Prints what the next request with a key gets. Throws `unknown_ref` for a word that looks like a ref, and is none. */
+export async function printKey(
+  word: string,
+  keys: KeySource,
+  { flags, io }: Pick<CommandCall<{ readonly json?: boolean }>, "flags" | "io">,
+): Promise<void> {
+  const explained = await explainKey(word, keys, io.program);
+  if (flags.json) {
+    io.stdout.write(redactPlainKeys(`${JSON.stringify(explained, null, 2)}\n`));
+    return;
+  }
+  const style = io.stdout.style();
+  const text = explanationText(explained, keys.scenario, io.program);
+  const parts = [paintExplanation(text, style)];
+  for (const note of keyNotes(explained)) parts.push(style.palette.yellow(note));
+  io.stdout.say(redactPlainKeys(`${parts.join("\n\n")}\n`));
+}
+
+async function explainKey(word: string, keys: KeySource, program: string): Promise<ExplainedKey> {
   const meant = readKeyWord(word, keys, program);
   const ref = meant.kind === "ref" ? meant.ref : meant.standIn;
   const next = await keys.predict(ref);
@@ -212,7 +220,7 @@ function refWithOtherPrefix(text: string, keys: KeySource): string | null {
 }
 
 /** The explanation for people, without colors. */
-export function explanationText(explained: ExplainedKey, scenario: string, program: string): string {
+function explanationText(explained: ExplainedKey, scenario: string, program: string): string {
   const { url, method, path, at, key, fingerprint, key_form: form, fault_outcomes: faults } = explained;
   // By its ref if the sandbox has it.
   let sentKey = "no key";
@@ -239,7 +247,7 @@ const realKeyWarning =
   "This looks like a real key: it is well-formed, not one of this scenario, and lacks the mark of a sandbox key (sbx). If it is real, rotate it: it has been in your shell, and perhaps in its history.";
 
 /** What the user should know about a key that the sandbox does not have. */
-export function keyNotes(explained: ExplainedKey): string[] {
+function keyNotes(explained: ExplainedKey): string[] {
   const notes: string[] = [];
   if (explained.real_key_suspected) notes.push(realKeyWarning);
   const advice: AdviceId[] = [];
@@ -304,55 +312,4 @@ interface NextRequest {
   readonly why: string | null;
   readonly until: string | null;
   readonly faultOutcomes: readonly OutcomeId[];
-}
-
-/** The keys of a running sandbox. */
-export async function runningKeys(
-  client: ControlClient,
-  operationId: string | undefined,
-): Promise<KeySource> {
-  const { url, scenario, now, keys } = await client.keys();
-  let endpoint: Pick<Endpoint, "method" | "path"> = me;
-  if (operationId !== undefined) {
-    const { endpoints } = await client.report();
-    endpoint = endpointNamed({ name: scenario, endpoints }, operationId);
-  }
-  return {
-    scenario,
-    url,
-    at: now,
-    method: endpoint.method,
-    path: endpoint.path,
-    refs: keys.map(({ ref }) => ref),
-    findRef: (sha256) => keys.find(({ fingerprint }) => fingerprint === fingerprintOf(sha256))?.ref,
-    async predict(ref) {
-      const { fingerprint, next_request: next } = await client.key(ref, operationId);
-      return { fingerprint, ...next, faultOutcomes: next.fault_outcomes };
-    },
-  };
-}
-
-/** The keys of a scenario, in a sandbox of this process. */
-export async function keysOfNewSandbox(
-  scenario: string | undefined,
-  flags: SandboxFlags & { readonly endpoint?: string },
-  io: Io,
-): Promise<KeySource> {
-  const loaded = await loadScenarioArgument(scenario, io);
-  const sandbox = startInNode(loaded, flags);
-  runDue(sandbox);
-  const endpoint = endpointNamed(sandbox, flags.endpoint);
-  return {
-    scenario: loaded.name,
-    url: null,
-    at: isoTime(sandbox.clock.now()),
-    method: endpoint.method,
-    path: endpoint.path,
-    refs: [...sandbox.registry.keys.keys()],
-    findRef: (sha256) => sandbox.registry.find(sha256)?.key.ref,
-    predict: (ref) => ({
-      fingerprint: fingerprintOfRef(sandbox, ref),
-      ...nextRequest(sandbox, ref, endpoint),
-    }),
-  };
 }

@@ -1,5 +1,3 @@
-import { readHostName } from "../node/host-names.js";
-import { nodePlatform } from "../node/platform.js";
 import { lastClockInstant } from "../rules/key-state.js";
 import { parseDuration, parseTime } from "../rules/time.js";
 import { timeHint } from "../rules/time-hint.js";
@@ -124,28 +122,7 @@ export function isPort(word: string): boolean {
 
 export const readPort = wholeNumber(0, 65_535, "; 0 uses any free port");
 
-export const readHost = readerOf((text) => {
-  // Node listens on all addresses if the address is empty, which would open the sandbox to the network.
-  if (text.trim() === "" || text.includes("/")) return undefined;
-  // The brackets that an IPv6 address has in a URL.
-  return text.replace(/^\[(.*)\]$/, "$1");
-}, "an address such as 127.0.0.1, ::1 or 0.0.0.0");
-
-const readAllowHost = readerOf(readHostName, "a name such as sandbox.example, with its port if it has one");
-
-export function readAllowHosts(text: string, flagOrVariable: string): string[] {
-  return text.split(",").map((name) => readAllowHost(name.trim(), flagOrVariable));
-}
-
-const largestSeed = Number.MAX_SAFE_INTEGER;
-export const readSeed = wholeNumber(0, largestSeed);
-
-const readNumberOfSeed = wholeNumber(0, largestSeed, ", or random");
-
-export function readSeedOrRandom(text: string, flagOrVariable: string): number {
-  if (text === "random") return nodePlatform.random();
-  return readNumberOfSeed(text, flagOrVariable);
-}
+export const readSeed = wholeNumber(0, Number.MAX_SAFE_INTEGER);
 
 export function readClockStart(text: string, flagOrVariable: string): number {
   const time = parseTime(text);
@@ -153,17 +130,6 @@ export function readClockStart(text: string, flagOrVariable: string): number {
   if (time <= lastClockInstant) return time;
   const latest = new Date(lastClockInstant).toISOString();
   throw usageError(`Invalid ${flagOrVariable}: ${quote(text)}: the latest time is ${latest}.`);
-}
-
-/** The characters that an Authorization header may have, and enough of them. */
-const tokenPattern = /^[A-Za-z0-9._~+/-]{8,}=*$/;
-
-/** The message leaves out the token, which may be valid except for one character. */
-export function readToken(text: string, flagOrVariable: string): string {
-  if (tokenPattern.test(text)) return text;
-  throw usageError(
-    `${flagOrVariable} is not a valid token. Use at least 8 letters, digits and . _ ~ + / - (the characters of an Authorization header).`,
-  );
 }
 
 /** Creates a reader of durations, in milliseconds. */

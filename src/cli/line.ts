@@ -1,11 +1,14 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Option, Command as Parser } from "commander";
+import { isScenarioName } from "../scenario/bundled.js";
 import { listed, quote } from "../schema/words.js";
 import type { CliCommand, CommandCall, CommandLine, Mode } from "./command.js";
 import { commands, loadCommand } from "./commands.js";
 import { usageError } from "./exit-codes.js";
-import { type Flag, longForm } from "./flags.js";
+import { type Flag, isPort, longForm } from "./flags.js";
 import { type Io, splitAtDashes } from "./io.js";
-import { namesScenario } from "./scenario.js";
+import { stdinName } from "./scenario.js";
 import { withVerbose } from "./shared-flags.js";
 import { flagsOfVariables } from "./variables.js";
 
@@ -34,8 +37,13 @@ export async function readLine(argv: readonly string[], io: Io): Promise<Command
   return { name, command, hasName, words: hasName ? words.slice(1) : words, clientCommand };
 }
 
+/** Whether a word is a scenario: a bundled name, a file that exists, or `-` for stdin. */
+function namesScenario(word: string, { cwd }: Io): boolean {
+  return word === stdinName || isScenarioName(word) || existsSync(resolve(cwd, word));
+}
+
 /** Throws a usage error if the word cannot be the scenario of a call without a command. */
-export async function requireScenario(word: string | undefined, io: Io): Promise<void> {
+async function requireScenario(word: string | undefined, io: Io): Promise<void> {
   if (word === undefined || namesScenario(word, io)) return;
   // A file that is missing has its own message.
   const looksLikeFile = /[\\/]|\.ya?ml$/i.test(word);
@@ -44,19 +52,26 @@ export async function requireScenario(word: string | undefined, io: Io): Promise
 
 /**
  * The mode of a call whose words Commander has read, and the flags that it reads, from the command line and from variables. Throws
- * a usage error that names what the mode does not read.
+ * a usage error that names what is in the wrong place, or what the mode does not read.
  */
-export function readCall(
-  { name, command }: CommandLine,
+export async function readCall(
+  line: CommandLine,
   parser: Parser,
   io: Io,
-): Pick<CommandCall, "mode" | "args" | "flags"> {
+): Promise<Pick<CommandCall, "mode" | "args" | "flags">> {
+  const { name, command } = line;
   const { args } = parser;
+  // `readLine` has not seen the scenario of a line that starts with flags.
+  if (!line.hasName) await requireScenario(args[0], io);
+  const [first = ""] = args;
+  const isPortInPlace = "port" in command.flags && isPort(first) && !existsSync(resolve(io.cwd, first));
+  if (isPortInPlace) throw (await import("./wrong-words.js")).portError(name, first, io);
+  await requireClientCommand(line, args, io);
+
   const onLine = flagsOnLine(command, parser);
   // The last mode of a command has no condition. One that declares none has one mode, which reads everything.
   const modes: readonly Mode[] = command.modes ?? [{ name, flags: Object.keys(command.flags) }];
-  const line = { args, flags: onLine, io };
-  const mode = modes.find((one) => one.when === undefined || one.when(line)) as Mode;
+  const mode = modes.find(({ when }) => when === undefined || when({ args, flags: onLine, io })) as Mode;
 
   const unused = unusedParts(mode, command, args, onLine);
   if (unused.length > 0) {
@@ -112,11 +127,7 @@ function flagsOnLine(command: CliCommand, parser: Parser): Readonly<Record<strin
 //   exec key-states extra -- npm test  none: `readCall` names the word too many
 
 /** Throws a usage error if the command takes the command line of a client, and it is not after `--`. */
-export async function requireClientCommand(
-  line: CommandLine,
-  args: readonly string[],
-  io: Io,
-): Promise<void> {
+async function requireClientCommand(line: CommandLine, args: readonly string[], io: Io): Promise<void> {
   const problem = clientCommandProblem(line, args, io);
   if (problem === "none") return;
   const { missingCommandError, missingDashesError } = await import("./wrong-words.js");

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import { makeFolder, readFailure, rejectEndlessFile } from "../node/files/write-file.js";
+import { readFailure, rejectEndlessFile } from "../node/files/write-file.js";
 import { SandboxError } from "../rules/errors.js";
 import { quoteFile } from "../schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
@@ -17,14 +17,6 @@ export function newFile(name: string, cwd: string, flags: { readonly force?: boo
     "file_exists",
     `${quoteFile(name)} already exists and is unchanged. Overwrite it with --force, or name another file.`,
   );
-}
-
-export function makeFolderFor(file: string): void {
-  try {
-    makeFolder(dirname(file));
-  } catch (cause) {
-    throw unwritable(cause, quoteFile(file));
-  }
 }
 
 /** The text of a file of the project; `undefined` if it has none of this name. Throws a usage error if it cannot be read. */

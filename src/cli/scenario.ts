@@ -46,11 +46,6 @@ export async function openScenarioArgument(
   return openScenario(name, { cwd: io.cwd, stdin, signal });
 }
 
-/** Whether a word is a scenario: a bundled name, a file that exists, or `-` for stdin. */
-export function namesScenario(word: string, { cwd }: Io): boolean {
-  return word === stdinName || isScenarioName(word) || existsSync(resolve(cwd, word));
-}
-
 /** The name of this folder's own scenario, if it has one. */
 function findFolderScenario(cwd: string): string | undefined {
   // YAML files may also end with .yml.

@@ -1,3 +1,4 @@
+import { finished } from "node:stream";
 import type { OpenedScenario } from "../node/files/scenario-files.js";
 import { isMachineLimit } from "../node/files/write-file.js";
 import type { Logger } from "../node/logger.js";
@@ -13,13 +14,16 @@ import { listed, quoteFile } from "../schema/words.js";
 import { openSandbox } from "../server/open-sandbox.js";
 import { serve } from "../server/serve.js";
 import type { ServeOptions } from "../server/serve-options.js";
-import { announce, isForProgram, noteOpenAddresses, type StartFlags } from "./announce.js";
+import { announce, isForProgram, noteOpenAddresses } from "./announce.js";
 import type { CommandCall } from "./command.js";
-import { describeFailure, usageError } from "./exit-codes.js";
+import { describeFailure, exitCode, exitCodeOf, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
-import { logEvents } from "./log.js";
-import { warnOfScenario } from "./scenario.js";
+import { aborted } from "./io.js";
+import { createLog, logEvents } from "./log.js";
+import { openScenarioArgument, stdinName, warnOfScenario } from "./scenario.js";
+import type { StartFlags } from "./shared-flags.js";
 import { type ServeFlags, startOptionsOf } from "./shared-flags.js";
+import { Stops } from "./stops.js";
 
 // The server of `start` and its parts, in an order that matters:
 // 1. How to stop a part is added to `stops` as soon as it has started: if a later step fails, the part is stopped.
@@ -28,9 +32,11 @@ import { type ServeFlags, startOptionsOf } from "./shared-flags.js";
 // 3. The announcement follows once everything runs. People read it first, then notes and warnings. For a program it comes
 //    last, because the program may stop reading after it.
 
+type StartCall = Pick<CommandCall<StartFlags>, "args" | "flags" | "io">;
+
 /** What each step of a start needs. */
-export interface StartContext {
-  readonly call: Pick<CommandCall<StartFlags>, "args" | "flags" | "io">;
+interface StartContext {
+  readonly call: StartCall;
   /** The run of `exec` or `certify` that the server belongs to. */
   readonly run: SandboxRun | undefined;
   /** The options of the flags, and for those that they do not set, of the run. */
@@ -39,8 +45,81 @@ export interface StartContext {
   readonly stops: Stops;
 }
 
+/** Serves until a signal comes, or stdin ends; resolves to the exit code. */
+export async function serveUntilStopped(call: StartCall): Promise<number> {
+  const { args, flags, io } = call;
+  // Most servers belong to no run of `exec` or `certify`, and do not load this.
+  let run: SandboxRun | undefined;
+  if (io.env.SVC_SANDBOX_RUN) run = (await import("../runs/current-run.js")).currentRun();
+  const ownOptions = startOptionsOf(flags);
+  const startOptions = run?.optionsFor(ownOptions) ?? ownOptions;
+  const logger = await createLog(flags, io);
+  const stops = new Stops();
+  const context = { call, run, startOptions, logger, stops };
+  const stopSignal = io.stopSignal();
+  if (flags.untilStdinEnds) stopWithStdin(args[0], io);
+
+  let failures: readonly unknown[] = [];
+  try {
+    const isServing = await openAndStart(context, stopSignal);
+    if (!isServing) return exitCode.fine;
+    await aborted(stopSignal);
+
+    let why =
+      "open requests have 2 seconds to finish. To stop immediately, press Ctrl+C again or send the signal again.";
+    if (flags.untilStdinEnds && io.stdin?.destroyed) why = "stdin ended.";
+    logger.note(`Stopping: ${why}`);
+  } finally {
+    failures = await stops.stop();
+    for (const failure of failures) {
+      const text = describeFailure(failure, { ...flags, json: false });
+      logger.problem(text.trimEnd());
+    }
+  }
+  if (failures.length === 0) return exitCode.fine;
+  const isDefect = failures.some((failure) => exitCodeOf(failure) === exitCode.defect);
+  return isDefect ? exitCode.defect : exitCode.failed;
+}
+
+/** Stops this process when stdin ends. */
+function stopWithStdin(scenario: string | undefined, { stdin, stopProcess }: Io): void {
+  if (scenario === stdinName || stdin === undefined) {
+    throw usageError(
+      "--until-stdin-ends cannot be used if the scenario comes from stdin. Name a file, or remove the flag.",
+    );
+  }
+  finished(stdin.resume(), { writable: false }, stopProcess);
+  // An open pipe does not keep a failed server alive.
+  stdin.unref?.();
+}
+
+/**
+ * Opens the scenario and serves it; resolves to `false` if a signal comes while it is read. Nothing keeps the places of its fields
+ * after this: those of a large text take much memory, and a server runs for long.
+ */
+async function openAndStart(context: StartContext, signal: AbortSignal): Promise<boolean> {
+  const { run, call } = context;
+  const [name] = call.args;
+  let opened: OpenedScenario;
+  if (name === undefined && run?.scenario !== undefined) {
+    // The default is the scenario of the run, which has no text here, and so no places.
+    const places = async () => ({ placeOf: () => undefined, spelling: () => undefined });
+    opened = { origin: "run", loaded: { ...run.scenario, files: [] }, places };
+  } else {
+    try {
+      opened = await openScenarioArgument(name, call.io, signal);
+    } catch (error) {
+      if (signal.aborted) return false;
+      throw error;
+    }
+  }
+
+  await startServing(opened, context);
+  return true;
+}
+
 /** Starts the sandbox of a scenario, its server and what belongs to it, and announces the server. */
-export async function startServing(opened: OpenedScenario, context: StartContext): Promise<void> {
+async function startServing(opened: OpenedScenario, context: StartContext): Promise<void> {
   const { call, startOptions, logger, stops } = context;
   const { flags, io } = call;
   // With --watch, each reload puts its scenario here.
@@ -147,27 +226,4 @@ async function readTls(flags: ServeFlags, { cwd }: Io): Promise<ServeOptions["tl
   }
   const { readPair } = await import("../server/sockets/tls.js");
   return readPair({ cert, key }, cwd);
-}
-
-/** How to stop the parts of a server. What started last stops first: no file changes a server that stops, and no request comes after the last save. */
-export class Stops {
-  readonly #stops: (() => void | Promise<void>)[] = [];
-
-  /** Adds how to stop a part that has started. */
-  add(stop: () => void | Promise<void>): void {
-    this.#stops.push(stop);
-  }
-
-  /** Stops each part, also if another one fails; resolves to the errors. */
-  async stop(): Promise<readonly unknown[]> {
-    const errors: unknown[] = [];
-    for (const stopPart of this.#stops.toReversed()) {
-      try {
-        await stopPart();
-      } catch (error) {
-        errors.push(error);
-      }
-    }
-    return errors;
-  }
 }

@@ -1,31 +1,59 @@
+import { readHostName } from "../node/host-names.js";
+import { nodePlatform } from "../node/platform.js";
 import { reportFormats } from "../report/render/layout.js";
 import { adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
 import { readBaseUrl } from "../rules/base-url.js";
 import type { StartOptions } from "../sandbox/sandbox-state.js";
 import { listed } from "../schema/words.js";
+import { usageError } from "./exit-codes.js";
 import {
   cliOnlyOption,
-  cliOnlyToggle,
   durationLike,
   type Flag,
   type FlagSet,
   type FlagValues,
-  flagNamesOf,
   oneOf,
   option,
-  readAllowHosts,
   readClockStart,
   readerOf,
   readFileName,
-  readHost,
-  readSeedOrRandom,
-  readToken,
   toggle,
   wholeNumber,
 } from "./flags.js";
 
 // Flags of several commands. A command's own flags are in its file.
+
+const readHost = readerOf((text) => {
+  // Node listens on all addresses if the address is empty, which would open the sandbox to the network.
+  if (text.trim() === "" || text.includes("/")) return undefined;
+  // The brackets that an IPv6 address has in a URL.
+  return text.replace(/^\[(.*)\]$/, "$1");
+}, "an address such as 127.0.0.1, ::1 or 0.0.0.0");
+
+const readAllowHost = readerOf(readHostName, "a name such as sandbox.example, with its port if it has one");
+
+function readAllowHosts(text: string, flagOrVariable: string): string[] {
+  return text.split(",").map((name) => readAllowHost(name.trim(), flagOrVariable));
+}
+
+const readNumberOfSeed = wholeNumber(0, Number.MAX_SAFE_INTEGER, ", or random");
+
+function readSeedOrRandom(text: string, flagOrVariable: string): number {
+  if (text === "random") return nodePlatform.random();
+  return readNumberOfSeed(text, flagOrVariable);
+}
+
+/** The characters that an Authorization header may have, and enough of them. */
+const tokenPattern = /^[A-Za-z0-9._~+/-]{8,}=*$/;
+
+/** The message leaves out the token, which may be valid except for one character. */
+function readToken(text: string, flagOrVariable: string): string {
+  if (tokenPattern.test(text)) return text;
+  throw usageError(
+    `${flagOrVariable} is not a valid token. Use at least 8 letters, digits and . _ ~ + / - (the characters of an Authorization header).`,
+  );
+}
 
 export const scenarioArgument = {
   "[scenario]":
@@ -60,7 +88,6 @@ export const sandboxFlagsWithoutFrozen = {
   now: sandboxFlags.now,
   profile: sandboxFlags.profile,
 };
-export const sandboxFlagNamesWithoutFrozen = flagNamesOf(sandboxFlagsWithoutFrozen);
 
 /** The options of a start among others, such as all flags of a command. */
 export function startOptionsOf({ seed, now, frozen, profile }: StartOptions): StartOptions {
@@ -112,6 +139,18 @@ export const serverFlags = {
   key: option("--key <file>", "private key of --cert (PEM, without a passphrase)", readFileName),
 };
 
+/** The flags of `start`. */
+export interface StartFlags extends ServeFlags, SandboxFlags {
+  readonly state?: string;
+  readonly watch?: boolean;
+  readonly writeEnv?: string;
+  readonly showKeys?: boolean;
+  readonly json?: boolean;
+  readonly detach?: boolean;
+  readonly untilStdinEnds?: boolean;
+  readonly open?: boolean;
+}
+
 /** The flags of a command that serves a sandbox. */
 export interface ServeFlags extends FlagValues<typeof serverFlags> {
   readonly port?: number;
@@ -150,7 +189,7 @@ export const thresholdFlags = {
   ),
 };
 
-export const timeout = option(
+const timeout = option(
   "--timeout <duration>",
   "timeout for each response: 500ms, 10s, 1m (default: 10s)",
   durationLike("500ms, 10s or 1m"),
@@ -162,8 +201,6 @@ export const callFlags = {
   ca: option("--ca <file>", "trust this certificate authority (PEM) besides this machine's", readFileName),
   timeout,
 };
-
-export const force = cliOnlyToggle("--force", "overwrite an existing file");
 
 export const json = toggle("--json", "print JSON instead of text", { conflicts: ["format"] });
 

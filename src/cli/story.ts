@@ -9,10 +9,11 @@ import { shortTime } from "../rules/time.js";
 import { isAsExpected, type PlayedStep } from "../sandbox/step-results.js";
 import { viewClock } from "../sandbox/views.js";
 import { formatProblem } from "../scenario/scenario-error.js";
+import type { Place } from "../scenario/source-text.js";
 import { pathText } from "../schema/field-path.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
 import { actionLine, stepLine } from "./log.js";
-import type * as shared from "./shared-flags.js";
+import type { SandboxFlags } from "./shared-flags.js";
 import { type PlacedDifference, placeDifferences } from "./story-text.js";
 import type { Palette, Style } from "./terminal.js";
 
@@ -32,8 +33,15 @@ interface StoryTest {
   readonly durationMs: number;
 }
 
-/** Runs the story of a scenario as a test, in a separate sandbox whose clock only the story moves. */
-export async function testStory(opened: OpenedScenario, flags: shared.SandboxFlags): Promise<StoryTest> {
+/**
+ * Runs the story of a scenario as a test, in a separate sandbox whose clock only the story moves. Resolves to its result as text
+ * and as JSON; the caller redacts keys in the JSON.
+ */
+export async function testStory(
+  opened: OpenedScenario,
+  flags: SandboxFlags & { readonly quiet?: boolean },
+  style: Style,
+) {
   const { name, scenario } = opened.loaded;
   const sandbox = startInNode(opened.loaded, { ...flags, frozen: true });
   const { platform, clock, seed, story } = sandbox;
@@ -51,7 +59,7 @@ export async function testStory(opened: OpenedScenario, flags: shared.SandboxFla
     break;
   }
 
-  return {
+  const test: StoryTest = {
     name,
     // A scenario without a story tests nothing.
     passed: stepCount > 0 && problems.length === 0,
@@ -63,10 +71,14 @@ export async function testStory(opened: OpenedScenario, flags: shared.SandboxFla
     problems,
     durationMs: platform.stopwatch() - started,
   };
+  return {
+    passed: test.passed,
+    text: storyTestText(test, style, flags.quiet === true),
+    json: storyTestJson(test),
+  };
 }
 
-/** A test of a story as JSON; the caller redacts keys. */
-export function storyTestJson(test: StoryTest): unknown {
+function storyTestJson(test: StoryTest): unknown {
   const { name, passed, seed, startedAt, results, stepCount } = test;
   const steps: unknown[] = [];
   for (const result of results) {
@@ -87,29 +99,33 @@ export function storyTestJson(test: StoryTest): unknown {
 }
 
 function stepJson(result: PlayedStep, problems: readonly PlacedDifference[]) {
+  const placeJson = (place: Place | undefined) => {
+    return place && { file: place.file ?? null, line: place.line, column: place.column };
+  };
   const differences: unknown[] = [];
   for (const problem of problems) {
     // A step that could not run has a problem, and no difference.
     if (problem.kind === "cannot_run") continue;
     const { at, expected, found, field } = problem;
-    differences.push({ at, expected, found, field: pathText(field), place: placeJson(problem) });
+    differences.push({
+      at,
+      expected,
+      found,
+      field: pathText(field),
+      place: placeJson(problem.place) ?? null,
+    });
   }
   const [first] = problems;
   return {
     ...stepView(result),
     passed: problems.length === 0,
     differences,
-    place: first === undefined ? null : placeJson(first),
+    place: placeJson(first?.place) ?? null,
   };
 }
 
-function placeJson({ place }: PlacedDifference) {
-  if (place === undefined) return null;
-  return { file: place.file ?? null, line: place.line, column: place.column };
-}
-
 /** A test of a story as text: the steps, the problems and a summary. `quiet` leaves out what passed. */
-export function storyTestText(test: StoryTest, style: Style, quiet: boolean): string {
+function storyTestText(test: StoryTest, style: Style, quiet: boolean): string {
   if (test.passed && quiet) return "";
   const name = oneSafeLine(test.name);
 

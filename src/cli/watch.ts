@@ -114,7 +114,7 @@ class ReloadOnChange {
 const pollIntervalMs = 100;
 
 /** A reading of files. */
-export interface FileReading {
+interface FileReading {
   /** The files to follow from now on. */
   readonly files: readonly string[];
   /** Called once these files are followed: no later change is missed. */

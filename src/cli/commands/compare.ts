@@ -45,7 +45,7 @@ export const compareCommand = declareCommand({
       "maximum number of requests (default: 60, and with --probe-limits two minutes of the key more, up to 400)",
       flag.wholeNumber(1, Number.MAX_SAFE_INTEGER),
     ),
-    timeout: shared.timeout,
+    timeout: shared.callFlags.timeout,
     probeLimits: flag.cliOnlyToggle(
       "--probe-limits",
       "reach limits on purpose, with keys at their limits or with up to twice per_minute + 1 requests of a working key, if --max-requests allows it",

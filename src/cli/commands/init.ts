@@ -1,40 +1,19 @@
 import { existsSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { packageFile } from "../../node/package-files.js";
-import { shellWord } from "../../report/shell-words.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/scenario-json-schema.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
-import { listed, quote, quoteFile } from "../../schema/words.js";
-import {
-  type ClientKind,
-  clientKinds,
-  clients,
-  packageJsonWithScript,
-  requireNeeds,
-} from "../client-tests.js";
+import { quote, quoteFile } from "../../schema/words.js";
+import { clientFlag, writeClientTests } from "../client-tests.js";
 import { declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { type Io, isExecutable } from "../io.js";
-import {
-  installedFile,
-  makeFolderFor,
-  newFile,
-  readProjectFile,
-  writeProjectFile,
-} from "../project-files.js";
-import { docsPlace, servedDocs } from "../running-sandbox.js";
+import { installedFile, newFile, readProjectFile, writeProjectFile } from "../project-files.js";
+import { servedDocs } from "../running-sandbox.js";
 import { asFileArgument, folderScenarioFile } from "../scenario.js";
 import * as shared from "../shared-flags.js";
-
-function readClient(text: string, from: string): ClientKind {
-  const kind = clientKinds.find((known) => known === text);
-  if (kind !== undefined) return kind;
-  throw usageError(
-    `Invalid ${from}: ${quote(text)}. First tests exist for ${listed(clientKinds, "and")}. For any other client, run your command with exec. Recipes: ${docsPlace("test-runners")}.`,
-  );
-}
 
 export const initCommand = declareCommand({
   summary: "write a commented scenario to start from, or the first tests of a client",
@@ -45,12 +24,8 @@ export const initCommand = declareCommand({
       "the file to write (default: svc-sandbox.yaml, which start finds automatically; with --client a file in the folder of the client's tests)",
   },
   flags: {
-    force: shared.force,
-    client: flag.cliOnlyOption(
-      "--client <kind>",
-      `write first tests of a client: ${clientKinds.join(", ")}`,
-      readClient,
-    ),
+    force: flag.cliOnlyToggle("--force", "overwrite an existing file"),
+    client: clientFlag,
     agent: flag.cliOnlyToggle(
       "--agent",
       "add a section to AGENTS.md that points coding agents to the package's AGENTS.md",
@@ -82,24 +57,22 @@ export const initCommand = declareCommand({
 
     const notes: string[] = [];
     if (client !== undefined) {
-      const file = args[0] ?? clients[client].writtenTo;
-      notes.push(...(await writeClientTests(client, file, io, flags)));
+      notes.push(...(await writeClientTests(client, args[0], io, flags)));
     }
     if (agent) notes.push(...(await writeAgentSection(io.cwd)));
     if (!flags.quiet) io.stderr.say(notes.map((line) => `${line}\n`).join(""));
   },
 });
 
-interface WriteFlags {
-  readonly force?: boolean;
-  readonly quiet?: boolean;
-}
-
 /** The schema's file name in the starter scenario: a copy next to it. */
 const schemaCopy = "./svc-sandbox.schema.json";
 
 /** Writes the starter scenario, and its schema next to it if no installed package has one. */
-function writeStarter(name: string, flags: WriteFlags, io: Io): void {
+function writeStarter(
+  name: string,
+  flags: { readonly force?: boolean; readonly quiet?: boolean },
+  io: Io,
+): void {
   if (/\.json\w?$/i.test(name)) {
     const yamlName = name.replace(/json\w?$/i, "yaml");
     throw usageError(`The starter is YAML with comments, and JSON has none. Name ${quoteFile(yamlName)}.`);
@@ -120,43 +93,6 @@ function writeStarter(name: string, flags: WriteFlags, io: Io): void {
   const beside = installed === undefined ? `, with ${schemaCopy.slice(2)} for editors next to it` : "";
   const start = name === folderScenarioFile ? io.program : `${io.program} ${asFileArgument(name)}`;
   io.stderr.say(`Wrote ${name}${beside}. Start it with: ${start} --watch\n`);
-}
-
-/** Writes the first tests of a client into a file. Resolves to the lines that say what was written. */
-async function writeClientTests(
-  kind: ClientKind,
-  name: string,
-  io: Io,
-  flags: WriteFlags,
-): Promise<string[]> {
-  const { example, exampleFile, script, runCommand, endings } = clients[kind];
-  // What is wrong with the project or the call shows before the first file is written: the file may be meant for a scenario.
-  if (!endings.some((ending) => name.endsWith(ending))) {
-    throw usageError(
-      `First tests of ${kind} cannot be written to ${quoteFile(name)}: its name must end with ${listed(endings, "or")}. For a scenario, leave out --client.`,
-    );
-  }
-  const packageScript = script === undefined ? undefined : await packageJsonWithScript(script, io.cwd);
-  await requireNeeds(kind, io);
-  const file = newFile(name, io.cwd, flags);
-
-  const text = await packageFile(`examples/${example}/${exampleFile}`);
-  makeFolderFor(file);
-  writeProjectFile(file, text, name);
-  const folder = relative(io.cwd, dirname(file));
-  const testFolder = folder === "" ? "." : shellWord(`./${folder}`);
-  const run = runCommand(testFolder);
-  // A client without npm, such as one in Python, has no script.
-  if (packageScript === undefined) return [`Wrote ${name}.`, `Run it with: ${run}`];
-  // The project has its own script of this name.
-  if (!packageScript.isOurScript) {
-    return [
-      `Wrote ${name}. The script test:sandbox is unchanged.`,
-      `Run it with: ${io.program} ${packageScript.execLine}`,
-    ];
-  }
-  writeProjectFile(join(io.cwd, "package.json"), packageScript.packageJson);
-  return [`Wrote ${name}, and the script test:sandbox.`, `Run it with: ${run}`];
 }
 
 const heading = "## svc-sandbox";

@@ -15,6 +15,8 @@ import { keyRows, keyTable } from "../key-rows.js";
 import { loadScenarioArgument } from "../scenario.js";
 import * as shared from "../shared-flags.js";
 
+const startFlagNames = flag.flagNamesOf(shared.sandboxFlagsWithoutFrozen);
+
 export const keysCommand = declareCommand({
   summary: "list a scenario's keys and what each one gets",
   description:
@@ -35,11 +37,11 @@ export const keysCommand = declareCommand({
       // For a shell, the lines set variables.
       name: "keys --format env",
       when: ({ flags }) => flags.format === "env" || flags.format === "powershell",
-      flags: ["format", ...shared.sandboxFlagNamesWithoutFrozen],
+      flags: ["format", ...startFlagNames],
     },
     {
       name: "keys",
-      flags: ["format", "json", "endpoint", ...shared.sandboxFlagNamesWithoutFrozen],
+      flags: ["format", "json", "endpoint", ...startFlagNames],
     },
   ],
   examples: {

@@ -1,13 +1,7 @@
-import { finished } from "node:stream";
-import type { OpenedScenario } from "../../node/files/scenario-files.js";
-import type { SandboxRun } from "../../runs/current-run.js";
 import { declareCommand } from "../command.js";
-import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
-import { aborted, backgroundVariable, type Io } from "../io.js";
-import { createLog } from "../log.js";
-import { openScenarioArgument, stdinName } from "../scenario.js";
-import { type StartContext, Stops, startServing } from "../serve.js";
+import { backgroundVariable } from "../io.js";
+import { serveUntilStopped } from "../serve.js";
 import * as shared from "../shared-flags.js";
 
 const startFlags = {
@@ -93,78 +87,6 @@ export const startCommand = declareCommand({
       return startInBackground(call);
     }
 
-    // Most servers belong to no run of `exec` or `certify`, and do not load this.
-    let run: SandboxRun | undefined;
-    if (io.env.SVC_SANDBOX_RUN) run = (await import("../../runs/current-run.js")).currentRun();
-    const ownOptions = shared.startOptionsOf(flags);
-    const startOptions = run?.optionsFor(ownOptions) ?? ownOptions;
-    const logger = await createLog(flags, io);
-    return serveUntilStopped({ call, run, startOptions, logger, stops: new Stops() });
+    return serveUntilStopped(call);
   },
 });
-
-/** Serves until a signal comes, or stdin ends; resolves to the exit code. */
-async function serveUntilStopped(context: StartContext): Promise<number> {
-  const { call, logger, stops } = context;
-  const { args, flags, io } = call;
-  const stopSignal = io.stopSignal();
-  if (flags.untilStdinEnds) stopWithStdin(args[0], io);
-
-  let failures: readonly unknown[] = [];
-  try {
-    const isServing = await openAndStart(context, stopSignal);
-    if (!isServing) return exitCode.fine;
-    await aborted(stopSignal);
-
-    let why =
-      "open requests have 2 seconds to finish. To stop immediately, press Ctrl+C again or send the signal again.";
-    if (flags.untilStdinEnds && io.stdin?.destroyed) why = "stdin ended.";
-    logger.note(`Stopping: ${why}`);
-  } finally {
-    failures = await stops.stop();
-    for (const failure of failures) {
-      const text = describeFailure(failure, { ...flags, json: false });
-      logger.problem(text.trimEnd());
-    }
-  }
-  if (failures.length === 0) return exitCode.fine;
-  const isDefect = failures.some((failure) => exitCodeOf(failure) === exitCode.defect);
-  return isDefect ? exitCode.defect : exitCode.failed;
-}
-
-/** Stops this process when stdin ends. */
-function stopWithStdin(scenario: string | undefined, { stdin, stopProcess }: Io): void {
-  if (scenario === stdinName || stdin === undefined) {
-    throw usageError(
-      "--until-stdin-ends cannot be used if the scenario comes from stdin. Name a file, or remove the flag.",
-    );
-  }
-  finished(stdin.resume(), { writable: false }, stopProcess);
-  // An open pipe does not keep a failed server alive.
-  stdin.unref?.();
-}
-
-/**
- * Opens the scenario and serves it; resolves to `false` if a signal comes while it is read. Nothing keeps the places of its fields
- * after this: those of a large text take much memory, and a server runs for long.
- */
-async function openAndStart(context: StartContext, signal: AbortSignal): Promise<boolean> {
-  const { run, call } = context;
-  const [name] = call.args;
-  let opened: OpenedScenario;
-  if (name === undefined && run?.scenario !== undefined) {
-    // The default is the scenario of the run, which has no text here, and so no places.
-    const places = async () => ({ placeOf: () => undefined, spelling: () => undefined });
-    opened = { origin: "run", loaded: { ...run.scenario, files: [] }, places };
-  } else {
-    try {
-      opened = await openScenarioArgument(name, call.io, signal);
-    } catch (error) {
-      if (signal.aborted) return false;
-      throw error;
-    }
-  }
-
-  await startServing(opened, context);
-  return true;
-}

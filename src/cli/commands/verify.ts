@@ -18,8 +18,8 @@ import {
   stdinName,
 } from "../scenario.js";
 import * as shared from "../shared-flags.js";
-import { storyTestJson, storyTestText, testStory } from "../story.js";
-import { type FileReading, FileWatch } from "../watch.js";
+import { testStory } from "../story.js";
+import { FileWatch } from "../watch.js";
 
 const verifyFlags = {
   all: flag.cliOnlyToggle("--all", "every bundled scenario"),
@@ -87,7 +87,7 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
 
   // Nobody waits for the next result once the reader of the results is gone.
   const readerGone = new AbortController();
-  const verify = async (): Promise<FileReading> => {
+  const verify = async () => {
     const verdicts = await verifyAll(names, call);
     const files = verdicts.flatMap((verdict) => verdict.files);
     const isRead = await io.stdout.waitForReader(stop);
@@ -183,14 +183,9 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<re
 async function playStory(name: string, opened: OpenedScenario, call: VerifyCall): Promise<Verdict> {
   const { flags, io } = call;
   try {
-    const test = await testStory(opened, flags);
-    return {
-      kind: "played",
-      exitCode: test.passed ? exitCode.fine : exitCode.failed,
-      files: opened.loaded.files,
-      text: storyTestText(test, io.stdout.style(), flags.quiet === true),
-      json: storyTestJson(test),
-    };
+    const { passed, text, json } = await testStory(opened, flags, io.stdout.style());
+    const code = passed ? exitCode.fine : exitCode.failed;
+    return { kind: "played", exitCode: code, files: opened.loaded.files, text, json };
   } catch (error) {
     return verdictOfFailure(name, error, io.cwd);
   }

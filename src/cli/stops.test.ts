@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Stops } from "./serve.js";
+import { Stops } from "./stops.js";
 
 test("the part that started last stops first, and an error skips no other part", async () => {
   const stops = new Stops();
