@@ -99,21 +99,6 @@ async function packageJsonWithScript(command: string, cwd: string): Promise<Proj
   return { packageJson, execLine, isOurScript: scripts["test:sandbox"] === line };
 }
 
-/** A project that lacks something that the tests of a client need. */
-interface IncompleteProject {
-  readonly needs: ClientTests["needs"];
-  /** The first file of the project that may name the needs; `undefined` if it has none. */
-  readonly file: string | undefined;
-  /** The needs that it lacks. */
-  readonly missing: readonly string[];
-  /** The folder of this package once it is installed. */
-  readonly packageFolder: string;
-  readonly packageStep: PackageStep;
-}
-
-/** How this package gets into a project that lacks it: npm installs it, or tar unpacks it. */
-type PackageStep = "none" | "npm" | "tar";
-
 /** Throws a usage error with what to install, if a project lacks what the tests of a client need. */
 async function requireNeeds(kind: ClientKind, io: Io): Promise<void> {
   const { needs } = clients[kind];
@@ -122,11 +107,25 @@ async function requireNeeds(kind: ClientKind, io: Io): Promise<void> {
   if (missing.length === 0) return;
 
   const [file] = files;
+  const steps: string[] = [];
+  if (needs.stepsInFile !== undefined) steps.push(...(await needs.stepsInFile(file)));
+
+  // How this package gets into the project: npm installs it, or tar unpacks it.
   const installed = installedFile(io.cwd, "package.json");
   const packageStep = packageStepOf(needs, missing, installed);
   let packageFolder = packageStep === "tar" ? "./package" : "./node_modules/svc-sandbox";
   if (installed !== undefined) packageFolder = dirname(installed);
-  const steps = await installSteps({ needs, file, missing, packageFolder, packageStep });
+
+  const commands: string[] = [];
+  if (packageStep === "npm") commands.push(`npm install --save-dev ./svc-sandbox-${version}.tgz`);
+  if (packageStep === "tar") commands.push(`tar -xzf ./svc-sandbox-${version}.tgz`);
+  if (file === undefined && needs.startProject !== undefined) commands.push(needs.startProject);
+  const lacksMore = missing.some((name) => name !== thisPackage);
+  if (lacksMore && needs.install !== undefined) commands.push(needs.install(packageFolder));
+
+  const from = packageStep === "none" ? "" : ", with the file of npm pack (there is no release yet)";
+  steps.push(`Install ${needs.whatToInstall}${from}:`);
+  steps.push(commands.map((line) => `  ${line}`).join("\n"));
   steps.push(`Then run this again: ${io.program} init --client ${kind}`);
   if (needs.otherWay !== undefined) steps.push(needs.otherWay);
 
@@ -178,36 +177,12 @@ function packageStepOf(
   { names }: ClientTests["needs"],
   missing: readonly string[],
   installed: string | undefined,
-): PackageStep {
+): "none" | "npm" | "tar" {
   // A project of Node must name it, also if a folder above has it.
   if (names.includes(thisPackage)) return missing.includes(thisPackage) ? "npm" : "none";
   if (installed !== undefined) return "none";
   // A machine with the single executable may have no npm, which only a project of Node needs.
   return isExecutable() ? "tar" : "npm";
-}
-
-/** The paragraphs about how to install what a project lacks. */
-async function installSteps(project: IncompleteProject): Promise<string[]> {
-  const { needs, file, packageStep } = project;
-  const steps: string[] = [];
-  if (needs.stepsInFile !== undefined) steps.push(...(await needs.stepsInFile(file)));
-
-  const from = packageStep === "none" ? "" : ", with the file of npm pack (there is no release yet)";
-  steps.push(`Install ${needs.whatToInstall}${from}:`);
-  const commands = installCommands(project);
-  steps.push(commands.map((line) => `  ${line}`).join("\n"));
-  return steps;
-}
-
-/** The command lines that install this package, if a project lacks it, and what else the tests need. */
-function installCommands({ needs, file, missing, packageFolder, packageStep }: IncompleteProject): string[] {
-  const commands: string[] = [];
-  if (packageStep === "npm") commands.push(`npm install --save-dev ./svc-sandbox-${version}.tgz`);
-  if (packageStep === "tar") commands.push(`tar -xzf ./svc-sandbox-${version}.tgz`);
-  if (file === undefined && needs.startProject !== undefined) commands.push(needs.startProject);
-  const lacksMore = missing.some((name) => name !== thisPackage);
-  if (lacksMore && needs.install !== undefined) commands.push(needs.install(packageFolder));
-  return commands;
 }
 
 const clientKinds = ["vitest", "jest", "node", "pytest", "junit", "go"] as const;

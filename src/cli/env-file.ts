@@ -70,14 +70,8 @@ export function writeEnvFile(name: string, cwd: string, variables: ClientVariabl
   }
 }
 
-interface EnvFileContent {
-  /** Read as Latin-1, which keeps every byte. */
-  readonly text: string;
-  readonly mode: number;
-}
-
-/** The content of a `.env` file; of one that does not exist, what a new one starts with. Throws if it is not one that may be changed. */
-function readEnvFile(file: string): EnvFileContent {
+/** The content of a `.env` file, read as Latin-1, which keeps every byte; of one that does not exist, what a new one starts with. Throws if it is not one that may be changed. */
+function readEnvFile(file: string): { readonly text: string; readonly mode: number } {
   // Throws if there is no folder for it. With the slash at its end, a file in place of the folder throws, too.
   statSync(`${dirname(file)}/`);
   requireOwnLink(file);

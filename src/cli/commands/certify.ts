@@ -33,136 +33,17 @@ import * as flag from "../flags.js";
 import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../output-files.js";
 import { sayWhyNotRun, whyNoRequest } from "../run-client.js";
 import { loadScenarioArgument } from "../scenario.js";
-import type { ServeFlags } from "../shared-flags.js";
 import * as shared from "../shared-flags.js";
 
 /** The flag that names the file of the certificate, and what it contains. */
-export const certificateFile = {
+const certificateFile = {
   name: "--report",
   contents: "the certificate",
   formats: ["json", "junit"],
 } as const;
 
-interface CertificateFlags extends ServeFlags {
-  readonly format?: "text" | "json" | "junit";
-}
-type CertificateCall = Pick<CommandCall<CertificateFlags>, "args" | "flags" | "io">;
-
-/** Writes the certificate into the file of `--report`, and prints it. */
-export async function deliverCertificate(
-  result: CertifyResult,
-  plainOutput: readonly string[],
-  targets: readonly ReportTarget[],
-  call: CertificateCall,
-): Promise<void> {
-  const { args, flags, io } = call;
-  const program = { program: io.program, scenario: args[0] };
-  const textIn = (format: ReportFormat) => render(certificateLayout(result, program), format);
-  const failures = await writeTargets(targets, textIn, certificateFile, io);
-  for (const failure of failures) {
-    if (flags.format === "json") io.stderr.write(describeFailure(failure, { json: true }));
-    else io.stderr.say(describeFailure(failure, {}));
-  }
-  io.stdout.write(redactPlainKeys(resultText(result, plainOutput, call)));
-}
-
-/** How many lines of its output are shown of a command that cannot be judged. */
-const maxOutputLines = 20;
-
-/** The result as it is printed; of a command that could not be judged, with the end of its output. */
-function resultText(
-  result: CertifyResult,
-  plainOutput: readonly string[],
-  { args, flags, io }: CertificateCall,
-): string {
-  const { format = "text" } = flags;
-  const program = { program: io.program, scenario: args[0] };
-  // For programs, there is nothing but the certificate.
-  if (format !== "text") return render(certificateLayout(result, program), format);
-
-  const { palette, wrap } = io.stdout.style();
-  const text = wrap(certificateText(result, program, palette.red));
-  if (result.verdict === "no_request") return `${text}${wrap(whyNoRequest(io, flags))}\n`;
-
-  // Its output may say why the client could not be judged at all.
-  const isJudged = result.verdict !== "not_judged" || result.why === undefined || result.problems.length > 0;
-  if (isJudged || plainOutput.every((line) => line.trim() === "")) return text;
-  const lines = plainOutput.slice(-maxOutputLines).map((line) => `  ${oneSafeLine(line)}\n`);
-  return `${text}Its last output:\n${lines.join("")}`;
-}
-
-/** The flags of `certify` that decide which runs it makes, and what each run is like. */
-interface PlanFlags {
-  readonly only?: readonly string[];
-  readonly allow?: readonly string[];
-  readonly faults?: boolean;
-  readonly seed?: number;
-  readonly timeout?: number;
-  readonly now?: number;
-  readonly frozen?: boolean;
-  readonly tls?: boolean;
-  readonly cert?: string;
-  readonly key?: string;
-}
-
-/** What the runs of the client are; throws a usage error for a wrong `--only` or `--allow`. */
-export function planOf({ scenario }: LoadedScenario, flags: PlanFlags): CertifyPlan {
-  const { only, allow = [], timeout } = flags;
-  const outcomes = outcomesToCover(scenario);
-  const onlyNames = checkOnlyNames(only ?? [], outcomes);
-  if (onlyNames.kind === "unknown") {
-    const examples = "varied.3, answer.401.revoked, resend.403 or fault.hang";
-    throw unknownChoice("--only", onlyNames.name, onlyNames.names, examples);
-  }
-  for (const outcome of allow) {
-    const knownOutcomes = [...outcomes, ...faultOutcomeIds];
-    if (!knownOutcomes.some((id) => id === outcome)) {
-      throw unknownChoice("--allow", outcome, knownOutcomes, "200.retiring or fault.status");
-    }
-  }
-
-  // The flags with which `certify` repeats a run, besides those of `exec`.
-  const certifyFlags = allow.flatMap((outcome) => ["--allow", outcome]);
-  if (timeout !== undefined) certifyFlags.push("--timeout", `${timeout}ms`);
-  const { assumptions: ownAssumptions = {} } = scenario;
-  return {
-    // The seed of the plain sandbox, and the first one of those with varied responses.
-    seed: scenario.seed ?? defaultSeed,
-    firstSeed: flags.seed ?? defaultSeed,
-    ownAssumptions: assumptionsKeptFromVarying({ profile: "varied", run: undefined, ownAssumptions }),
-    defaultKey: defaultKeyRef(scenario),
-    allow,
-    only,
-    timeout,
-    hasAllFaults: flags.faults === true,
-    flags: flagsForExec(flags),
-    certifyFlags,
-  };
-}
-
-/** The error for a value of a flag that is none of these names. */
-function unknownChoice(
-  flagName: string,
-  text: string,
-  names: readonly string[],
-  examples: string,
-): SandboxError {
-  const hint = didYouMean(text, names) || ` Give one such as ${examples}.`;
-  return usageError(`Invalid ${flagName}: there is no ${quote(text)}.${hint}`);
-}
-
-/** The flags with which `exec` repeats a run. */
-function flagsForExec({ now, frozen, tls, cert, key }: PlanFlags): string[] {
-  const words: string[] = [];
-  if (now !== undefined) words.push("--now", new Date(now).toISOString());
-  if (frozen) words.push("--frozen");
-  if (tls) words.push("--tls");
-  if (cert !== undefined && key !== undefined) words.push("--cert", cert, "--key", key);
-  return words;
-}
-
 const { tls, cert, key } = shared.serverFlags;
-const declaredFlags = {
+const certifyFlags = {
   only: flag.option(
     "--only <name>",
     "make only these runs besides the plain one: varied, answer, resend, fault, or one of them such as varied.3, answer.401.revoked, resend.403 or fault.hang; repeatable",
@@ -206,7 +87,7 @@ const declaredFlags = {
   key,
   quiet: shared.quiet("only the certificate"),
 };
-type CertifyCall = CommandCall<flag.FlagValues<typeof declaredFlags>>;
+type CertifyCall = CommandCall<flag.FlagValues<typeof certifyFlags>>;
 
 /** The exit codes of verdicts. */
 const verdictCodes: Readonly<Record<CertifyResult["verdict"], number>> = {
@@ -224,7 +105,7 @@ export const certifyCommand = declareCommand({
     "Runs the command like exec, each time against a fresh sandbox, in parallel: once plain, which must pass and cover five outcomes; eight times with varied responses, which show every variant, and once with all of them mixed; once or twice with a wrong response for each covered outcome, which the command must notice; with rejections of a key that works, to find out whether the client sends it again; and with four faults. It shows every problem with the command that shows it again, and what held. It lists as not judged the checks that the runs cannot decide. Exits with 0 if the client passed, with 1 if it has a problem, with 4 if no request reached an endpoint, and with 5 if it cannot be judged.",
   args: shared.scenarioArgument,
   takesClientCommand: true,
-  flags: declaredFlags,
+  flags: certifyFlags,
   usualFlags: ["only", "faults", "allow", "report", "format", "jobs", "timeout"],
   examples: {
     "svc-sandbox certify -- npm test": "a test suite that reads SVC_BASE_URL",
@@ -300,4 +181,103 @@ function aboutClient({ scenario, name }: LoadedScenario, { clientCommand }: Cert
     sandbox: version,
     command: clientCommand,
   };
+}
+
+/** What the runs of the client are; throws a usage error for a wrong `--only` or `--allow`. */
+function planOf({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): CertifyPlan {
+  const { only, allow = [], timeout } = flags;
+  const outcomes = outcomesToCover(scenario);
+  const onlyNames = checkOnlyNames(only ?? [], outcomes);
+  if (onlyNames.kind === "unknown") {
+    const examples = "varied.3, answer.401.revoked, resend.403 or fault.hang";
+    throw unknownChoice("--only", onlyNames.name, onlyNames.names, examples);
+  }
+  for (const outcome of allow) {
+    const knownOutcomes = [...outcomes, ...faultOutcomeIds];
+    if (!knownOutcomes.some((id) => id === outcome)) {
+      throw unknownChoice("--allow", outcome, knownOutcomes, "200.retiring or fault.status");
+    }
+  }
+
+  // The flags with which `certify` repeats a run, besides those of `exec`.
+  const repeatingFlags = allow.flatMap((outcome) => ["--allow", outcome]);
+  if (timeout !== undefined) repeatingFlags.push("--timeout", `${timeout}ms`);
+  const { assumptions: ownAssumptions = {} } = scenario;
+  return {
+    // The seed of the plain sandbox, and the first one of those with varied responses.
+    seed: scenario.seed ?? defaultSeed,
+    firstSeed: flags.seed ?? defaultSeed,
+    ownAssumptions: assumptionsKeptFromVarying({ profile: "varied", run: undefined, ownAssumptions }),
+    defaultKey: defaultKeyRef(scenario),
+    allow,
+    only,
+    timeout,
+    hasAllFaults: flags.faults === true,
+    flags: flagsForExec(flags),
+    certifyFlags: repeatingFlags,
+  };
+}
+
+/** The error for a value of a flag that is none of these names. */
+function unknownChoice(
+  flagName: string,
+  text: string,
+  names: readonly string[],
+  examples: string,
+): SandboxError {
+  const hint = didYouMean(text, names) || ` Give one such as ${examples}.`;
+  return usageError(`Invalid ${flagName}: there is no ${quote(text)}.${hint}`);
+}
+
+/** The flags with which `exec` repeats a run. */
+function flagsForExec({ now, frozen, tls, cert, key }: CertifyCall["flags"]): string[] {
+  const words: string[] = [];
+  if (now !== undefined) words.push("--now", new Date(now).toISOString());
+  if (frozen) words.push("--frozen");
+  if (tls) words.push("--tls");
+  if (cert !== undefined && key !== undefined) words.push("--cert", cert, "--key", key);
+  return words;
+}
+
+/** Writes the certificate into the file of `--report`, and prints it. */
+async function deliverCertificate(
+  result: CertifyResult,
+  plainOutput: readonly string[],
+  targets: readonly ReportTarget[],
+  call: CertifyCall,
+): Promise<void> {
+  const { args, flags, io } = call;
+  const program = { program: io.program, scenario: args[0] };
+  const textIn = (format: ReportFormat) => render(certificateLayout(result, program), format);
+  const failures = await writeTargets(targets, textIn, certificateFile, io);
+  for (const failure of failures) {
+    if (flags.format === "json") io.stderr.write(describeFailure(failure, { json: true }));
+    else io.stderr.say(describeFailure(failure, {}));
+  }
+  io.stdout.write(redactPlainKeys(resultText(result, plainOutput, call)));
+}
+
+/** How many lines of its output are shown of a command that cannot be judged. */
+const maxOutputLines = 20;
+
+/** The result as it is printed; of a command that could not be judged, with the end of its output. */
+function resultText(
+  result: CertifyResult,
+  plainOutput: readonly string[],
+  { args, flags, io }: CertifyCall,
+): string {
+  const { format = "text" } = flags;
+  const program = { program: io.program, scenario: args[0] };
+  // For programs, there is nothing but the certificate.
+  if (format !== "text") return render(certificateLayout(result, program), format);
+
+  const { palette, wrap } = io.stdout.style();
+  const text = wrap(certificateText(result, program, palette.red));
+  if (result.verdict === "no_request") return `${text}${wrap(whyNoRequest(io, flags))}\n`;
+
+  // Its output may say why the client could not be judged at all.
+  const isJudged = result.verdict !== "not_judged" || result.why === undefined || result.problems.length > 0;
+  if (isJudged || plainOutput.every((line) => line.trim() === "")) return text;
+  const lines = plainOutput.slice(-maxOutputLines).map((line) => `  ${oneSafeLine(line)}\n`);
+  return `${text}Its last output:\n${lines.join("")}`;
 }

@@ -135,27 +135,14 @@ function organizationRecords(seed: number): Records {
 /** The number of characters to write together: large enough for speed, small enough for `| head`. */
 const portionLength = 64 * 1024;
 
-/** Which records to write, and how. */
-interface RecordRange {
-  readonly from: number;
-  readonly count: number;
-  readonly format: RecordFormat;
-}
-
 /** Writes records as fast as they are read. Ends early if the reader is gone or the signal is aborted. */
 async function writeRecords(
   records: Records,
-  range: RecordRange,
+  { from, count, format }: { readonly from: number; readonly count: number; readonly format: RecordFormat },
   output: Printer,
   stop: AbortSignal,
 ): Promise<void> {
-  const { from, count } = range;
-  const {
-    head = "",
-    textsOf,
-    separator = "",
-    tail = "",
-  } = await createRecordTexts(records, range.format, count);
+  const { head = "", textsOf, separator = "", tail = "" } = await createRecordTexts(records, format, count);
   let unwritten = head;
   let before = "";
   for (let index = from; index < from + count; index++) {
