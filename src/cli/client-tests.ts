@@ -195,11 +195,31 @@ export const clientFlag = cliOnlyOption(
   readClient,
 );
 
+/** The kinds of clients by other names that people give them. */
+const otherKinds: Readonly<Record<string, ClientKind>> = {
+  python: "pytest",
+  java: "junit",
+  junit5: "junit",
+  golang: "go",
+  nodejs: "node",
+  "node.js": "node",
+};
+
+/** The kind that a word means, in any case; `undefined` if it means none. */
+export function meantClient(word: string): ClientKind | undefined {
+  const name = word.toLowerCase();
+  const kind = clientKinds.find((known) => known === name);
+  if (kind !== undefined) return kind;
+  return Object.hasOwn(otherKinds, name) ? otherKinds[name] : undefined;
+}
+
 function readClient(text: string, from: string): ClientKind {
   const kind = clientKinds.find((known) => known === text);
   if (kind !== undefined) return kind;
+  const meant = meantClient(text);
+  const hint = meant === undefined ? "" : ` Did you mean ${quote(meant)}?`;
   throw usageError(
-    `Invalid ${from}: ${quote(text)}. First tests exist for ${listed(clientKinds, "and")}. For any other client, run your command with exec. Recipes: ${docsPlace("test-runners")}.`,
+    `Invalid ${from}: ${quote(text)}.${hint} First tests exist for ${listed(clientKinds, "and")}. For any other client, run your command with exec. Recipes: ${docsPlace("test-runners")}.`,
   );
 }
 

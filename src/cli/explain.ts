@@ -14,6 +14,7 @@ import {
   isSandboxKey,
   isWellFormedKey,
   keyPrefixes,
+  keyVariable,
   parseApiKey,
 } from "../rules/key-text.js";
 import { type OutcomeId, outcomeRow } from "../rules/outcomes.js";
@@ -150,6 +151,12 @@ function readKeyWord(word: string, keys: KeySource, program: string): MeantKey {
     throw usageError(
       `${quote(word)} is too short for the id of a request. Copy the whole X-Request-Id, or use last.`,
     );
+  }
+  const [, nameOfRef] = /^SVC_(?:API_KEY|KEY_(\w+))$/.exec(word) ?? [];
+  if (word === "SVC_API_KEY" || nameOfRef !== undefined) {
+    const ref = keys.refs.find((one) => keyVariable(one) === word);
+    const orRef = ref === undefined ? "" : `, or the key's ref: ${program} explain ${ref}`;
+    throw usageError(`${quote(word)} is the name of a variable. Write "$${word}" for its value${orRef}.`);
   }
   if (looksLikeRef(word)) throw unknownKey(word, keys, program);
 

@@ -32,6 +32,14 @@ export async function readLine(argv: readonly string[], io: Io): Promise<Command
 
   const name = hasName ? first : defaultCommand;
   const command = await loadCommand(name);
+  // Commander would read `-port` as `-p ort`. Without `--`, such a word may be one of the client's command.
+  const names = Object.values(withVerbose(command.flags)).map(({ spec }) => longForm(spec));
+  const short = argvBeforeDashes.find((word) => names.includes(`-${word.replace(/=.*$/, "")}`));
+  const mayBeOfClient = command.takesClientCommand === true && clientCommand === undefined;
+  if (short !== undefined && !mayBeOfClient) {
+    throw (await import("./wrong-words.js")).singleHyphenError(short);
+  }
+
   // Commander would read the words of a client's command as arguments of ours.
   const words = command.takesClientCommand ? argvBeforeDashes : argv;
   return { name, command, hasName, words: hasName ? words.slice(1) : words, clientCommand };

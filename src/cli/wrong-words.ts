@@ -32,6 +32,7 @@ const otherWords: Readonly<Record<string, string>> = {
   organizations: "fixtures organizations",
   farmers: "fixtures farmers",
   check: "compare <base-url>, or validate <file>",
+  lint: "validate",
   run: "exec -- npm test",
   test: "exec -- npm test",
   serve: "start",
@@ -45,6 +46,8 @@ function whatIsMeant(word: string, { program, cwd }: Io): string {
   const otherWord = Object.hasOwn(otherWords, word) ? otherWords[word] : undefined;
   if (otherWord !== undefined) return ` Did you mean ${program} ${otherWord}?`;
 
+  // So many names are near to a word of two letters that the nearest one says nothing.
+  if (word.length < 3) return "";
   const hint = didYouMean(word, [...Object.keys(commands), ...Object.keys(bundledScenarios)]);
   if (hint !== "") return hint;
   const file = similarFile(word, cwd);
@@ -62,6 +65,11 @@ export function portError(name: string, port: string, { program }: Io): SandboxE
 export function longDashError(word: string): SandboxError {
   const name = word.replace(/^\P{L}+/u, "");
   return usageError(`${quote(word)} starts with a long dash, and not with two hyphens. Write --${name}.`);
+}
+
+/** The error for the name of a flag after one hyphen. */
+export function singleHyphenError(word: string): SandboxError {
+  return usageError(`${quote(word)} starts with one hyphen, and not with two. Write -${word}.`);
 }
 
 /** The error for a line that has the command line of a client, and no `--` before it. */
@@ -85,7 +93,7 @@ export function missingCommandError(name: string, args: readonly string[], io: I
 
 /** The error for a line that Commander cannot read. */
 export function parsingError(error: CommanderError, line: CommandLine, io: Io): SandboxError {
-  const { name, command, clientCommand } = line;
+  const { name, command, words, clientCommand } = line;
   const [, option, end] = /^error: unknown option '(-[^'=]*)(=?)/.exec(error.message) ?? [];
   if (option === undefined) {
     // Commander's message as a sentence, with its suggestion in the same line.
@@ -101,6 +109,17 @@ export function parsingError(error: CommanderError, line: CommandLine, io: Io): 
   if (end === "=" && names.includes(option)) {
     return wrongUsage(name, `${option} accepts no value. Write ${option}, or leave it out.`, io);
   }
+  const takesScenario = Object.keys(command.args ?? {}).some((arg) => arg.includes("scenario"));
+  if (option === "--scenario" && takesScenario) {
+    const next = words[words.indexOf(option) + 1] ?? "";
+    const scenario = end === "" && /^[^-]/.test(next) ? next : "my.yaml";
+    const example = `${io.program} ${commandLine([name, scenario])}`;
+    return wrongUsage(
+      name,
+      `Unknown option '--scenario'. A scenario is a word without a flag: ${example}`,
+      io,
+    );
+  }
   // In a line without `--`, a flag such as --coverage may be one of the client's command.
   const mayBeOfClient = command.takesClientCommand === true && clientCommand === undefined;
   const meant = meantFlags(option, names, mayBeOfClient);
@@ -108,10 +127,21 @@ export function parsingError(error: CommanderError, line: CommandLine, io: Io): 
   return wrongUsage(name, `Unknown option '${option}'.${hint}`, io);
 }
 
+/** Flags of other tools, and what they are here. */
+const otherFlags: Readonly<Record<string, string>> = {
+  "-w": "--watch",
+  "-q": "--quiet",
+  "--https": "--tls",
+  "--ssl": "--tls",
+  "--format": "--json",
+};
+
 /** The flags that may be meant by an unknown one; help shows some of them only with `--all`. */
 function meantFlags(option: string, names: readonly string[], mayBeOfClient: boolean): string[] {
   // In some tools, -V prints the version.
   if (option === "-V") return ["-v"];
+  const otherFlag = Object.hasOwn(otherFlags, option) ? otherFlags[option] : undefined;
+  if (otherFlag !== undefined && !mayBeOfClient && names.includes(otherFlag)) return [otherFlag];
   if (!option.startsWith("--")) return [];
 
   if (!mayBeOfClient) {
@@ -123,8 +153,12 @@ function meantFlags(option: string, names: readonly string[], mayBeOfClient: boo
     });
     if (meant.length > 0) return meant;
   }
-  const similar = nearest(option, names);
-  return similar === undefined ? [] : [similar];
+  // Their hyphens would make any two short names similar.
+  const similar = nearest(
+    option.slice(2),
+    names.map((name) => name.slice(2)),
+  );
+  return similar === undefined ? [] : [`--${similar}`];
 }
 
 /** A usage error that shows where the usage of the command is. */

@@ -5,13 +5,14 @@ import { isRequestId } from "../../api/variation/request-id-forms.js";
 import { ControlClient } from "../../node/clients/control-client.js";
 import { findListener, longestSearch } from "../../node/clients/find-listener.js";
 import { startInNode } from "../../node/platform.js";
-import { shellWord } from "../../report/shell-words.js";
+import { commandLine, shellWord } from "../../report/shell-words.js";
 import { fingerprintOf } from "../../rules/key-text.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { isoTime } from "../../rules/time.js";
 import type { Endpoint } from "../../sandbox/endpoint.js";
 import { runDue } from "../../sandbox/operations/run-due.js";
 import { fingerprintOfRef } from "../../sandbox/secrets.js";
+import { quote } from "../../schema/words.js";
 import { type CommandCall, declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import { type KeySource, paintExplanation, printKey } from "../explain.js";
@@ -78,6 +79,16 @@ export const explainCommand = declareCommand({
   async run(call) {
     const { mode, args, flags, io } = call;
     const [keyOrRequest = "", scenario] = args;
+    // A status may also be the id of a request, in a form that nothing sends.
+    if (/^[1-5]\d\d$/.test(keyOrRequest)) {
+      throw usageError(
+        `${quote(keyOrRequest)} is a status. Name a key, such as revoked, or a whole X-Request-Id, or use last for the latest rejected request.`,
+      );
+    }
+    if (/\.ya?ml$/i.test(keyOrRequest) && scenario !== undefined) {
+      const swapped = commandLine(["explain", scenario, keyOrRequest]);
+      throw usageError(`The key comes before the scenario. Did you mean ${io.program} ${swapped}?`);
+    }
     if (mode === "explain <request id or last>") {
       await sayRequest(keyOrRequest, call);
       return;

@@ -5,7 +5,7 @@ import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/scenario-json-schema.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
 import { quote, quoteFile } from "../../schema/words.js";
-import { clientFlag, writeClientTests } from "../client-tests.js";
+import { clientFlag, meantClient, writeClientTests } from "../client-tests.js";
 import { declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
@@ -51,6 +51,13 @@ export const initCommand = declareCommand({
   async run({ args, flags, io }) {
     const { client, agent } = flags;
     if (client === undefined && !agent) {
+      const [word = ""] = args;
+      const meant = meantClient(word);
+      if (meant !== undefined) {
+        throw usageError(
+          `${quote(word)} is a kind of client. Did you mean ${io.program} init --client ${meant}? For a scenario in a file of this name, write ./${word}.`,
+        );
+      }
       writeStarter(args[0] ?? folderScenarioFile, flags, io);
       return;
     }
