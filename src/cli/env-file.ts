@@ -117,18 +117,12 @@ interface Assignment {
   readonly end: string;
 }
 
-/** A line that assigns nothing, with its end. */
-interface OtherLine {
-  readonly kind: "other";
-  readonly text: string;
-}
-
 /** The mark of UTF-8 at the start of a file, as Latin-1 reads it. */
 const byteOrderMark = "\u00EF\u00BB\u00BF";
 
-/** Reads the parts of a `.env` file without a byte order mark. */
-function readParts(text: string): (Assignment | OtherLine)[] {
-  const parts: (Assignment | OtherLine)[] = [];
+/** Reads the parts of a `.env` file without a byte order mark: assignments, and other lines, each with its end. */
+function readParts(text: string): (Assignment | { readonly kind: "other"; readonly text: string })[] {
+  const parts: ReturnType<typeof readParts> = [];
   let rest = text;
   while (rest !== "") {
     const [beforeValue = "", name] = /^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=/.exec(rest) ?? [];
@@ -165,7 +159,11 @@ function readValue(text: string): { readonly blanks: string; readonly value: str
   // `A=  # a comment` has an empty value.
   if (blanks !== "" && afterBlanks.startsWith("#")) return { blanks: "", value: "" };
   const [quoted] = quotedValue.exec(afterBlanks) ?? [];
-  if (quoted !== undefined) return { blanks, value: quoted };
+  if (quoted !== undefined) {
+    // The quotes may end before the value does, as in `"http://localhost"/v1`.
+    const [rest = ""] = /^[^\s#]\S*/.exec(afterBlanks.slice(quoted.length)) ?? [];
+    return { blanks, value: quoted + rest };
+  }
 
   // Without quotes, it ends before a comment, and before the blanks at the end of the line.
   const [line = ""] = /^[^\r\n]*/.exec(afterBlanks) ?? [];

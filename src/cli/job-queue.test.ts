@@ -68,3 +68,16 @@ test("after a separation, jobs run one at a time", async () => {
   await end("b");
   expect((await Promise.all(jobs)).map(({ isShared }) => isShared)).toEqual([false, false]);
 });
+
+test("after a job has failed, no other one starts", async () => {
+  const { queue, begun, start, settled } = queueOf(1);
+  const failure = new Error("the disk is full");
+  const failed = queue.run(async () => {
+    throw failure;
+  }, false);
+  void start("waiting");
+  await expect(failed).rejects.toBe(failure);
+  void start("later");
+  await settled();
+  expect(begun).toEqual([]);
+});

@@ -6,11 +6,12 @@ interface Job {
   isShared: boolean;
 }
 
-/** Runs at most `limit` jobs in parallel. They start in their order. */
+/** Runs at most `limit` jobs in parallel. They start in their order, and none starts after one has failed: its error ends them all. */
 export class JobQueue {
   #limit: number;
   readonly #waiting: { readonly job: Job; readonly start: () => void }[] = [];
   readonly #underWay = new Set<Job>();
+  #hasFailed = false;
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -25,6 +26,9 @@ export class JobQueue {
     });
     try {
       return { result: await work(), isShared: job.isShared };
+    } catch (error) {
+      this.#hasFailed = true;
+      throw error;
     } finally {
       this.#underWay.delete(job);
       this.#startWaiting();
@@ -40,7 +44,7 @@ export class JobQueue {
   #startWaiting(): void {
     for (;;) {
       const [next] = this.#waiting;
-      if (next === undefined || !this.#hasRoomFor(next.job)) return;
+      if (next === undefined || this.#hasFailed || !this.#hasRoomFor(next.job)) return;
       this.#waiting.shift();
       this.#underWay.add(next.job);
       if (this.#underWay.size > 1) for (const job of this.#underWay) job.isShared = true;

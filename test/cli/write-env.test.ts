@@ -137,6 +137,13 @@ test.each([" ", "  ", "\t "])(
   },
 );
 
+test("a value whose quotes end before it does is replaced as a whole", () => {
+  expect(written(".env", 'SVC_API_KEY="old"/v1 # mine\nA="1"2\n')).toBe(
+    'SVC_API_KEY=SVC_test_1 # mine\nA="1"2\n',
+  );
+  expect(written(".env", 'SVC_API_KEY="old"# mine\n')).toBe("SVC_API_KEY=SVC_test_1# mine\n");
+});
+
 test("a variable in the first line is set there, also after a byte order mark", () => {
   expect(written(".env", "\uFEFFSVC_API_KEY=old\nA=1\n")).toBe("\uFEFFSVC_API_KEY=SVC_test_1\nA=1\n");
 });

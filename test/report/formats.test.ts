@@ -15,6 +15,7 @@ import { converse } from "../support/raw-socket.js";
 import { runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
 import { served } from "../support/servers.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { elementsOf } from "./xml-elements.js";
 
 const clean = createSandbox().report();
@@ -261,6 +262,9 @@ test("a client that covers every promised outcome has no advice, and is pointed 
   const text = renderReport(report, "text");
   expect(text).toMatch(new RegExp(`\n${coverageText(promisedCount)}\\. No advice; \\d notes\\.\n$`));
   expect(text).toMatch(/^Every promised outcome is covered\.$/m);
+  const cwd = temporaryFolder({ "full.json": renderReport(report, "json") });
+  const { stdout } = await runCli(["report", "full.json"], { cwd });
+  expect(stdout).toMatch(/^Every promised outcome is covered\. Next: svc-sandbox certify -- npm test$/m);
   expect(unmetThresholds(report, { minCoverage: 100, failOn: "warning" })).toEqual([]);
   sandbox.faults.set([{ then: { status: 503 } }]);
   await sandbox.fetch(`https://any.example${mePath}`);

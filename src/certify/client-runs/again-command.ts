@@ -20,11 +20,11 @@ export function againCommandOfRun(
 ): string[] {
   const isEnding = result !== "timed_out";
   if (isEnding && purpose.kind === "plain") {
-    const { profile } = conditions;
-    // A plain run that failed is also tried with `typical`. The default of `exec` is `minimal`.
-    return profile === "typical"
-      ? againCommand(plan, "exec", "--profile", profile)
-      : againCommand(plan, "exec");
+    // A plain run is `minimal`, and one that failed is also tried with `typical`. The default of `exec` is the scenario's profile.
+    const { profile = "minimal" } = conditions;
+    const { profile: profileOfScenario = "minimal" } = plan;
+    if (profile === profileOfScenario) return againCommand(plan, "exec");
+    return againCommand(plan, "exec", "--profile", profile);
   }
   if (isEnding && purpose.kind === "varied" && purpose.seed !== "mixed") {
     return againCommand(plan, "exec", "--profile", "varied", "--seed", String(purpose.seed));

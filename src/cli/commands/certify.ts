@@ -162,8 +162,10 @@ export const certifyCommand = declareCommand({
       // The output of a plain run that passed shows nothing of the reason.
       const { plain } = certification;
       const output = plain.result === "passed" ? [] : plain.output;
-      await deliverCertificate(result, output, targets, call);
-      return stopCode ?? verdictCodes[result.verdict];
+      const isWritten = await deliverCertificate(result, output, targets, call);
+      const code = stopCode ?? verdictCodes[result.verdict];
+      // The code of the verdict comes first.
+      return code === exitCode.fine && !isWritten ? exitCode.usage : code;
     } finally {
       // Signals were taken until now, because none must interrupt the writing of the certificate.
       client.release();
@@ -213,6 +215,7 @@ function planOf({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): Cert
     only,
     timeout,
     hasAllFaults: flags.faults === true,
+    profile: ownAssumptions.profile,
     flags: flagsForExec(flags),
     certifyFlags: repeatingFlags,
   };
@@ -239,13 +242,13 @@ function flagsForExec({ now, frozen, tls, cert, key }: CertifyCall["flags"]): st
   return words;
 }
 
-/** Writes the certificate into the file of `--report`, and prints it. */
+/** Writes the certificate into the file of `--report`, and prints it. Resolves to whether the file could be written. */
 async function deliverCertificate(
   result: CertifyResult,
   plainOutput: readonly string[],
   targets: readonly ReportTarget[],
   call: CertifyCall,
-): Promise<void> {
+): Promise<boolean> {
   const { args, flags, io } = call;
   const program = { program: io.program, scenario: args[0] };
   const textIn = (format: ReportFormat) => render(certificateLayout(result, program), format);
@@ -255,6 +258,7 @@ async function deliverCertificate(
     else io.stderr.say(describeFailure(failure, {}));
   }
   io.stdout.write(redactPlainKeys(resultText(result, plainOutput, call)));
+  return failures.length === 0;
 }
 
 /** How many lines of its output are shown of a command that cannot be judged. */

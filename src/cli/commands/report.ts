@@ -84,8 +84,9 @@ export const reportCommand = declareCommand({
 
     const unmet = unmetThresholds(report, flags);
     const failures = unmet.map(({ sentence }) => sentence);
-    const renderOptions = { ...io.stdout.style(), failures, next: `${io.program} certify -- npm test` };
-    io.stdout.write(redactPlainKeys(renderReport(report, format, renderOptions)));
+    const certifyCommand = `${io.program} certify -- npm test`;
+    const text = renderReport(report, format, { ...io.stdout.style(), failures, certifyCommand });
+    io.stdout.write(redactPlainKeys(text));
     if (runsOnGithub(io)) io.stderr.write(redactPlainKeys(githubAnnotations(report, unmet)));
     return unmet.length === 0 ? exitCode.fine : exitCode.threshold;
   },

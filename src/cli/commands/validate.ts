@@ -3,6 +3,7 @@ import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { oneSafeLine, safeOutput } from "../../rules/terminal-text.js";
+import { allKeys, allOrganizations } from "../../scenario/keys/scenario-keys.js";
 import { problemsAt, type ScenarioProblem } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
@@ -109,12 +110,12 @@ function printChecked(
 
 /** What a scenario has, in numbers. */
 function contentsText(scenario: Scenario): string {
-  const organizations = Object.values(scenario.organizations ?? {});
+  // Those of its population, too.
+  const organizations = [...allOrganizations(scenario)].length;
+  const keys = [...allKeys(scenario)].length;
   const endpoints = Object.keys(scenario.endpoints ?? {});
-  let keys = 0;
-  for (const organization of organizations) keys += Object.keys(organization.keys ?? {}).length;
 
-  const counts = [pluralize(organizations.length, "organization"), pluralize(keys, "key")];
+  const counts = [pluralize(organizations, "organization"), pluralize(keys, "key")];
   if (endpoints.length > 0) counts.push(pluralize(endpoints.length, "endpoint"));
   return counts.join(", ");
 }
