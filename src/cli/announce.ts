@@ -21,12 +21,30 @@ import type { StartFlags } from "./shared-flags.js";
 import type { Style } from "./terminal.js";
 
 /** Whether the program that starts the server reads its announcement, a line of JSON, and no person does. */
-export function isForProgram({ json, detach, untilStdinEnds }: StartFlags): boolean {
+function isForProgram({ json, detach, untilStdinEnds }: StartFlags): boolean {
   return json === true || detach === true || untilStdinEnds === true;
 }
 
+/**
+ * Announces a server once everything runs. People read the announcement first, then notes and warnings. For a program it comes last,
+ * because the program may stop reading after it.
+ */
+export async function announce(
+  sandbox: SandboxState,
+  server: RunningServer,
+  call: Pick<CommandCall<StartFlags>, "flags" | "io">,
+  log: Logger,
+  warn: () => Promise<void>,
+): Promise<void> {
+  const { flags } = call;
+  if (!isForProgram(flags)) printAnnouncement(sandbox, server, call, log);
+  noteOpenAddresses(server, flags, log);
+  await warn();
+  if (isForProgram(flags)) printAnnouncement(sandbox, server, call, log);
+}
+
 /** Prints what `start` prints once it accepts requests, and opens the dashboard if the flags ask for it. */
-export function announce(
+function printAnnouncement(
   sandbox: SandboxState,
   server: RunningServer,
   { flags, io }: Pick<CommandCall<StartFlags>, "flags" | "io">,
@@ -60,7 +78,7 @@ export function announce(
 }
 
 /** Notes who can reach the server: a proxy opens a control plane to others that only this machine would reach. */
-export function noteOpenAddresses(server: RunningServer, flags: StartFlags, log: Logger): void {
+function noteOpenAddresses(server: RunningServer, flags: StartFlags, log: Logger): void {
   const { url } = server;
   noteRefusedPort(server, log);
   const { host = "", publicUrl, allowHosts = [] } = flags;

@@ -23,7 +23,12 @@ export async function readLine(argv: readonly string[], io: Io): Promise<Command
   const { argvBeforeDashes, clientCommand } = splitAtDashes(argv);
   // Some editors and chats write a long dash in place of two hyphens.
   const dashed = argvBeforeDashes.find((word) => /^-?[\u2012-\u2015\u2212]/.test(word));
-  if (dashed !== undefined) throw (await import("./wrong-words.js")).longDashError(dashed);
+  if (dashed !== undefined) {
+    const flagName = dashed.replace(/^\P{L}+/u, "");
+    throw usageError(
+      `${quote(dashed)} starts with a long dash, and not with two hyphens. Write --${flagName}.`,
+    );
+  }
 
   const [first] = argvBeforeDashes;
   const hasName = first !== undefined && Object.hasOwn(commands, first);
@@ -37,7 +42,7 @@ export async function readLine(argv: readonly string[], io: Io): Promise<Command
   const short = argvBeforeDashes.find((word) => names.includes(`-${word.replace(/=.*$/, "")}`));
   const mayBeOfClient = command.takesClientCommand === true && clientCommand === undefined;
   if (short !== undefined && !mayBeOfClient) {
-    throw (await import("./wrong-words.js")).singleHyphenError(short);
+    throw usageError(`${quote(short)} starts with one hyphen, and not with two. Write -${short}.`);
   }
 
   // Commander would read the words of a client's command as arguments of ours.
@@ -73,7 +78,10 @@ export async function readCall(
   if (!line.hasName) await requireScenario(args[0], io);
   const [first = ""] = args;
   const isPortInPlace = "port" in command.flags && isPort(first) && !existsSync(resolve(io.cwd, first));
-  if (isPortInPlace) throw (await import("./wrong-words.js")).portError(name, first, io);
+  if (isPortInPlace) {
+    const meant = `${io.program} ${name} --port ${first}`;
+    throw usageError(`${quote(first)} is not a bundled scenario or a file here. Did you mean ${meant}?`);
+  }
   await requireClientCommand(line, args, io);
 
   const onLine = flagsOnLine(command, parser);

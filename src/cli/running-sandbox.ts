@@ -47,4 +47,4 @@ export function docsPlace(page: string, part?: string): string {
 }
 
 /** The address of the documentation in a sandbox that `start` serves. */
-export const servedDocs = `http://${standardHost}${controlPath}/docs`;
+const servedDocs = `http://${standardHost}${controlPath}/docs`;

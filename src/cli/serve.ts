@@ -14,7 +14,7 @@ import { listed, quoteFile } from "../schema/words.js";
 import { openSandbox } from "../server/open-sandbox.js";
 import { serve } from "../server/serve.js";
 import type { ServeOptions } from "../server/serve-options.js";
-import { announce, isForProgram, noteOpenAddresses } from "./announce.js";
+import { announce } from "./announce.js";
 import type { CommandCall } from "./command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
@@ -29,8 +29,7 @@ import { Stops } from "./stops.js";
 // 1. How to stop a part is added to `stops` as soon as it has started: if a later step fails, the part is stopped.
 // 2. The variables of clients are written as soon as the server listens, before anything else is awaited. So they are in their
 //    file before the first request, and a file that cannot be written ends the start.
-// 3. The announcement follows once everything runs. People read it first, then notes and warnings. For a program it comes
-//    last, because the program may stop reading after it.
+// 3. The announcement follows once everything runs.
 
 type StartCall = Pick<CommandCall<StartFlags>, "args" | "flags" | "io">;
 
@@ -146,10 +145,8 @@ async function startServing(opened: OpenedScenario, context: StartContext): Prom
     stops.add(await startWatching({ origin, call, served, sandbox, logger, onReload }));
   }
 
-  if (!isForProgram(flags)) announce(sandbox, server, call, logger);
-  noteOpenAddresses(server, flags, logger);
-  await warnOfScenario(opened, sandbox, startOptions, logger);
-  if (isForProgram(flags)) announce(sandbox, server, call, logger);
+  const warn = () => warnOfScenario(opened, sandbox, startOptions, logger);
+  await announce(sandbox, server, call, logger, warn);
 }
 
 /** Starts the sandbox, or continues the one in the file of `--state`. */

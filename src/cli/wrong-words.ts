@@ -54,24 +54,6 @@ function whatIsMeant(word: string, { program, cwd }: Io): string {
   return file ? ` Did you mean ${quoteFile(file)}?` : "";
 }
 
-/** The error for a port in place of a scenario. */
-export function portError(name: string, port: string, { program }: Io): SandboxError {
-  return usageError(
-    `${quote(port)} is not a bundled scenario or a file here. Did you mean ${program} ${name} --port ${port}?`,
-  );
-}
-
-/** The error for a word that starts with a long dash: some editors and chats write it in place of two hyphens. */
-export function longDashError(word: string): SandboxError {
-  const name = word.replace(/^\P{L}+/u, "");
-  return usageError(`${quote(word)} starts with a long dash, and not with two hyphens. Write --${name}.`);
-}
-
-/** The error for the name of a flag after one hyphen. */
-export function singleHyphenError(word: string): SandboxError {
-  return usageError(`${quote(word)} starts with one hyphen, and not with two. Write -${word}.`);
-}
-
 /** The error for a line that has the command line of a client, and no `--` before it. */
 export function missingDashesError(name: string, args: readonly string[], io: Io): SandboxError {
   const [first = "", ...moreArgs] = args;

@@ -11,7 +11,7 @@ import { usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { type Io, isExecutable } from "../io.js";
 import { installedFile, newFile, readProjectFile, writeProjectFile } from "../project-files.js";
-import { servedDocs } from "../running-sandbox.js";
+import { docsPlace } from "../running-sandbox.js";
 import { asFileArgument, folderScenarioFile } from "../scenario.js";
 import * as shared from "../shared-flags.js";
 
@@ -137,5 +137,5 @@ Read ${installed ?? copy} before you write or change code that calls the relying
 function asStartedHere(text: string): string {
   if (!isExecutable()) return text;
   const withoutNpx = text.replaceAll("npx --no-install ", "");
-  return withoutNpx.replace("`docs/` next to this file", `${servedDocs}/ of a running sandbox`);
+  return withoutNpx.replace("`docs/` next to this file", docsPlace(""));
 }
