@@ -76,7 +76,7 @@ export function missingCommandError(name: string, args: readonly string[], io: I
 /** The error for a line that Commander cannot read. */
 export function parsingError(error: CommanderError, line: CommandLine, io: Io): SandboxError {
   const { name, command, words, clientCommand } = line;
-  const [, option, end] = /^error: unknown option '(-[^'=]*)(=?)/.exec(error.message) ?? [];
+  const [, option, equals] = /^error: unknown option '(-[^'=]*)(=?)/.exec(error.message) ?? [];
   if (option === undefined) {
     // Commander's message as a sentence, with its suggestion in the same line.
     const text = error.message.replace(/^error: /, "").replace(/\n\((.*)\)$/, ". $1");
@@ -88,14 +88,17 @@ export function parsingError(error: CommanderError, line: CommandLine, io: Io): 
   const names = ["--help", "--version"];
   for (const { spec } of Object.values(withVerbose(command.flags))) names.push(longForm(spec));
   // Commander also calls a flag without a value unknown if it has one.
-  if (end === "=" && names.includes(option)) {
+  if (equals === "=" && names.includes(option)) {
     return wrongUsage(name, `${option} accepts no value. Write ${option}, or leave it out.`, io);
   }
   const takesScenario = Object.keys(command.args ?? {}).some((arg) => arg.includes("scenario"));
   if (option === "--scenario" && takesScenario) {
-    const next = words[words.indexOf(option) + 1] ?? "";
-    const scenario = end === "" && /^[^-]/.test(next) ? next : "my.yaml";
-    const example = `${io.program} ${commandLine([name, scenario])}`;
+    // Its value is in the same word, or in the next one.
+    const index = words.findIndex((word) => word.startsWith(option));
+    const [, ownValue] = words[index]?.split("=") ?? [];
+    const scenario = ownValue ?? words[index + 1] ?? "my.yaml";
+    const end = command.takesClientCommand ? " -- …" : "";
+    const example = `${io.program} ${commandLine([name, scenario])}${end}`;
     return wrongUsage(
       name,
       `Unknown option '--scenario'. A scenario is a word without a flag: ${example}`,
