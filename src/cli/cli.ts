@@ -6,7 +6,6 @@ import { type HostIo, type Io, isExecutable, splitAtDashes, wantedErrorForm } fr
 import { readCall, readLine } from "./line.js";
 import { createParser, printProgramHelp } from "./parser.js";
 import { createPrinter } from "./terminal.js";
-import { warnOfVariables } from "./variables.js";
 
 export { setPackageReader } from "../node/package-files.js";
 export type { Io } from "./io.js";
@@ -69,7 +68,6 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
     if (!(error instanceof CommanderError)) throw error;
     throw (await import("./wrong-words.js")).parsingError(error, line, io);
   }
-  await warnOfVariables(command, io);
   const { mode, args, flags } = await readCall(line, parser, io);
   const fullArgv = hasName ? argv : [name, ...argv];
   const code = await command.run({ mode, args, flags, clientCommand: clientCommand ?? [], fullArgv, io });

@@ -10,7 +10,7 @@ import { type Flag, isPort, longForm } from "./flags.js";
 import { type Io, splitAtDashes } from "./io.js";
 import { stdinName } from "./scenario.js";
 import { withVerbose } from "./shared-flags.js";
-import { flagsOfVariables } from "./variables.js";
+import { flagsOfVariables, warnOfVariables } from "./variables.js";
 
 // A command line is read in three steps: `readLine` finds which command it calls, Commander reads the words of the command
 // (`createParser`), and `readCall` finds its mode, and adds the flags that variables set.
@@ -24,7 +24,7 @@ export async function readLine(argv: readonly string[], io: Io): Promise<Command
   // Some editors and chats write a long dash in place of two hyphens.
   const dashed = argvBeforeDashes.find((word) => /^-?[\u2012-\u2015\u2212]/.test(word));
   if (dashed !== undefined) {
-    const flagName = dashed.replace(/^\P{L}+/u, "");
+    const flagName = dashed.replace(/^[-\u2012-\u2015\u2212]+/, "");
     throw usageError(
       `${quote(dashed)} starts with a long dash, and not with two hyphens. Write --${flagName}.`,
     );
@@ -83,6 +83,7 @@ export async function readCall(
     throw usageError(`${quote(first)} is not a bundled scenario or a file here. Did you mean ${meant}?`);
   }
   await requireClientCommand(line, args, io);
+  await warnOfVariables(command, io);
 
   const onLine = flagsOnLine(command, parser);
   // The last mode of a command has no condition. One that declares none has one mode, which reads everything.
