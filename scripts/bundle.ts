@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { CodeSplittingGroup, OutputBundle, Plugin, RolldownOptions } from "rolldown";
+import type { ChunkingContext, CodeSplittingGroup, OutputBundle, Plugin, RolldownOptions } from "rolldown";
 import { rolldown } from "rolldown";
 import { esmExternalRequirePlugin } from "rolldown/plugins";
 import { dts } from "rolldown-plugin-dts";
@@ -30,49 +30,63 @@ const usersPackages = ["msw", "vitest"];
 
 const extensionAlias = { ".js": [".ts", ".js"] };
 
+// A process reads few files: dozens of small ones take longer to find and to compile than to run.
+
 /** Chunks: the first whose test a module passes takes it, with everything that it imports. */
-const inOrder = (groups: CodeSplittingGroup[]) =>
+const inOrder = (groups: (CodeSplittingGroup & { name: string })[]) =>
   groups.map((group, index) => ({ ...group, priority: groups.length - index }));
 
-// An import reads one file: dozens of small ones take longer to find and to link than to run.
 const moduleChunks = inOrder([
   // Handlers for msw and servers read base URLs, and handlers need no server.
   { name: "library", test: /\/src\/(?:index|rules\/base-url)\.ts$/ },
   { name: "server", test: /\/src\/server\/index\.ts$/ },
 ]);
 
-// A start of a bundled scenario reads `core`, `server` and `start`, and the others when it uses them.
-const commonJsChunks = inOrder([
-  {
-    name: "core",
-    test: /(?:\/src\/(?:api\/(?!variation\/words)|rules\/|sandbox\/)|\/src\/(?:library\/real-time|report\/(?:plain-text|shell-words)|scenario\/(?:bundled|problems))\.|^(?!.*node_modules).*\/package\.json$)/,
-  },
-  { name: "farmers", test: /\/src\/farmers\// },
-  {
-    name: "checks",
-    test: /\/src\/scenario\/(?:format\/inputs|interpret|warnings)\.ts$/,
-  },
-  { name: "report", test: /\/src\/report\/report\.ts$/ },
-  { name: "library", test: /\/src\/index\.ts$/ },
-  {
-    name: "server",
-    test: /\/src\/(?:server\/(?:serve|open-sandbox|load-scenario)|node\/(?:files\/(?:scenario-files|lock)|package-files))\.ts$/,
-  },
-  { name: "start", test: /\/src\/cli\/(?:cli|commands\/start)\.ts$/ },
-  {
-    name: "report-layout",
-    test: /\/src\/(?:report\/report-layout|cli\/(?:report\/(?:thresholds|github-annotations|report-files)|files\/output-file))\.ts$/,
-  },
-  { name: "run-command", test: /\/src\/cli\/run\/(?:run-command|command-signals|taken-signals)\.ts$/ },
-  { name: "client-variables", test: /\/src\/cli\/files\/client-variables\.ts$/ },
-  { name: "run-client", test: /\/src\/cli\/run\/(?:run-client|why-no-run)\.ts$/ },
-  { name: "dry-run", test: /\/src\/node\/(?:scenario-warnings|dry-run)\.ts$/ },
-]);
-
 // A page that reads no YAML leaves this file out.
-const pageChunks = [{ name: "yaml", test: /\/node_modules\/yaml\// }];
+const pageChunks = inOrder([{ name: "yaml", test: /\/node_modules\/yaml\// }]);
 
-const chunks = { esm: moduleChunks, cjs: commonJsChunks, page: pageChunks };
+/** The starts of a process in CommonJS: what each of them imports before it runs. */
+const starts = {
+  // Handlers for msw read base URLs, and need no server.
+  library: [entries.index, "src/rules/base-url.ts"],
+  // The commands that people and tests start again and again.
+  command: ["src/cli/commands/start.ts", "src/cli/commands/exec.ts", "src/cli/commands/keys.ts"],
+};
+
+/** A chunk for what both starts import, and one for what else each of them does. */
+function chunksOfStarts(root: string): CodeSplittingGroup[] {
+  const imported = new Map<string, Set<string>>();
+  const isOf = (start: keyof typeof starts, id: string, context: ChunkingContext) => {
+    const files = starts[start].map((file) => join(root, file));
+    const ids = imported.get(start) ?? importedBy(files, context);
+    imported.set(start, ids);
+    return ids.has(id);
+  };
+  const chunk = (name: string, of: readonly (keyof typeof starts)[], priority: number) => ({
+    name: (id: string, context: ChunkingContext) => (of.every((one) => isOf(one, id, context)) ? name : null),
+    debugName: name,
+    priority,
+  });
+  return [
+    chunk("core", ["library", "command"], 2),
+    chunk("library", ["library"], 1),
+    chunk("command", ["command"], 0),
+  ];
+}
+
+/** The modules that files import before they run, themselves among them. Throws if one of the files is gone. */
+function importedBy(files: readonly string[], context: ChunkingContext): Set<string> {
+  const gone = files.filter((file) => context.getModuleInfo(file) === null);
+  if (gone.length > 0) throw new Error(`Failed to bundle: no module is ${gone.join(" or ")}`);
+  const ids = new Set(files);
+  // A set also visits what is added meanwhile.
+  for (const id of ids) {
+    for (const next of context.getModuleInfo(id)?.importedIds ?? []) ids.add(next);
+  }
+  return ids;
+}
+
+const namedChunks = { esm: moduleChunks, page: pageChunks };
 
 const resolutionIn = (root: string) => ({
   mainFields: ["module", "main"],
@@ -99,10 +113,8 @@ export async function bundle(kind: "esm" | "cjs" | "page", { root, entries, into
       ...(kind === "esm"
         ? []
         : [{ name: "without-waiting", transform: (code: string) => withoutWaiting(code, isPage) }]),
-      ...(kind === "cjs" ? [readLate] : []),
       // For bundlers: a `require` made with `import.meta.url` fails in CommonJS. Only unused code of Express keeps one.
       ...(kind === "esm" ? [esmExternalRequirePlugin({ external: [/^node:/, ...builtinModules] })] : []),
-      inAscii,
     ],
   });
   const { output } = await bundled.write({
@@ -112,13 +124,18 @@ export async function bundle(kind: "esm" | "cjs" | "page", { root, entries, into
     minify: {
       compress: true,
       mangle: { toplevel: false, keepNames: { class: true, function: false } },
-      codegen: { removeWhitespace: isPage },
+      // V8 keeps a byte for each character of an ASCII text, otherwise two.
+      codegen: { removeWhitespace: isPage, asciiOnly: true },
     },
     polyfillRequire: false,
     comments: { annotation: true, jsdoc: false, legal: false },
-    codeSplitting: { groups: chunks[kind] },
+    codeSplitting: { groups: kind === "cjs" ? chunksOfStarts(root) : namedChunks[kind] },
   });
   await bundled.close();
+  // A file of a group's test may have moved.
+  const names = output.map((chunk) => chunk.name);
+  const empty = kind === "cjs" ? [] : namedChunks[kind].filter(({ name }) => !names.includes(name));
+  if (empty.length > 0) throw new Error(`Failed to bundle: nothing is in ${empty[0]?.name}`);
   // Of a module for bundlers, which cannot wait when they make CommonJS.
   const waiting = join(into, "msw.js");
   if (kind === "esm") {
@@ -189,43 +206,3 @@ function withoutWaiting(code: string, isImported: boolean): string {
   const start = isImported ? `import * as loaded from "${name}";\n` : "";
   return start + code.replace("await usersPackage(", "usersPackage(").replace(load, `() => ${loaded}`);
 }
-
-/**
- * Reads these chunks of CommonJS when they are first used: most runs never need them. Chunks export values, not getters, of
- * which a start would compile hundreds: no binding changes after its module has run.
- */
-const readLate: Plugin = {
-  name: "read-late",
-  renderChunk(code, { isEntry }) {
-    // Tests may replace a property of an entry point, so `createSandbox` has no getter.
-    const names = isEntry ? "farmers|checks" : "farmers|checks|library|report";
-    const late = new RegExp(`^const (\\w+) = (require\\("\\./(?:${names})-[^"]+"\\));$`, "gm");
-    return [...code.matchAll(late)].reduce(
-      (text, [line, name, required]) =>
-        text
-          .replaceAll(`${name}.`, `${name}().`)
-          .replaceAll(
-            /^exports\.(\w+) = (\w+\(\)\.\w+);$/gm,
-            'Object.defineProperty(exports, "$1", { enumerable: true, get: () => $2 });',
-          )
-          .replace(line, `let ${name}_read;\nconst ${name} = () => (${name}_read ??= ${required});`),
-      code.replaceAll(exportedGetter, "exports.$1 = $2;"),
-    );
-  },
-};
-
-const exportedGetter =
-  /^Object\.defineProperty\(exports, ["'](.+)["'], \{\s+enumerable: true,\s+get: function ?\(\) \{\s+return ([\w$]+);\s+\}\s+\}\);$/gm;
-
-/** Writes characters beyond ASCII as escapes: V8 keeps a byte for each character of such a text, otherwise two. */
-const inAscii: Plugin = {
-  name: "in-ascii",
-  // Not before: the minifier undoes it.
-  generateBundle(_options, output) {
-    for (const chunk of Object.values(output)) {
-      if (chunk.type !== "chunk") continue;
-      const ascii = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`;
-      chunk.code = chunk.code.replaceAll(/[^\0-\x7f]/g, ascii);
-    }
-  },
-};

@@ -1,4 +1,4 @@
-import type * as flag from "./flags/flag.js";
+import type * as flag from "./flags.js";
 import type { Io } from "./io.js";
 
 /** A call of a command: the command line and the variables of the user, as the command gets them. */
@@ -54,6 +54,18 @@ export interface CliCommand<Flags extends flag.FlagSet = flag.FlagSet, ModeName 
   run(call: CommandCall<flag.FlagValues<Flags>, ModeName>): Promise<number | void>;
 }
 
+/** A command line in its parts, and the command that it calls. */
+export interface CommandLine {
+  readonly name: string;
+  readonly command: CliCommand;
+  /** Whether the line has the name of the command: one without it calls the default command. */
+  readonly hasName: boolean;
+  /** The words of the command, without its name and without the command line of a client. */
+  readonly words: readonly string[];
+  /** The command line of a client, after `--`; `undefined` without `--`. */
+  readonly clientCommand: readonly string[] | undefined;
+}
+
 /** Infers the types of the flags and modes for `run`. */
 export function declareCommand<Flags extends flag.FlagSet, ModeName extends string>(
   command: CliCommand<Flags, ModeName> & {
@@ -62,9 +74,4 @@ export function declareCommand<Flags extends flag.FlagSet, ModeName extends stri
   },
 ): CliCommand<Flags, ModeName> {
   return command;
-}
-
-/** The modes of a command. One that declares none has one mode, which reads everything. */
-export function modesOf(name: string, { flags, modes }: CliCommand): readonly Mode[] {
-  return modes ?? [{ name, flags: Object.keys(flags) }];
 }

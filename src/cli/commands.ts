@@ -20,3 +20,7 @@ export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   openapi: async () => (await import("./commands/schemas.js")).openapiCommand,
   schema: async () => (await import("./commands/schemas.js")).schemaCommand,
 };
+
+export function loadCommand(name: string): Promise<CliCommand> {
+  return commands[name]?.() as Promise<CliCommand>; // callers have a name of the table
+}

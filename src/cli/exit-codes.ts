@@ -46,12 +46,9 @@ interface ErrorForm {
 export function describeFailure(error: unknown, form: ErrorForm): string {
   const text = failureText(error, form.verbose ?? false);
   if (!form.json) return text;
-  return `${JSON.stringify({ error: { code: failureCode(error), message: text.trimEnd() } })}\n`;
-}
-
-function failureCode(error: unknown): string {
-  if (error instanceof SandboxError) return error.code;
-  return isMachineLimit(error) ? "machine" : "defect";
+  let code: string = isMachineLimit(error) ? "machine" : "defect";
+  if (error instanceof SandboxError) code = error.code;
+  return `${JSON.stringify({ error: { code, message: text.trimEnd() } })}\n`;
 }
 
 function failureText(error: unknown, verbose: boolean): string {

@@ -1,16 +1,14 @@
-import { once } from "node:events";
+import { on, once } from "node:events";
 import { accessSync, constants as fileConstants } from "node:fs";
 import { constants } from "node:os";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ReadStream } from "node:tty";
 import { fileFailure } from "../node/files/write-file.js";
 import { longestTimer } from "../node/timers.js";
-import { isExecutable } from "./executable.js";
 import { describeFailure, exitCode, usageError } from "./exit-codes.js";
-import { isOn } from "./flags/readers.js";
-import { type KeyPresses, openKeyboard } from "./keyboard.js";
-import { createOutput } from "./output/process-output.js";
-import type { Output, Printer } from "./output/terminal.js";
+import { isOn } from "./flags.js";
+import type { Output, Printer } from "./terminal.js";
 
 // Three ways to end: a server stops at a signal (`stopSignal`), or as if one had come (`stopProcess`). A command that runs other programs
 // takes the signals itself (`takeSignals`), and ends the process when it has written its report (`endSoon`).
@@ -46,13 +44,13 @@ export interface Io {
 export type HostIo = Omit<Io, "program" | "stdout" | "stderr"> &
   Readonly<Record<"stdout" | "stderr", Output>>;
 
-/** The arguments of this program, and after `--` the command line of a client. */
+/** The arguments of this program, and the command line of a client after `--`; `undefined` without `--`. */
 export function splitAtDashes(argv: readonly string[]): {
   readonly argvBeforeDashes: readonly string[];
-  readonly clientCommand: readonly string[];
+  readonly clientCommand: readonly string[] | undefined;
 } {
   const index = argv.indexOf("--");
-  if (index === -1) return { argvBeforeDashes: argv, clientCommand: [] };
+  if (index === -1) return { argvBeforeDashes: argv, clientCommand: undefined };
   return { argvBeforeDashes: argv.slice(0, index), clientCommand: argv.slice(index + 1) };
 }
 
@@ -95,7 +93,12 @@ export function processIo(process: NodeJS.Process): HostIo {
     });
   });
 
-  const cwd = workingFolder(process);
+  let cwd: string | undefined;
+  try {
+    cwd = process.cwd();
+  } catch {
+    // It was deleted.
+  }
   return {
     stdout,
     stderr,
@@ -112,7 +115,13 @@ export function processIo(process: NodeJS.Process): HostIo {
     stopSignal: () => createStopSignal(process),
     // Only the listeners are called: on Windows, a signal ends a process immediately.
     stopProcess: () => void process.emit("SIGTERM", "SIGTERM"),
-    takeSignals: (listener) => takeSignals(process, listener),
+    takeSignals(listener) {
+      const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
+      for (const name of signals) process.on(name, listener);
+      return () => {
+        for (const name of signals) process.off(name, listener);
+      };
+    },
     endSoon: () => endSoon(process),
     wait: waitFor,
     keyPresses: () => openKeyboard(process.stdin),
@@ -127,15 +136,6 @@ async function waitFor(milliseconds: number, signal: AbortSignal): Promise<void>
     await sleep(Math.min(timeLeft, longestTimer), undefined, { signal }).catch(() => {});
     timeLeft -= longestTimer;
   } while (timeLeft > 0 && !signal.aborted);
-}
-
-/** `undefined` if it was deleted. */
-function workingFolder(process: NodeJS.Process): string | undefined {
-  try {
-    return process.cwd();
-  } catch {
-    return undefined;
-  }
 }
 
 /** The script of this process, if the system can run it. */
@@ -165,14 +165,6 @@ function createStopSignal(process: NodeJS.Process): AbortSignal {
   return stopping.signal;
 }
 
-function takeSignals(process: NodeJS.Process, listener: (signal: NodeJS.Signals) => void): () => void {
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
-  for (const name of signals) process.on(name, listener);
-  return () => {
-    for (const name of signals) process.off(name, listener);
-  };
-}
-
 /** The process ends at most this long after the request to stop: open requests have 2 seconds. */
 const stopWithinMs = 2500;
 
@@ -180,4 +172,79 @@ function endSoon(process: NodeJS.Process): void {
   const timer = setTimeout(() => process.exit(), stopWithinMs);
   // A process that has nothing left to do ends before.
   timer.unref();
+}
+
+/**
+ * The output of this process. What cannot be written is dropped, and the next text is tried again; but once a write has failed,
+ * nobody counts as reader. Reports the first failure that is not a closed pipe.
+ */
+function createOutput(stream: NodeJS.WriteStream, reportFailure: (error: unknown) => void): Output {
+  let hasFailed = false;
+  let hasReported = false;
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    hasFailed = true;
+    // A reader that has enough (`| head`) closes the pipe.
+    const isClosedByReader = error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
+    if (isClosedByReader || hasReported) return;
+    hasReported = true;
+    reportFailure(error);
+  });
+
+  return {
+    isTTY: stream.isTTY,
+    // Windows are resized, so it is read each time. Some terminals report 0 for unknown.
+    get columns() {
+      return stream.columns || undefined;
+    },
+    write: (text, done) => stream.write(text, done),
+    async waitForReader(until) {
+      const mustWait = stream.writableNeedDrain && !hasFailed && !until.aborted;
+      if (mustWait) {
+        // A failed stream or an abort rejects, which also ends the wait.
+        await once(stream, "drain", { signal: until }).catch(() => {});
+      } else {
+        // The event loop needs a turn to handle signals.
+        await new Promise(setImmediate);
+      }
+      return !hasFailed;
+    },
+  };
+}
+
+/** The keyboard of a terminal, until it is closed. */
+export interface KeyPresses {
+  /** Resolves to the character of the next key, or to a name such as `return`, `space`, `left` or `ctrl-c`. */
+  readonly next: () => Promise<string>;
+  readonly close: () => void;
+}
+
+/** Listens to the keyboard of a terminal; `undefined` if the input is none. */
+async function openKeyboard(input: ReadStream): Promise<KeyPresses | undefined> {
+  if (input.isTTY !== true) return undefined;
+  const { emitKeypressEvents } = process.getBuiltinModule("node:readline");
+  emitKeypressEvents(input);
+  input.setRawMode(true);
+  // Keeps keys in order that are pressed before they are read.
+  const presses = on(input, "keypress");
+  input.resume();
+  return {
+    async next() {
+      // Once it is closed, the value is missing.
+      const { value = [] } = await presses.next();
+      const [text = "", key = {}] = value as [string?, { name?: string; ctrl?: boolean }?];
+      if (key.ctrl === true) return `ctrl-${key.name}`;
+      return key.name ?? text;
+    },
+    close() {
+      presses.return?.();
+      input.setRawMode(false);
+      // Reading a terminal keeps the process alive.
+      input.pause();
+    },
+  };
+}
+
+/** Whether this program is the single executable. */
+export function isExecutable(): boolean {
+  return process.getBuiltinModule("node:sea")?.isSea() ?? false;
 }

@@ -3,7 +3,7 @@ import addFormats from "ajv-formats";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../test/support/property-seed.js";
-import { farmerFeatures, farmerRow } from "../cli/output/farmer-formats.js";
+import { farmerFeatures, farmerRow } from "../cli/commands/fixtures.js";
 import { nodePlatform } from "../node/platform.js";
 import { farmerLocaleChoices, farmerLocales } from "../rules/farmer-locales.js";
 import { day } from "../rules/time.js";

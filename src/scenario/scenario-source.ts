@@ -19,8 +19,6 @@ export interface NamedScenario {
 export interface LoadedScenario extends NamedScenario {
   /** Absolute paths of its files, including those it extends; empty for a bundled scenario. */
   readonly files: readonly string[];
-  /** The text of standard input, if the scenario is from there. */
-  readonly piped?: string;
 }
 
 /**

@@ -177,7 +177,7 @@ test("R46 a key of the command line is shown nowhere", async () => {
   expect(stdout + stderr).not.toContain(key);
 });
 
-test("a certificate that cannot be written is an error before the first run, or keeps the exit code of the verdict", async () => {
+test("a certificate that cannot be written is an error before the first run, and after the last one an exit code of 2 if the client passed", async () => {
   const cwd = temporaryFolder();
   mkdirSync(join(cwd, "folder.json"));
   const certified = (file: string, ...command: readonly string[]) =>
@@ -191,7 +191,7 @@ test("a certificate that cannot be written is an error before the first run, or 
     ${sending("ACTIVE", "LIVE", "REVOKED", "EXPIRED", "RATE_LIMITED")}`;
   const after = await certified("late.json", process.execPath, "-e", makesFolder);
   expect([after.code, after.stdout]).toEqual([
-    0,
+    2,
     expect.stringMatching(/^Passed \(only varied\.1\): 2 checks\. /),
   ]);
   expect(after.stderr).toContain('Failed to write the certificate to "late.json": it is a directory.');

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { propertySeed } from "../support/property-seed.js";
 import { reportedIn } from "../support/report-file.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -119,4 +119,16 @@ end(one, own);`,
     expect(seeds).toHaveLength(3);
     expect(seeds).toEqual(expect.arrayContaining([null, 7, 6]));
   });
+});
+
+test("start --watch in a run says that the scenario came from the run, and names no file to write", async () => {
+  const file = "version: 1\norganizations: { b: { type: bank, keys: { main: { environment: test } } } }\n";
+  const code = `
+const words = ["start", "--watch", "--port", "0", "--json", "--until-stdin-ends"];
+const child = spawn(SVC_SANDBOX_BIN, words, { stdio: ["pipe", "pipe", "inherit"] });
+child.stdout.once("data", () => child.stdin.end());
+await new Promise((resolve) => child.once("close", resolve));`;
+  const { stderr } = await run(code, ["my.yaml", "--min-coverage", "0"], { "my.yaml": file });
+  expect(stderr).toContain("Nothing to watch: the scenario came from the run");
+  expect(stderr).not.toContain("show my.yaml");
 });

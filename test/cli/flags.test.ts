@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { describe, expect, it, test } from "vitest";
 import { commands } from "../../src/cli/commands.js";
 import { runCli, serve } from "../support/run-cli.js";
@@ -169,4 +170,38 @@ test("start and exec note a port that fetch refuses", async () => {
   expect(stderr.text()).toMatch(note);
   const ran = await execHere(["active", "--port", "10080", "--min-coverage", "0", "--", "true"]);
   expect(ran.stderr).toMatch(note);
+});
+
+test.each([
+  [["start", "--https"], "Did you mean --tls?"],
+  [["start", "--format", "json"], "Did you mean --json?"],
+  [["start", "-w"], "Did you mean --watch?"],
+  [["start", "-port", "4748"], "Write --port."],
+  [["start", "--scenario", "mine.yaml"], "a word without a flag: svc-sandbox start mine.yaml"],
+  [["init", "vitest"], "Did you mean svc-sandbox init --client vitest?"],
+  [["init", "--client", "Vitest"], 'Did you mean "vitest"?'],
+  [["init", "--client", "golang"], 'Did you mean "go"?'],
+  [["lint", "mine.yaml"], "Did you mean svc-sandbox validate?"],
+  [["explain", "401"], '"401" is a status. Name a key, such as revoked,'],
+  [["explain", "mine.yaml", "main"], "Did you mean svc-sandbox explain main mine.yaml?"],
+  [["explain", "SVC_KEY_REVOKED", "key-states"], "ref: svc-sandbox explain revoked."],
+])("%j says what is meant", async (argv, hint) => {
+  const cwd = temporaryFolder();
+  const { code, stderr } = await runCli(argv, { cwd });
+  expect([code, stderr.replace(/\s+/g, " ")]).toEqual([2, expect.stringContaining(hint)]);
+  expect(readdirSync(cwd)).toEqual([]);
+});
+
+test.each([[["start", "--delay", "3"]], [["start", "--set", "a=b"]], [["help", "me"]]])(
+  "%j is near to nothing, so no guess is shown",
+  async (argv) => {
+    const cwd = temporaryFolder({ "my.yaml": "version: 1\norganizations: {}\n" });
+    const { code, stderr } = await runCli(argv, { cwd });
+    expect([code, stderr]).toEqual([2, expect.not.stringContaining("Did you mean")]);
+  },
+);
+
+test("without --, a flag with one hyphen may be one of the client's command", async () => {
+  const { stderr } = await runCli(["exec", "mvn", "-quiet", "test"]);
+  expect(stderr).not.toContain("one hyphen");
 });

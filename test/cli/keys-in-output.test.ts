@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { KeyFinder } from "../../src/cli/run/key-finder.js";
+import { KeyFinder } from "../../src/cli/client-output.js";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
 import { unknownSecret } from "../../src/scenario/keys.js";

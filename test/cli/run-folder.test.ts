@@ -12,7 +12,7 @@ import fs, {
 } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { openRunFolder } from "../../src/cli/run/run-folder.js";
+import { openRunFolder } from "../../src/cli/run-folder.js";
 import { createSandbox, type Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
 import { nodePlatform } from "../../src/node/platform.js";

@@ -6,8 +6,8 @@ import { runCli } from "../support/run-cli.js";
 import { listening, served } from "../support/servers.js";
 
 const standard = vi.hoisted(() => ({ host: "" }));
-vi.mock("../../src/cli/control-address.js", async (original) => ({
-  ...(await original<typeof import("../../src/cli/control-address.js")>()),
+vi.mock("../../src/cli/running-sandbox.js", async (original) => ({
+  ...(await original<typeof import("../../src/cli/running-sandbox.js")>()),
   get standardHost() {
     return standard.host;
   },

@@ -128,3 +128,11 @@ test.runIf(process.platform !== "win32").each([
   const says = /pipe\.yaml": it is a pipe; use - for a scenario from stdin\./;
   expect([code, stderr]).toEqual([expected, expect.stringMatching(says)]);
 });
+
+test("the organizations and keys of a population count", async () => {
+  const cwd = temporaryFolder({
+    "my.yaml": "version: 1\npopulation: { organizations: 100, keys_per_organization: 10 }\n",
+  });
+  const { stdout } = await runCli(["validate", "my.yaml"], { cwd });
+  expect(stdout).toBe("ok  my.yaml  100 organizations, 1000 keys\n");
+});

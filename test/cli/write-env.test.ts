@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { writeEnvFile } from "../../src/cli/files/env-file.js";
+import { writeEnvFile } from "../../src/cli/env-file.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const onUnix = test.runIf(process.platform !== "win32");
@@ -136,6 +136,13 @@ test.each([" ", "  ", "\t "])(
     expect(written(".env", text)).toBe(`SVC_API_KEY=SVC_test_1${spaces}# mine\nA=${spaces}# none\n`);
   },
 );
+
+test("a value whose quotes end before it does is replaced as a whole", () => {
+  expect(written(".env", 'SVC_API_KEY="old"/v1 # mine\nA="1"2\n')).toBe(
+    'SVC_API_KEY=SVC_test_1 # mine\nA="1"2\n',
+  );
+  expect(written(".env", 'SVC_API_KEY="old"# mine\n')).toBe("SVC_API_KEY=SVC_test_1# mine\n");
+});
 
 test("a variable in the first line is set there, also after a byte order mark", () => {
   expect(written(".env", "\uFEFFSVC_API_KEY=old\nA=1\n")).toBe("\uFEFFSVC_API_KEY=SVC_test_1\nA=1\n");

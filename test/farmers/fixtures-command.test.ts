@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { farmerRow } from "../../src/cli/output/farmer-formats.js";
+import { farmerRow } from "../../src/cli/commands/fixtures.js";
 import { createSandbox, type Farmer, type Sandbox } from "../../src/index.js";
 import { runCli } from "../support/run-cli.js";
 import { startBin } from "../support/running-command.js";

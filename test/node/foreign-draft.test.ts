@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { writeWholeFile } from "../../src/cli/files/output-file.js";
+import { writeWholeFile } from "../../src/cli/output-files.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // In a shared folder, the system does not let one user remove the file of another; `rmSync` then tries whether it is a folder.

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import tty from "node:tty";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { type CommandOptions, runCommand } from "../../src/cli/run/run-command.js";
-import { processEnd, SharedListener } from "../../src/cli/run/shared-listener.js";
-import { TakenSignals } from "../../src/cli/run/taken-signals.js";
+
+import { processEnd, SharedListener } from "../../src/cli/process-events.js";
+import { type CommandOptions, runCommand, TakenSignals } from "../../src/cli/run-command.js";
 import { bundle } from "../support/bundle.js";
 import { root } from "../support/pages.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -33,7 +33,7 @@ async function runOnWindows(commands: readonly (readonly string[])[]): Promise<s
     gradlew: "#!/bin/sh\n",
     "gradlew.BAT": "",
     "program.mjs": program,
-    "run-command.mjs": await bundle(join(root, "src/cli/run/run-command.ts"), "node"),
+    "run-command.mjs": await bundle(join(root, "src/cli/run-command.ts"), "node"),
   });
   mkdirSync(join(cwd, "quoted folder"));
   for (const name of ["my.tool", "my.tool.CMD"]) writeFileSync(join(cwd, "quoted folder", name), "");

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { writeReportFile, writeWholeFile } from "../../src/cli/files/output-file.js";
+import { writeReportFile, writeWholeFile } from "../../src/cli/output-files.js";
 import { isMachineLimit, makeFolder, replaceFile } from "../../src/node/files/write-file.js";
 import { startServer } from "../../src/server/index.js";
 import { runCli } from "../support/run-cli.js";

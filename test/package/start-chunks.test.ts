@@ -12,24 +12,19 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Why a start may read each of them. */
 const reasons = {
-  core: "the rules, the states and the responses",
-  library: "createSandbox, and the folder of a run",
+  core: "what commands and createSandbox import: the rules, the states and the responses",
+  library: "createSandbox, the reader of YAML, and its checks",
   server: "the sockets",
-  start: "the command line, with its flags",
-  checks: "the reader of YAML, with its checks",
-  "dry-run": "runs a scenario's timeline and story once, and finds what is usually a mistake",
-  exec: "the command exec",
-  "client-variables": "the variables that the command gets",
-  "run-command": "starts the user's command",
-  "run-client": "runs the user's command, whose processes append their requests to a folder",
-  report: "counts and advice",
-  "report-layout": "what every format of a report shows, its text, what it must reach, and its files",
+  command: "what only commands import: the server, and what start, exec and keys do",
+  commands: "the names of the commands",
+  "load-scenario": "loadScenario",
+  "scenario-warnings": "runs a scenario's timeline and story once, and finds what is usually a mistake",
   "users-package": "tells which package of the user is missing",
 };
 
 type Chunk = keyof typeof reasons;
 
-const command: readonly Chunk[] = ["core", "server", "start"];
+const command: readonly Chunk[] = ["core", "command", "commands"];
 const yaml = "version: 1\norganizations: { bank: { type: bank, keys: { main: { environment: test } } } }\n";
 
 /** Writes the files that a process has required when it ends. */
@@ -65,11 +60,10 @@ async function startedWith(...argv: string[]): Promise<string[]> {
   return files();
 }
 
-/** What a packed package would bring into a file that every start reads, by a sign of it. */
+/** What would slow down every start of a bundled scenario, by a sign of it. */
 const heavy = {
   checks: /sort the steps by time/,
   yaml: /YAMLParseError/,
-  farmers: /c_1938/,
   express: /x-powered-by/,
 };
 
@@ -101,23 +95,19 @@ const without = ["cli", "index", "msw", "node", "rolldown-runtime"];
 const served = ["--port", "0", "--json", "--log", "off"];
 test.each<[string, readonly Chunk[], () => Promise<string[]> | string[]]>([
   ["start", command, () => startedWith("start", "key-states", ...served)],
-  ["start my.yaml", [...command, "checks", "dry-run"], () => startedWith("start", "my.yaml", ...served)],
   [
-    "exec -- true",
-    [
-      ...command,
-      "client-variables",
-      "exec",
-      "library",
-      "report",
-      "report-layout",
-      "run-command",
-      "run-client",
-    ],
-    () => startedWith("exec", "--", "true"),
+    "start my.yaml",
+    [...command, "library", "scenario-warnings"],
+    () => startedWith("start", "my.yaml", ...served),
   ],
+  ["exec -- true", command, () => startedWith("exec", "--", "true")],
+  ["keys", command, () => startedWith("keys", "key-states")],
   ['require("svc-sandbox")', ["core", "library"], () => required("svc-sandbox")],
-  ['require("svc-sandbox/node")', ["core", "library", "server"], () => required("svc-sandbox/node")],
+  [
+    'require("svc-sandbox/node")',
+    ["core", "library", "command", "load-scenario"],
+    () => required("svc-sandbox/node"),
+  ],
   ['require("svc-sandbox/msw")', ["core", "library", "users-package"], () => required("svc-sandbox/msw")],
   ['import "svc-sandbox"', ["library"], () => imported(join(root, "dist/esm/index.js"))],
   ['import "svc-sandbox/msw"', ["library", "users-package"], () => imported(join(root, "dist/esm/msw.js"))],
@@ -126,7 +116,7 @@ test.each<[string, readonly Chunk[], () => Promise<string[]> | string[]]>([
   const chunks = new Set(files.map(chunkOf).filter((name) => !without.includes(name)));
   expect([...chunks].sort()).toEqual([...list].sort());
   for (const file of files) expect([file, slowInFile(file)]).toEqual([file, []]);
-  const early = list.includes("checks") ? [] : files.filter((file) => file.includes("/cjs/"));
+  const early = list.includes("library") ? [] : files;
   for (const [what, sign] of Object.entries(heavy)) {
     expect([what, early.filter((file) => sign.test(readFileSync(file, "utf8")))]).toEqual([what, []]);
   }

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { githubAnnotations } from "../../src/cli/report/github-annotations.js";
-import { unmetThresholds } from "../../src/cli/report/thresholds.js";
+import { githubAnnotations, unmetThresholds } from "../../src/cli/report.js";
 import { createSandbox, type Report, type Scenario } from "../../src/index.js";
 import { mergeReports } from "../../src/report/merge-reports.js";
 import { parseReport } from "../../src/report/read-report.js";
@@ -16,6 +15,7 @@ import { converse } from "../support/raw-socket.js";
 import { runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
 import { served } from "../support/servers.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { elementsOf } from "./xml-elements.js";
 
 const clean = createSandbox().report();
@@ -262,6 +262,9 @@ test("a client that covers every promised outcome has no advice, and is pointed 
   const text = renderReport(report, "text");
   expect(text).toMatch(new RegExp(`\n${coverageText(promisedCount)}\\. No advice; \\d notes\\.\n$`));
   expect(text).toMatch(/^Every promised outcome is covered\.$/m);
+  const cwd = temporaryFolder({ "full.json": renderReport(report, "json") });
+  const { stdout } = await runCli(["report", "full.json"], { cwd });
+  expect(stdout).toMatch(/^Every promised outcome is covered\. Next: svc-sandbox certify -- npm test$/m);
   expect(unmetThresholds(report, { minCoverage: 100, failOn: "warning" })).toEqual([]);
   sandbox.faults.set([{ then: { status: 503 } }]);
   await sandbox.fetch(`https://any.example${mePath}`);

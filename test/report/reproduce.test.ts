@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { clientEnvironment } from "../../src/cli/files/client-variables.js";
+import { clientEnvironment } from "../../src/cli/env-file.js";
 import type { Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
 import { clientReport } from "../../src/report/report.js";

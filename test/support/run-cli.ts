@@ -1,8 +1,8 @@
 import { Readable, type Writable } from "node:stream";
 import { onTestFinished } from "vitest";
 import { cli } from "../../src/cli/cli.js";
-import type { KeyPresses } from "../../src/cli/keyboard.js";
-import type { Output } from "../../src/cli/output/terminal.js";
+import type { KeyPresses } from "../../src/cli/io.js";
+import type { Output } from "../../src/cli/terminal.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 export interface RunOptions {

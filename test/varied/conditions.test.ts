@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { headerPairs } from "../../src/api/http-messages.js";
 import words from "../../src/api/variation/words.json" with { type: "json" };
-import { faultsOn } from "../../src/cli/run/fault-flag.js";
+import { faultsOn } from "../../src/cli/commands/exec.js";
 import { startInNode } from "../../src/node/platform.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { KeyInJson } from "../../src/cli/output/key-rows.js";
+import type { KeyInJson } from "../../src/cli/key-rows.js";
 import { createSandbox, parseScenario, type Sandbox } from "../../src/index.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";

@@ -1,3 +1,4 @@
+import type { Profile } from "../../rules/assumptions.js";
 import { asksFor, type Check, seedIn } from "./check.js";
 
 /** What a call of certify asks for: its flags, read. */
@@ -14,6 +15,8 @@ export interface CertifyPlan {
   readonly allow: readonly string[];
   /** Those that the given scenario sets: no run varies them. */
   readonly ownAssumptions?: readonly string[];
+  /** The profile of the given scenario, which `exec` uses without `--profile`. */
+  readonly profile?: Profile | undefined;
   /** The key whose requests are rejected to find resends, if the client sends it and it fits. */
   readonly defaultKey: string | undefined;
   /** The flags of the call that each command needs which shows a problem again, such as `--now`. */

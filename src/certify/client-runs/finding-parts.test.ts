@@ -19,12 +19,15 @@ test("the command of a mixed run has its seed, which its name lacks", () => {
   }
 });
 
-test("the command of a plain run that differs only in its profile has the profile", () => {
+test("the command of a plain run has its profile, unless exec takes the same from the scenario", () => {
   const purpose = { kind: "plain" } as const;
-  const commandWith = (profile: "minimal" | "typical") =>
-    againCommandOfRun({ purpose, result: "failed", conditions: { profile } }, plan).join(" ");
+  const commandWith = (profile: "minimal" | "typical", of = plan) =>
+    againCommandOfRun({ purpose, result: "failed", conditions: { profile } }, of).join(" ");
   expect(commandWith("typical")).toBe("exec --profile typical --now 0");
   expect(commandWith("minimal")).toBe("exec --now 0");
+  const ofTypical: CertifyPlan = { ...plan, profile: "typical" };
+  expect(commandWith("typical", ofTypical)).toBe("exec --now 0");
+  expect(commandWith("minimal", ofTypical)).toBe("exec --profile minimal --now 0");
 });
 
 const ofNode = [

@@ -30,9 +30,11 @@ export function againCommandOfRun(
     return againCommand(plan, "exec", "--profile", "varied", "--seed", String(purpose.seed));
   }
   if (isByExec && purpose.kind === "plain") {
-    // A plain run that failed is also tried with `typical`.
-    const profile = conditions.profile === "typical" ? ["--profile", "typical"] : [];
-    return againCommand(plan, "exec", ...profile);
+    // A plain run is `minimal`, and one that failed is also tried with `typical`. The default of `exec` is the scenario's profile.
+    const { profile = "minimal" } = conditions;
+    const { profile: profileOfScenario = "minimal" } = plan;
+    if (profile === profileOfScenario) return againCommand(plan, "exec");
+    return againCommand(plan, "exec", "--profile", profile);
   }
   const words = ["--only", nameOf(purpose)];
   // The name of the mixed run does not have its seed.

@@ -1,27 +1,45 @@
 import { availableParallelism, constants } from "node:os";
 import { apiVersion } from "../../api/openapi.js";
+import { assumptionsKeptFromVarying } from "../../api/variation/vary.js";
 import { type CertifyResult, certifyResultOf } from "../../certify/certificate/certificate.js";
+import { certificateLayout } from "../../certify/certificate/certificate-layout.js";
+import { certificateText } from "../../certify/certificate/certificate-text.js";
 import { certify } from "../../certify/certify.js";
+import type { CertifyPlan } from "../../certify/checks/plan.js";
+import { findUnknownOnly } from "../../certify/only.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
+import { outcomesToCover } from "../../report/possible-outcomes.js";
+import type { ReportFormat } from "../../report/render/layout.js";
+import { render } from "../../report/render/render.js";
 import { commandLine } from "../../report/shell-words.js";
+import type { SandboxError } from "../../rules/errors.js";
+import { faultOutcomeIds } from "../../rules/outcomes.js";
 import { redactPlainKeys } from "../../rules/redact.js";
+import { defaultSeed } from "../../rules/seed.js";
+import { oneSafeLine } from "../../rules/terminal-text.js";
 import { isoTime } from "../../rules/time.js";
+import { defaultKeyRef } from "../../sandbox/secrets.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { canonicalJson } from "../../schema/json-text.js";
-import { certificateFile, deliverCertificate } from "../certify/deliver-certificate.js";
-import { planOf } from "../certify/plan-of-flags.js";
+import { didYouMean, quote } from "../../schema/words.js";
+import { ClientStarter } from "../client-starter.js";
+import { untouchedTests } from "../client-tests.js";
 import { type CommandCall, declareCommand } from "../command.js";
-import { exitCode } from "../exit-codes.js";
-import * as flag from "../flags/flag.js";
-import { durationLike, oneOf, readFileName, readSeed, wholeNumber } from "../flags/readers.js";
-import * as shared from "../flags/shared-flags.js";
-import { untouchedTests } from "../init/client-tests.js";
-import { extensionWords, reportTargets } from "../report/report-files.js";
-import { ClientStarter } from "../run/client-starter.js";
-import { sayWhyNotRun } from "../run/why-no-run.js";
-import { loadScenarioArgument } from "../scenario/open-scenario.js";
+import { describeFailure, exitCode, usageError } from "../exit-codes.js";
+import * as flag from "../flags.js";
+import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../output-files.js";
+import { sayWhyNotRun, whyNoRequest } from "../run-client.js";
+import { loadScenarioArgument } from "../scenario.js";
+import * as shared from "../shared-flags.js";
+
+/** The flag that names the file of the certificate, and what it contains. */
+const certificateFile = {
+  name: "--report",
+  contents: "the certificate",
+  formats: ["json", "junit"],
+} as const;
 
 const { tls, cert, key } = shared.serverFlags;
 const certifyFlags = {
@@ -39,27 +57,27 @@ const certifyFlags = {
   report: flag.option(
     "--report <file>",
     `write the certificate to this file, in the format of its extension: ${extensionWords(certificateFile.formats)}`,
-    readFileName,
+    flag.readFileName,
   ),
   format: flag.cliOnlyOption(
     "--format <format>",
     "text, json (the certificate) or junit (default: text)",
-    oneOf(["text", "json", "junit"]),
+    flag.oneOf(["text", "json", "junit"]),
   ),
   seed: flag.option(
     "--seed <number>",
     "the first of the eight seeds of varied responses (default: 1)",
-    readSeed,
+    flag.readSeed,
   ),
   jobs: flag.option(
     "-j, --jobs <number>",
     "number of parallel runs (default: the number of processors)",
-    wholeNumber(1, 1000),
+    flag.wholeNumber(1, 1000),
   ),
   timeout: flag.option(
     "--timeout <duration>",
     "end a run that takes longer: 30s, 5m (default: 1m for the first; for others five times its duration, at least 30s, and the time that the client may wait)",
-    durationLike("30s or 5m"),
+    flag.durationLike("30s or 5m"),
   ),
   now: shared.sandboxFlags.now,
   frozen: shared.sandboxFlags.frozen,
@@ -131,14 +149,22 @@ export const certifyCommand = declareCommand({
       // What the runs have shown becomes the certificate.
       const durationMs = Math.round(stopwatch() - started);
       const about = { ...aboutClient(loaded, call), startedAt, durationMs };
-      const notes = [...certification.notes, ...(await notesOnTests(io.cwd))];
+      const notes = [...certification.notes];
+      // The tests may call no client of the user's.
+      const untouched = await untouchedTests(io.cwd);
+      if (untouched.length > 0) {
+        const why = `the tests are those that init wrote (${untouched.join(", ")})`;
+        notes.push({ what: "your client", why, whatToDo: "Call your client in them." });
+      }
       const result = certifyResultOf({ ...certification, notes }, plan, about);
 
       // The output of a plain run that passed shows nothing of the reason.
       const { plain } = certification;
       const output = plain.result === "passed" ? [] : plain.output;
-      await deliverCertificate(result, output, targets, call);
-      return stopCode ?? verdictCodes[result.verdict];
+      const isWritten = await deliverCertificate(result, output, targets, call);
+      const code = stopCode ?? verdictCodes[result.verdict];
+      // The code of the verdict comes first.
+      return code === exitCode.fine && !isWritten ? exitCode.usage : code;
     } finally {
       // Signals were taken until now, because none must interrupt the writing of the certificate.
       client.release();
@@ -146,14 +172,6 @@ export const certifyCommand = declareCommand({
     }
   },
 });
-
-/** What limits a certificate, if the tests call no client of the user's. */
-async function notesOnTests(cwd: string) {
-  const files = await untouchedTests(cwd);
-  if (files.length === 0) return [];
-  const why = `the tests are those that init wrote (${files.join(", ")})`;
-  return [{ what: "your client", why, whatToDo: "Call your client in them." }];
-}
 
 /** What a certificate states about the client and the sandbox. */
 function aboutClient({ scenario, name }: LoadedScenario, { clientCommand }: CertifyCall) {
@@ -164,4 +182,105 @@ function aboutClient({ scenario, name }: LoadedScenario, { clientCommand }: Cert
     sandbox: version,
     command: clientCommand,
   };
+}
+
+/** What the runs of the client are; throws a usage error for a wrong `--only` or `--allow`. */
+function planOf({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): CertifyPlan {
+  const { only, allow = [], timeout } = flags;
+  const outcomes = outcomesToCover(scenario);
+  const found = findUnknownOnly(only ?? [], outcomes);
+  if (found !== undefined) {
+    const examples = "varied.3, answer.401.revoked, resend.403 or fault.hang";
+    throw unknownChoice("--only", found.unknown, found.names, examples);
+  }
+  for (const outcome of allow) {
+    const knownOutcomes = [...outcomes, ...faultOutcomeIds];
+    if (!knownOutcomes.some((id) => id === outcome)) {
+      throw unknownChoice("--allow", outcome, knownOutcomes, "200.retiring or fault.status");
+    }
+  }
+
+  // The flags with which `certify` repeats a run, besides those of `exec`.
+  const repeatingFlags = allow.flatMap((outcome) => ["--allow", outcome]);
+  if (timeout !== undefined) repeatingFlags.push("--timeout", `${timeout}ms`);
+  const { assumptions: ownAssumptions = {} } = scenario;
+  return {
+    // The seed of the plain sandbox, and the first one of those with varied responses.
+    seed: scenario.seed ?? defaultSeed,
+    firstSeed: flags.seed ?? defaultSeed,
+    ownAssumptions: assumptionsKeptFromVarying({ profile: "varied", run: undefined, ownAssumptions }),
+    defaultKey: defaultKeyRef(scenario),
+    allow,
+    only,
+    timeout,
+    hasAllFaults: flags.faults === true,
+    profile: ownAssumptions.profile,
+    flags: flagsForExec(flags),
+    certifyFlags: repeatingFlags,
+  };
+}
+
+/** The error for a value of a flag that is none of these names. */
+function unknownChoice(
+  flagName: string,
+  text: string,
+  names: readonly string[],
+  examples: string,
+): SandboxError {
+  const hint = didYouMean(text, names) || ` Give one such as ${examples}.`;
+  return usageError(`Invalid ${flagName}: there is no ${quote(text)}.${hint}`);
+}
+
+/** The flags with which `exec` repeats a run. */
+function flagsForExec({ now, frozen, tls, cert, key }: CertifyCall["flags"]): string[] {
+  const words: string[] = [];
+  if (now !== undefined) words.push("--now", new Date(now).toISOString());
+  if (frozen) words.push("--frozen");
+  if (tls) words.push("--tls");
+  if (cert !== undefined && key !== undefined) words.push("--cert", cert, "--key", key);
+  return words;
+}
+
+/** Writes the certificate into the file of `--report`, and prints it. Resolves to whether the file could be written. */
+async function deliverCertificate(
+  result: CertifyResult,
+  plainOutput: readonly string[],
+  targets: readonly ReportTarget[],
+  call: CertifyCall,
+): Promise<boolean> {
+  const { args, flags, io } = call;
+  const program = { program: io.program, scenario: args[0] };
+  const textIn = (format: ReportFormat) => render(certificateLayout(result, program), format);
+  const failures = await writeTargets(targets, textIn, certificateFile, io);
+  for (const failure of failures) {
+    if (flags.format === "json") io.stderr.write(describeFailure(failure, { json: true }));
+    else io.stderr.say(describeFailure(failure, {}));
+  }
+  io.stdout.write(redactPlainKeys(resultText(result, plainOutput, call)));
+  return failures.length === 0;
+}
+
+/** How many lines of its output are shown of a command that cannot be judged. */
+const maxOutputLines = 20;
+
+/** The result as it is printed; of a command that could not be judged, with the end of its output. */
+function resultText(
+  result: CertifyResult,
+  plainOutput: readonly string[],
+  { args, flags, io }: CertifyCall,
+): string {
+  const { format = "text" } = flags;
+  const program = { program: io.program, scenario: args[0] };
+  // For programs, there is nothing but the certificate.
+  if (format !== "text") return render(certificateLayout(result, program), format);
+
+  const { palette, wrap } = io.stdout.style();
+  const text = wrap(certificateText(result, program, palette.red));
+  if (result.verdict === "no_request") return `${text}${wrap(whyNoRequest(io, flags))}\n`;
+
+  // Its output may say why the client could not be judged at all.
+  const isJudged = result.verdict !== "not_judged" || result.why === undefined || result.problems.length > 0;
+  if (isJudged || plainOutput.every((line) => line.trim() === "")) return text;
+  const lines = plainOutput.slice(-maxOutputLines).map((line) => `  ${oneSafeLine(line)}\n`);
+  return `${text}Its last output:\n${lines.join("")}`;
 }

@@ -20,14 +20,13 @@ import { parseApiKey } from "../../rules/key-text.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
-import { defaultTimeoutMs } from "../control-address.js";
 import { exitCode, unwritable, usageError } from "../exit-codes.js";
-import { writeWholeFile } from "../files/output-file.js";
-import * as flag from "../flags/flag.js";
-import { durationLike, oneOf, readFileName, wholeNumber } from "../flags/readers.js";
-import * as shared from "../flags/shared-flags.js";
+import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { asFileArgument } from "../scenario/open-scenario.js";
+import { writeWholeFile } from "../output-files.js";
+import { defaultTimeoutMs } from "../running-sandbox.js";
+import { asFileArgument } from "../scenario.js";
+import * as shared from "../shared-flags.js";
 
 export const compareCommand = declareCommand({
   summary: "compare a real environment with the contract, and see what it does where that is open",
@@ -35,14 +34,18 @@ export const compareCommand = declareCommand({
     "Sends a few requests to a real environment (or a sandbox), compares each outcome with the contract, and shows the assumptions that it follows. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs (differs), if a response ended the comparison (stopped), or if the API did not respond (not_compared); a signal exits with 128 + its number. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
   args: { "<base-url>": "the URL before /v1/relying-party/me" },
   flags: {
-    format: flag.cliOnlyOption("--format <format>", "text or json (default: text)", oneOf(["text", "json"])),
+    format: flag.cliOnlyOption(
+      "--format <format>",
+      "text or json (default: text)",
+      flag.oneOf(["text", "json"]),
+    ),
     json: shared.json,
     maxRequests: flag.option(
       "--max-requests <number>",
       "maximum number of requests (default: 60, and with --probe-limits two minutes of the key more, up to 400)",
-      wholeNumber(1, Number.MAX_SAFE_INTEGER),
+      flag.wholeNumber(1, Number.MAX_SAFE_INTEGER),
     ),
-    timeout: shared.timeout,
+    timeout: shared.callFlags.timeout,
     probeLimits: flag.cliOnlyToggle(
       "--probe-limits",
       "reach limits on purpose, with keys at their limits or with up to twice per_minute + 1 requests of a working key, if --max-requests allows it",
@@ -50,22 +53,22 @@ export const compareCommand = declareCommand({
     pace: flag.cliOnlyOption(
       "--pace <duration>",
       "wait between two requests: 500ms, 1s (default: none; after a gateway's 429, what it allows)",
-      durationLike("500ms or 1s"),
+      flag.durationLike("500ms or 1s"),
     ),
     cert: flag.cliOnlyOption(
       "--cert <file>",
       "certificate of the client (PEM, with its chain), for a server that asks for one; needs --key",
-      readFileName,
+      flag.readFileName,
     ),
     key: flag.cliOnlyOption(
       "--key <file>",
       "private key of --cert (PEM, without a passphrase); API keys come only from variables",
-      readFileName,
+      flag.readFileName,
     ),
     writeScenario: flag.cliOnlyOption(
       "--write-scenario <file>",
       "write a scenario with these assumptions; replaces only a file that it wrote",
-      readFileName,
+      flag.readFileName,
     ),
   },
   examples: {
@@ -126,7 +129,12 @@ class LearnedScenarioFile {
   /** Throws a usage error unless the file can be written: it is new, or an earlier comparison has written it. */
   requireReplaceable(): void {
     try {
-      requireOwnFile(this.#path);
+      accessSync(dirname(resolveLinks(this.#path)), fileConstants.W_OK);
+      const stats = statSync(this.#path, { throwIfNoEntry: false });
+      if (stats === undefined) return;
+      rejectEndlessFile(stats);
+      const isOurs = isLearnedScenario(readFileSync(this.#path, "utf8"));
+      if (!isOurs) throw new Error("compare did not write what is there");
     } catch (cause) {
       throw this.#unwritable(cause);
     }
@@ -163,24 +171,10 @@ class LearnedScenarioFile {
   }
 }
 
-/** Throws if there is a file that no comparison has written, or if its folder cannot be written. */
-function requireOwnFile(path: string): void {
-  accessSync(dirname(resolveLinks(path)), fileConstants.W_OK);
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return;
-  rejectEndlessFile(stats);
-  if (!isLearnedScenario(readFileSync(path, "utf8"))) throw new Error("compare did not write what is there");
-}
-
-interface ClientCertificateFlags {
-  readonly cert?: string;
-  readonly key?: string;
-}
-
 /** Reads the certificate that the client presents, if it has one. */
 async function readClientCertificate(
   { protocol }: URL,
-  { cert, key }: ClientCertificateFlags,
+  { cert, key }: { readonly cert?: string; readonly key?: string },
   cwd: string,
 ): Promise<SendOptions["certificate"]> {
   if (cert === undefined && key === undefined) return undefined;

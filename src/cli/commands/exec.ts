@@ -1,28 +1,31 @@
 import { constants } from "node:os";
+import { outcomesToCover } from "../../report/possible-outcomes.js";
 import { shellWord } from "../../report/shell-words.js";
 import type { Profile } from "../../rules/assumptions.js";
+import type { FaultOutcomeId } from "../../rules/fault-effects.js";
+import { type ApiOutcomeId, faultOutcomeIds, type OutcomeId } from "../../rules/outcomes.js";
+import { randomStream } from "../../rules/seed.js";
 import type { RunConditions } from "../../runs/conditions.js";
+import { exampleOfFault, type Fault } from "../../sandbox/faults.js";
+import { whyNoBodyBreaks } from "../../scenario/checks/fault-rules.js";
+import { successesOf } from "../../scenario/checks/rule-input.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
+import { didYouMean, quote } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
-import { exitCode } from "../exit-codes.js";
-import * as flag from "../flags/flag.js";
-import { readFileName, readPort } from "../flags/readers.js";
-import * as shared from "../flags/shared-flags.js";
-import { deliverReport, reportFlag } from "../report/exec-report.js";
-import { extensionWords, reportTargets } from "../report/report-files.js";
-import { unmetThresholds } from "../report/thresholds.js";
-import { readFaults } from "../run/fault-flag.js";
-import { runClient } from "../run/run-client.js";
-import { TakenSignals } from "../run/taken-signals.js";
-import { sayWhyNotRun } from "../run/why-no-run.js";
-import { loadScenarioArgument } from "../scenario/open-scenario.js";
-import { warnOfDates } from "../scenario/sandbox-warnings.js";
+import { exitCode, usageError } from "../exit-codes.js";
+import * as flag from "../flags.js";
+import { extensionWords, reportTargets } from "../output-files.js";
+import { deliverReport, reportFlag, unmetThresholds } from "../report.js";
+import { runClient, sayWhyNotRun } from "../run-client.js";
+import { TakenSignals } from "../run-command.js";
+import { loadScenarioArgument, warnOfDates } from "../scenario.js";
+import * as shared from "../shared-flags.js";
 
 const execFlags = {
   report: flag.option(
     "--report <file>",
     `write the report to this file and not to stderr, in the format of its extension: ${extensionWords()}; - is stdout; repeatable`,
-    (text, from) => [readFileName(text, from)],
+    (text, from) => [flag.readFileName(text, from)],
   ),
   format: shared.format,
   fault: flag.option(
@@ -32,7 +35,11 @@ const execFlags = {
   ),
   ...shared.thresholdFlags,
   // `PORT` is for the command, which may listen on it.
-  port: flag.option("-p, --port <number>", "the port to listen on (default: 0, any free port)", readPort),
+  port: flag.option(
+    "-p, --port <number>",
+    "the port to listen on (default: 0, any free port)",
+    flag.readPort,
+  ),
   ...shared.serverFlags,
   ...shared.sandboxFlags,
   log: shared.log("off"),
@@ -124,4 +131,54 @@ function createConditions(
     ...(profile !== undefined && { profile }),
     ...(fault !== undefined && { faults: readFaults(fault, loaded) }),
   };
+}
+
+/** The faults that `--fault` names, as in `fault.hang@401.revoked`. */
+export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] {
+  const [name = "", outcome, more] = text.split("@");
+  const invalid = `Invalid --fault: ${quote(text)}`;
+  const examples = " Use one such as fault.hang or fault.hang@401.revoked.";
+  if (more !== undefined) throw usageError(`${invalid} has more than one @.${examples}`);
+
+  const fault = faultOutcomeIds.find((id) => id === name);
+  if (fault === undefined) {
+    // People leave out the start of the name.
+    const hint = didYouMean(name, faultOutcomeIds) || didYouMean(`fault.${name}`, faultOutcomeIds);
+    throw usageError(`${invalid} does not name a fault.${hint || examples}`);
+  }
+
+  // The fault comes in place of one outcome. Default: of each promised one.
+  const promised = outcomesToCover(scenario);
+  const outcomes = outcome === undefined ? promised : promised.filter((id) => id === outcome);
+  if (outcomes.length === 0) {
+    const hint = didYouMean(outcome ?? "", promised) || examples;
+    throw usageError(`${invalid} does not name a promised outcome.${hint}`);
+  }
+
+  // A fault that breaks the body needs a response with a body.
+  const successes = successesOf(scenario);
+  const possible: Fault[] = [];
+  const whyOthersAreNot: string[] = [];
+  for (const candidate of faultsOn(outcomes, fault)) {
+    const contradiction = whyNoBodyBreaks(candidate, successes);
+    if (contradiction === undefined) possible.push(candidate);
+    else whyOthersAreNot.push(`${contradiction.message}; ${contradiction.hint}`);
+  }
+  if (possible.length === 0) throw usageError(`${invalid}: ${whyOthersAreNot[0]}.`);
+  return possible;
+}
+
+/** Returns a fault of one kind for the first request that would end on each outcome. */
+export function faultsOn(outcomes: readonly OutcomeId[], fault: FaultOutcomeId): Fault[] {
+  const faults: Fault[] = [];
+  for (const outcome of outcomes) {
+    // A status comes with a gateway's page, or with JSON. A client meets both, so each is on about half of the outcomes, always the
+    // same ones.
+    const asPage = randomStream(0, "fault.page", outcome)() % 2 === 1;
+    // What the client gets in place of the outcome.
+    const then = exampleOfFault(fault, { asPage });
+    const apiOutcome = outcome as ApiOutcomeId; // a fault is on no other outcome
+    faults.push({ when: { outcome: apiOutcome, requests: [1] }, then });
+  }
+  return faults;
 }

@@ -1,16 +1,26 @@
+import { me } from "../../api/endpoints/me.js";
+import { endpointNamed } from "../../api/endpoints.js";
+import { nextRequest } from "../../api/next-request.js";
 import { isRequestId } from "../../api/variation/request-id-forms.js";
 import { ControlClient } from "../../node/clients/control-client.js";
 import { findListener, longestSearch } from "../../node/clients/find-listener.js";
-import { shellWord } from "../../report/shell-words.js";
+import { startInNode } from "../../node/platform.js";
+import { commandLine, shellWord } from "../../report/shell-words.js";
+import { fingerprintOf } from "../../rules/key-text.js";
 import { redactPlainKeys } from "../../rules/redact.js";
+import { isoTime } from "../../rules/time.js";
+import type { Endpoint } from "../../sandbox/call.js";
+import { runDue } from "../../sandbox/operations/operations.js";
+import { fingerprintOfRef } from "../../sandbox/secrets.js";
+import { quote } from "../../schema/words.js";
 import { type CommandCall, declareCommand } from "../command.js";
-import { controlAddress, runningUrlText, standardHost } from "../control-address.js";
 import { usageError } from "../exit-codes.js";
-import { explainKey } from "../explain/explain-key.js";
-import { explanationText, keyNotes, paintExplanation } from "../explain/explanation-text.js";
-import { type KeySource, keysOfNewSandbox, runningKeys } from "../explain/key-source.js";
-import * as flag from "../flags/flag.js";
-import * as shared from "../flags/shared-flags.js";
+import { type KeySource, paintExplanation, printKey } from "../explain.js";
+import * as flag from "../flags.js";
+import type { Io } from "../io.js";
+import { controlAddress, runningUrlText, standardHost } from "../running-sandbox.js";
+import { loadScenarioArgument } from "../scenario.js";
+import * as shared from "../shared-flags.js";
 
 /** Where the running sandbox is, and how to call it. */
 const runningFlags = {
@@ -69,6 +79,16 @@ export const explainCommand = declareCommand({
   async run(call) {
     const { mode, args, flags, io } = call;
     const [keyOrRequest = "", scenario] = args;
+    // A status may also be the id of a request, in a form that nothing sends.
+    if (/^[1-5]\d\d$/.test(keyOrRequest)) {
+      throw usageError(
+        `${quote(keyOrRequest)} is a status. Name a key, such as revoked, or a whole X-Request-Id, or use last for the latest rejected request.`,
+      );
+    }
+    if (/\.ya?ml$/i.test(keyOrRequest) && scenario !== undefined) {
+      const swapped = commandLine(["explain", scenario, keyOrRequest]);
+      throw usageError(`The key comes before the scenario. Did you mean ${io.program} ${swapped}?`);
+    }
     if (mode === "explain <request id or last>") {
       await sayRequest(keyOrRequest, call);
       return;
@@ -76,8 +96,10 @@ export const explainCommand = declareCommand({
 
     // Only a line without a scenario, and without a flag of a start, is about the sandbox that runs.
     const running = mode === "explain <key>" ? await findRunning(keyOrRequest, call) : undefined;
-    if (running === undefined) await sayKey(keyOrRequest, await keysOfNewSandbox(scenario, flags, io), call);
-    else await sayKey(keyOrRequest, await runningKeys(running, flags.endpoint), call);
+    let keys: KeySource;
+    if (running !== undefined) keys = await runningKeys(running, flags.endpoint);
+    else keys = await keysOfNewSandbox(scenario, flags, io);
+    await printKey(keyOrRequest, keys, call);
   },
 });
 
@@ -90,20 +112,6 @@ async function sayRequest(id: string, { flags, io }: ExplainCall): Promise<void>
     return;
   }
   io.stdout.say(redactPlainKeys(`${paintExplanation(text, io.stdout.style())}\n`));
-}
-
-/** Explains what the next request with a key gets. */
-async function sayKey(word: string, keys: KeySource, { flags, io }: ExplainCall): Promise<void> {
-  const explained = await explainKey(word, keys, io.program);
-  if (flags.json) {
-    io.stdout.write(redactPlainKeys(`${JSON.stringify(explained, null, 2)}\n`));
-    return;
-  }
-  const style = io.stdout.style();
-  const text = explanationText(explained, keys.scenario, io.program);
-  const parts = [paintExplanation(text, style)];
-  for (const note of keyNotes(explained)) parts.push(style.palette.yellow(note));
-  io.stdout.say(redactPlainKeys(`${parts.join("\n\n")}\n`));
 }
 
 /** The client of the sandbox that runs; `undefined` if none does. */
@@ -121,4 +129,52 @@ async function findRunning(word: string, { flags, io }: ExplainCall): Promise<Co
   throw usageError(
     `Failed to ask the sandbox on ${standardHost}: no response came within ${timeout / 1000} s. Wait longer with --timeout, name another sandbox with --url, or name a scenario: ${io.program} explain ${shellWord(word)} key-states`,
   );
+}
+
+/** The keys of a running sandbox. */
+async function runningKeys(client: ControlClient, operationId: string | undefined): Promise<KeySource> {
+  const { url, scenario, now, keys } = await client.keys();
+  let endpoint: Pick<Endpoint, "method" | "path"> = me;
+  if (operationId !== undefined) {
+    const { endpoints } = await client.report();
+    endpoint = endpointNamed({ name: scenario, endpoints }, operationId);
+  }
+  return {
+    scenario,
+    url,
+    at: now,
+    method: endpoint.method,
+    path: endpoint.path,
+    refs: keys.map(({ ref }) => ref),
+    findRef: (sha256) => keys.find(({ fingerprint }) => fingerprint === fingerprintOf(sha256))?.ref,
+    async predict(ref) {
+      const { fingerprint, next_request: next } = await client.key(ref, operationId);
+      return { fingerprint, ...next, faultOutcomes: next.fault_outcomes };
+    },
+  };
+}
+
+/** The keys of a scenario, in a sandbox of this process. */
+async function keysOfNewSandbox(
+  scenario: string | undefined,
+  flags: shared.SandboxFlags & { readonly endpoint?: string },
+  io: Io,
+): Promise<KeySource> {
+  const loaded = await loadScenarioArgument(scenario, io);
+  const sandbox = startInNode(loaded, flags);
+  runDue(sandbox);
+  const endpoint = endpointNamed(sandbox, flags.endpoint);
+  return {
+    scenario: loaded.name,
+    url: null,
+    at: isoTime(sandbox.clock.now()),
+    method: endpoint.method,
+    path: endpoint.path,
+    refs: [...sandbox.registry.keys.keys()],
+    findRef: (sha256) => sandbox.registry.find(sha256)?.key.ref,
+    predict: (ref) => ({
+      fingerprint: fingerprintOfRef(sandbox, ref),
+      ...nextRequest(sandbox, ref, endpoint),
+    }),
+  };
 }

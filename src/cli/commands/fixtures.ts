@@ -1,33 +1,25 @@
-import { makeFarmers } from "../../farmers/make-farmers.js";
+import { makeFarmers, sumOf } from "../../farmers/make-farmers.js";
 import { resolveLocale } from "../../farmers/tables.js";
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
+import type { Farmer, Parcel } from "../../sandbox/farmer-records/farmer-shape.js";
 import { buildOrganization } from "../../sandbox/scenario-records.js";
 import { populatedOrganization } from "../../scenario/keys.js";
 import { listed, quote } from "../../schema/words.js";
 import { type CommandCall, declareCommand } from "../command.js";
-import { docsPlace } from "../docs-place.js";
 import { usageError } from "../exit-codes.js";
-import * as flag from "../flags/flag.js";
-import { oneOf, readClockStart, readerOf, readSeed, wholeNumber } from "../flags/readers.js";
-import { farmerFeatures, farmerRow } from "../output/farmer-formats.js";
-import type { Printer } from "../output/terminal.js";
+import * as flag from "../flags.js";
+import { docsPlace } from "../running-sandbox.js";
+import type { Printer } from "../terminal.js";
 
 /** The bundled scenarios' start time: without `--now`, farmers are the same every day. */
 const defaultNow = Date.UTC(2026, 2, 2, 9);
 
-const readLocale = readerOf(
+const readLocale = flag.readerOf(
   (text) => {
     return resolveLocale(text) === undefined ? undefined : text;
   },
   listed(farmerLocaleChoices, "or"),
 );
-
-// A farmer's life starts decades earlier.
-function readFarmerTime(text: string, from: string): number {
-  const time = readClockStart(text, from);
-  if (new Date(time).getUTCFullYear() >= 1900) return time;
-  throw usageError(`Invalid ${from}: ${quote(text)}: the earliest time is in 1900.`);
-}
 
 const recordFormats = ["ndjson", "json", "yaml", "csv", "geojson"] as const;
 type RecordFormat = (typeof recordFormats)[number];
@@ -36,28 +28,33 @@ const fixturesFlags = {
   count: flag.cliOnlyOption(
     "--count <number>",
     "number of records (default: 10)",
-    wholeNumber(0, maxFarmers),
+    flag.wholeNumber(0, maxFarmers),
   ),
   from: flag.cliOnlyOption(
     "--from <index>",
     "index of the first record, counted from 0 (default: 0)",
-    wholeNumber(0, maxFarmers - 1),
+    flag.wholeNumber(0, maxFarmers - 1),
   ),
   format: flag.cliOnlyOption(
     "--format <format>",
     "ndjson, json, yaml, csv, or geojson for the fields of farmers (default: ndjson)",
-    oneOf(recordFormats),
+    flag.oneOf(recordFormats),
   ),
   locale: flag.cliOnlyOption(
     "--locale <name>",
     "locale of the farmers, such as en_GH or pt_BR, or a language for all of its locales (default: all locales)",
     readLocale,
   ),
-  seed: flag.option("--seed <number>", "seed of the records (default: 1)", readSeed),
+  seed: flag.option("--seed <number>", "seed of the records (default: 1)", flag.readSeed),
   now: flag.option(
     "--now <time>",
     "time that the dates of farmers depend on, with a zone (default: 2026-03-02T09:00:00Z, the start of the bundled scenarios)",
-    readFarmerTime,
+    // A farmer's life starts decades earlier.
+    (text, from) => {
+      const time = flag.readClockStart(text, from);
+      if (new Date(time).getUTCFullYear() >= 1900) return time;
+      throw usageError(`Invalid ${from}: ${quote(text)}: the earliest time is in 1900.`);
+    },
   ),
 };
 type FixturesCall = CommandCall<flag.FlagValues<typeof fixturesFlags>>;
@@ -104,7 +101,7 @@ interface Records {
   readonly featuresAt: (index: number) => readonly object[];
 }
 
-const readKind = oneOf(["organizations", "farmers"]);
+const readKind = flag.oneOf(["organizations", "farmers"]);
 
 function fixtureRecords({ args, flags }: FixturesCall): Records {
   const kind = readKind(args[0] ?? "", "kind of records");
@@ -138,27 +135,14 @@ function organizationRecords(seed: number): Records {
 /** The number of characters to write together: large enough for speed, small enough for `| head`. */
 const portionLength = 64 * 1024;
 
-/** Which records to write, and how. */
-interface RecordRange {
-  readonly from: number;
-  readonly count: number;
-  readonly format: RecordFormat;
-}
-
 /** Writes records as fast as they are read. Ends early if the reader is gone or the signal is aborted. */
 async function writeRecords(
   records: Records,
-  range: RecordRange,
+  { from, count, format }: { readonly from: number; readonly count: number; readonly format: RecordFormat },
   output: Printer,
   stop: AbortSignal,
 ): Promise<void> {
-  const { from, count } = range;
-  const {
-    head = "",
-    textsOf,
-    separator = "",
-    tail = "",
-  } = await createRecordTexts(records, range.format, count);
+  const { head = "", textsOf, separator = "", tail = "" } = await createRecordTexts(records, format, count);
   let unwritten = head;
   let before = "";
   for (let index = from; index < from + count; index++) {
@@ -233,4 +217,54 @@ function csvLine(values: readonly FixtureValue[]): string {
     cells.push(needsQuotes ? `"${text.replaceAll('"', '""')}"` : text);
   }
   return `${cells.join(",")}\n`;
+}
+
+// A farmer as a row of a table, for CSV, and as features of a map, for GeoJSON.
+
+/** The columns of a table of farmers. */
+const columns = {
+  farmer_id: ({ farmer_id }) => farmer_id,
+  synthetic: () => true,
+  given_name: ({ name }) => name.given_name,
+  surname: ({ name }) => name.surname,
+  sex: ({ sex }) => sex,
+  birth_year: ({ birth_year }) => birth_year,
+  language: ({ language }) => language,
+  farmer_type: ({ farmer_type }) => farmer_type,
+  farm_area_ha: ({ farm_area_ha }) => farm_area_ha,
+  country_code: ({ location }) => location.country_code,
+  subdivision_code: ({ location }) => location.subdivision_code,
+  subdivision_name: ({ location }) => location.subdivision_name,
+  // Of the first corner of the largest field.
+  longitude: (farmer) => mainParcel(farmer).geometry.coordinates[0]?.[0]?.[0] ?? 0,
+  latitude: (farmer) => mainParcel(farmer).geometry.coordinates[0]?.[0]?.[1] ?? 0,
+  parcels: ({ parcels }) => parcels.length,
+  irrigated_area_ha: ({ parcels }) =>
+    sumOf(parcels, ({ properties }) => (properties.irrigation === "none" ? 0 : properties.area_ha)),
+  main_crop_code: (farmer) => mainParcel(farmer).properties["crop:code"],
+  main_crop_name: (farmer) => mainParcel(farmer).properties["crop:name"],
+  livestock_count: ({ livestock }) => sumOf(livestock, ({ count }) => count),
+} satisfies Readonly<Record<string, (farmer: Farmer) => FixtureValue>>;
+
+export function farmerRow(farmer: Farmer): Readonly<Record<string, FixtureValue>> {
+  const row: Record<string, FixtureValue> = {};
+  for (const [name, read] of Object.entries(columns)) row[name] = read(farmer);
+  return row;
+}
+
+/** The largest field: the generator lists it first. */
+function mainParcel({ parcels }: Farmer): Parcel {
+  return parcels[0] as Parcel; // each farmer has a field
+}
+/** The fields of a farmer, each with the members that name the farmer and the place. */
+export function farmerFeatures({ farmer_id, location, parcels }: Farmer): readonly object[] {
+  return parcels.map((parcel) => ({
+    ...parcel,
+    properties: {
+      farmer_id,
+      "admin:country_code": location.country_code,
+      "admin:subdivision_code": location.subdivision_code,
+      ...parcel.properties,
+    },
+  }));
 }

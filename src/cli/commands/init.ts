@@ -1,31 +1,19 @@
 import { existsSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { packageFile } from "../../node/package-files.js";
-import { shellWord } from "../../report/shell-words.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/scenario-json-schema.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
-import { listed, quote, quoteFile } from "../../schema/words.js";
+import { quote, quoteFile } from "../../schema/words.js";
+import { clientFlag, meantClient, writeClientTests } from "../client-tests.js";
 import { declareCommand } from "../command.js";
-import { docsPlace } from "../docs-place.js";
 import { usageError } from "../exit-codes.js";
-import * as flag from "../flags/flag.js";
-import * as shared from "../flags/shared-flags.js";
-import { writeAgentSection } from "../init/agent-section.js";
-import { requireNeeds } from "../init/client-needs.js";
-import { type ClientKind, clientKinds, clients } from "../init/client-tests.js";
-import { installedFile, makeFolderFor, newFile, writeProjectFile } from "../init/new-files.js";
-import { packageJsonWithScript } from "../init/package-script.js";
-import type { Io } from "../io.js";
-import { asFileArgument, folderScenarioFile } from "../scenario/open-scenario.js";
-
-function readClient(text: string, from: string): ClientKind {
-  const kind = clientKinds.find((known) => known === text);
-  if (kind !== undefined) return kind;
-  throw usageError(
-    `Invalid ${from}: ${quote(text)}. First tests exist for ${listed(clientKinds, "and")}. For any other client, run your command with exec. Recipes: ${docsPlace("test-runners")}.`,
-  );
-}
+import * as flag from "../flags.js";
+import { type Io, isExecutable } from "../io.js";
+import { installedFile, newFile, readProjectFile, writeProjectFile } from "../project-files.js";
+import { docsPlace } from "../running-sandbox.js";
+import { asFileArgument, folderScenarioFile } from "../scenario.js";
+import * as shared from "../shared-flags.js";
 
 export const initCommand = declareCommand({
   summary: "write a commented scenario to start from, or the first tests of a client",
@@ -36,12 +24,8 @@ export const initCommand = declareCommand({
       "the file to write (default: svc-sandbox.yaml, which start finds automatically; with --client a file in the folder of the client's tests)",
   },
   flags: {
-    force: shared.force,
-    client: flag.cliOnlyOption(
-      "--client <kind>",
-      `write first tests of a client: ${clientKinds.join(", ")}`,
-      readClient,
-    ),
+    force: flag.cliOnlyToggle("--force", "overwrite an existing file"),
+    client: clientFlag,
     agent: flag.cliOnlyToggle(
       "--agent",
       "add a section to AGENTS.md that points coding agents to the package's AGENTS.md",
@@ -67,30 +51,35 @@ export const initCommand = declareCommand({
   async run({ args, flags, io }) {
     const { client, agent } = flags;
     if (client === undefined && !agent) {
+      const [word = ""] = args;
+      const meant = meantClient(word);
+      if (meant !== undefined) {
+        throw usageError(
+          `${quote(word)} is a kind of client. Did you mean ${io.program} init --client ${meant}? For a scenario in a file of this name, write ./${word}.`,
+        );
+      }
       writeStarter(args[0] ?? folderScenarioFile, flags, io);
       return;
     }
 
     const notes: string[] = [];
     if (client !== undefined) {
-      const file = args[0] ?? clients[client].writtenTo;
-      notes.push(...(await writeClientTests(client, file, io, flags)));
+      notes.push(...(await writeClientTests(client, args[0], io, flags)));
     }
     if (agent) notes.push(...(await writeAgentSection(io.cwd)));
     if (!flags.quiet) io.stderr.say(notes.map((line) => `${line}\n`).join(""));
   },
 });
 
-interface WriteFlags {
-  readonly force?: boolean;
-  readonly quiet?: boolean;
-}
-
 /** The schema's file name in the starter scenario: a copy next to it. */
 const schemaCopy = "./svc-sandbox.schema.json";
 
 /** Writes the starter scenario, and its schema next to it if no installed package has one. */
-function writeStarter(name: string, flags: WriteFlags, io: Io): void {
+function writeStarter(
+  name: string,
+  flags: { readonly force?: boolean; readonly quiet?: boolean },
+  io: Io,
+): void {
   if (/\.json\w?$/i.test(name)) {
     const yamlName = name.replace(/json\w?$/i, "yaml");
     throw usageError(`The starter is YAML with comments, and JSON has none. Name ${quoteFile(yamlName)}.`);
@@ -113,44 +102,40 @@ function writeStarter(name: string, flags: WriteFlags, io: Io): void {
   io.stderr.say(`Wrote ${name}${beside}. Start it with: ${start} --watch\n`);
 }
 
-/** Writes the first tests of a client into a file. Resolves to the lines that say what was written. */
-async function writeClientTests(
-  kind: ClientKind,
-  name: string,
-  io: Io,
-  flags: WriteFlags,
-): Promise<string[]> {
-  const { example, exampleFile, script, runCommand } = clients[kind];
-  // What is wrong with the project or the call shows before the first file is written.
-  requireEnding(kind, name);
-  const packageScript = script === undefined ? undefined : await packageJsonWithScript(script, io.cwd);
-  await requireNeeds(kind, io);
-  const file = newFile(name, io.cwd, flags);
+const heading = "## svc-sandbox";
 
-  const text = await packageFile(`examples/${example}/${exampleFile}`);
-  makeFolderFor(file);
-  writeProjectFile(file, text, name);
-  const folder = relative(io.cwd, dirname(file));
-  const testFolder = folder === "" ? "." : shellWord(`./${folder}`);
-  const run = runCommand(testFolder);
-  // A client without npm, such as one in Python, has no script.
-  if (packageScript === undefined) return [`Wrote ${name}.`, `Run it with: ${run}`];
-  // The project has its own script of this name.
-  if (!packageScript.isOurScript) {
-    return [
-      `Wrote ${name}. The script test:sandbox is unchanged.`,
-      `Run it with: ${io.program} ${packageScript.execLine}`,
-    ];
+/** Adds a section to AGENTS.md, in which other sections stay. Resolves to the lines that say so. */
+export async function writeAgentSection(cwd: string): Promise<string[]> {
+  const file = resolve(cwd, "AGENTS.md");
+  const before = (await readProjectFile(cwd, "AGENTS.md")) ?? "";
+  const hasSection = before.split("\n").some((line) => line.trimEnd() === heading);
+  if (hasSection) {
+    return [`AGENTS.md already has the section ${quote(heading)}; nothing was changed.`];
   }
-  writeProjectFile(join(io.cwd, "package.json"), packageScript.packageJson);
-  return [`Wrote ${name}, and the script test:sandbox.`, `Run it with: ${run}`];
+
+  // If no package is installed, a copy of its file stands next to the new one. An existing copy may be the user's.
+  const installed = installedFile(cwd, "AGENTS.md");
+  const copy = "svc-sandbox.AGENTS.md";
+  if (installed === undefined && !existsSync(resolve(cwd, copy))) {
+    const text = String(await packageFile("AGENTS.md"));
+    writeProjectFile(resolve(cwd, copy), asStartedHere(text));
+  }
+
+  const section = asStartedHere(`${heading}
+
+Read ${installed ?? copy} before you write or change code that calls the relying-party API. Run the tests with a sandbox:
+\`npx --no-install svc-sandbox exec --format json -- <command>\`.
+`);
+  const after = before === "" ? section : `${before.trimEnd()}\n\n${section}`;
+  // The file keeps its line ends.
+  const lineEnd = before.includes("\r\n") ? "\r\n" : "\n";
+  writeProjectFile(file, after.replace(/\r?\n/g, lineEnd));
+  return ["Added a section to AGENTS.md."];
 }
 
-/** Throws a usage error if the tests of a client are of another kind than a file of this name, such as a scenario. */
-function requireEnding(kind: ClientKind, name: string): void {
-  const { endings } = clients[kind];
-  if (endings.some((ending) => name.endsWith(ending))) return;
-  throw usageError(
-    `First tests of ${kind} cannot be written to ${quoteFile(name)}: its name must end with ${listed(endings, "or")}. For a scenario, leave out --client.`,
-  );
+/** A text for coding agents as this program is started: a machine with the single executable may have no npx, and has no files of the package. */
+function asStartedHere(text: string): string {
+  if (!isExecutable()) return text;
+  const withoutNpx = text.replaceAll("npx --no-install ", "");
+  return withoutNpx.replace("`docs/` next to this file", docsPlace(""));
 }

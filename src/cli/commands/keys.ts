@@ -9,12 +9,13 @@ import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { secretToSend } from "../../sandbox/secrets.js";
 import { actionRefs } from "../../scenario/actions.js";
 import { declareCommand } from "../command.js";
-import { clientEnvironment } from "../files/client-variables.js";
-import * as flag from "../flags/flag.js";
-import { oneOf } from "../flags/readers.js";
-import * as shared from "../flags/shared-flags.js";
-import { keyRows, keyTable } from "../output/key-rows.js";
-import { loadScenarioArgument } from "../scenario/open-scenario.js";
+import { clientEnvironment } from "../env-file.js";
+import * as flag from "../flags.js";
+import { keyRows, keyTable } from "../key-rows.js";
+import { loadScenarioArgument } from "../scenario.js";
+import * as shared from "../shared-flags.js";
+
+const startFlagNames = flag.flagNamesOf(shared.sandboxFlagsWithoutFrozen);
 
 export const keysCommand = declareCommand({
   summary: "list a scenario's keys and what each one gets",
@@ -25,7 +26,7 @@ export const keysCommand = declareCommand({
     format: flag.cliOnlyOption(
       "--format <format>",
       "table, json, env (export lines for a shell; for a file, use --write-env of start) or powershell (default: table)",
-      oneOf(["table", "json", "env", "powershell"]),
+      flag.oneOf(["table", "json", "env", "powershell"]),
     ),
     endpoint: shared.endpoint,
     json: shared.json,
@@ -36,11 +37,11 @@ export const keysCommand = declareCommand({
       // For a shell, the lines set variables.
       name: "keys --format env",
       when: ({ flags }) => flags.format === "env" || flags.format === "powershell",
-      flags: ["format", ...shared.sandboxFlagNamesWithoutFrozen],
+      flags: ["format", ...startFlagNames],
     },
     {
       name: "keys",
-      flags: ["format", "json", "endpoint", ...shared.sandboxFlagNamesWithoutFrozen],
+      flags: ["format", "json", "endpoint", ...startFlagNames],
     },
   ],
   examples: {
@@ -55,7 +56,10 @@ export const keysCommand = declareCommand({
     runDue(sandbox);
     const format = flags.json ? "json" : (flags.format ?? "table");
     if (format === "env" || format === "powershell") {
-      io.stdout.write(variableLines(sandbox, format));
+      for (const [name, value] of Object.entries(clientEnvironment(sandbox))) {
+        const line = format === "env" ? `export ${name}=${value}` : `$env:${name} = '${value}'`;
+        io.stdout.write(`${line}\n`);
+      }
       return;
     }
 
@@ -78,21 +82,16 @@ export const keysCommand = declareCommand({
   },
 });
 
-function variableLines(sandbox: SandboxState, format: "env" | "powershell"): string {
-  let lines = "";
-  for (const [name, value] of Object.entries(clientEnvironment(sandbox))) {
-    lines += format === "env" ? `export ${name}=${value}\n` : `$env:${name} = '${value}'\n`;
-  }
-  return lines;
-}
-
 /** Rows for the keys that the timeline and the story will create, each with its secret and its step. */
 function keysToCome(startSandbox: () => SandboxState): string[][] {
   const rows = new Map<string, string[]>();
   const addRow = (event: StepEvent, sandbox: SandboxState) => {
     const ref = createdRefOf(event);
     if (ref === undefined || rows.has(ref)) return;
-    rows.set(ref, [ref, secretToSend(sandbox, ref), stepInWords(event)]);
+    let step: string;
+    if (event.type === "timeline.step") step = `timeline, at ${shortTime(event.result.at)}`;
+    else step = `story, step ${event.result.number}`;
+    rows.set(ref, [ref, secretToSend(sandbox, ref), step]);
   };
 
   const startFollowed = () => {
@@ -117,9 +116,4 @@ function createdRefOf({ result }: StepEvent): string | undefined {
   // An action that names a key changes this key, such as `revoke`. The key of any other action is new.
   const actsOnKey = actionRefs(step).key !== undefined;
   return actsOnKey ? undefined : performed.key?.ref;
-}
-
-function stepInWords(event: StepEvent): string {
-  if (event.type === "timeline.step") return `timeline, at ${shortTime(event.result.at)}`;
-  return `story, step ${event.result.number}`;
 }

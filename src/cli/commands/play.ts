@@ -7,20 +7,18 @@ import { shellWord } from "../../report/shell-words.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { isAsExpected } from "../../sandbox/steps.js";
+import { isAsExpected, type PlayedStep } from "../../sandbox/steps.js";
 import { membersToSnakeCase } from "../../schema/spelling.js";
 import { quote } from "../../schema/words.js";
 import { type CommandCall, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import * as flag from "../flags/flag.js";
-import { readerOf } from "../flags/readers.js";
-import * as shared from "../flags/shared-flags.js";
-import { openScenarioArgument } from "../scenario/open-scenario.js";
-import { type PlacedDifference, placeDifferences } from "../story/placed-differences.js";
-import { createPauses, type Pauses, stepKeysHelp } from "../story/play-pauses.js";
-import { openingProse, stepProse } from "../story/story-prose.js";
+import * as flag from "../flags.js";
+import { aborted, type Io } from "../io.js";
+import { openScenarioArgument } from "../scenario.js";
+import * as shared from "../shared-flags.js";
+import { openingProse, type PlacedDifference, placeDifferences, stepProse } from "../story-text.js";
 
-const readSpeed = readerOf((text) => {
+const readSpeed = flag.readerOf((text) => {
   if (text === "max") return Number.POSITIVE_INFINITY;
   const speed = Number(text);
   return speed > 0 && Number.isFinite(speed) ? speed : undefined;
@@ -125,17 +123,78 @@ async function playAll(
 }
 
 /** How to see an unexpected result in its file. A scenario from stdin has none. */
-function whereToSee({ loaded }: OpenedScenario, { flags, io }: PlayCall): string {
-  if (loaded.piped !== undefined) return "";
-  const words = ["verify", loaded.name, ...startWords(flags)].map(shellWord);
-  return ` To see the first in its file: ${io.program} ${words.join(" ")}`;
-}
-
-/** The flags that start the same sandbox again. */
-function startWords({ seed, now, profile }: PlayCall["flags"]): string[] {
-  const words: string[] = [];
+function whereToSee({ origin, loaded }: OpenedScenario, { flags, io }: PlayCall): string {
+  if (origin === "stdin") return "";
+  const { seed, now, profile } = flags;
+  const words = ["verify", loaded.name];
   if (seed !== undefined) words.push("--seed", String(seed));
   if (now !== undefined) words.push("--now", isoTime(now));
   if (profile !== undefined) words.push("--profile", profile);
-  return words;
+  return ` To see the first in its file: ${io.program} ${words.map(shellWord).join(" ")}`;
+}
+
+/** The time between two steps. */
+export interface Pauses {
+  /** Waits after a step with this text; resolves to what follows: the next step, or the end that the user asked for. */
+  readonly waitAfter: (result: PlayedStep, shown: string) => Promise<"next" | "end">;
+  readonly close: () => void;
+}
+
+interface PauseFlags {
+  readonly speed?: number;
+  readonly step?: boolean;
+  readonly json?: boolean;
+}
+
+/** The pauses that the flags set: until a key is pressed, with time to read, or none. */
+export async function createPauses(
+  { flags, io }: Pick<CommandCall<PauseFlags>, "flags" | "io">,
+  stop: AbortSignal,
+): Promise<Pauses> {
+  if (flags.step) return createKeyPauses(io, stop);
+
+  // A program that reads the output waits for nothing.
+  const standardSpeed = io.stdout.isTTY ? 1 : Number.POSITIVE_INFINITY;
+  const speed = flags.json ? Number.POSITIVE_INFINITY : (flags.speed ?? standardSpeed);
+  return {
+    async waitAfter({ kind }, shown) {
+      // People read narration word by word, and only skim requests.
+      const perCharacter = kind === "request" ? 18 : 50;
+      const time = shown.replace(/\s+/g, "").length * perCharacter;
+      const pause = Math.min(12_000, Math.max(1200, time)) / speed;
+      if (pause > 0) await io.wait(pause, stop);
+      return stop.aborted ? "end" : "next";
+    },
+    close() {},
+  };
+}
+
+/** What the keyboard does with --step, for the outline of a story. */
+export const stepKeysHelp = " Enter or Space: the next step. q: the end.";
+
+// Presenters' clickers press Page Down.
+const keysForNextStep = ["return", "enter", "space", "right", "down", "pagedown"];
+
+const keysForTheEnd = ["q", "escape", "ctrl-c", "ctrl-d"];
+
+/** Pauses that end with a key. */
+async function createKeyPauses(io: Io, stop: AbortSignal): Promise<Pauses> {
+  const presses = await io.keyPresses();
+  if (presses === undefined) {
+    throw usageError(
+      "--step (or SVC_SANDBOX_STEP) requires a terminal, and the input is not one. Remove it; --speed 1 leaves time to read.",
+    );
+  }
+
+  const stopped = aborted(stop).then(() => "ctrl-c");
+  return {
+    async waitAfter() {
+      for (;;) {
+        const key = await Promise.race([stopped, presses.next()]);
+        if (keysForTheEnd.includes(key)) return "end";
+        if (keysForNextStep.includes(key)) return "next";
+      }
+    },
+    close: presses.close,
+  };
 }

@@ -12,13 +12,12 @@ import { tryParseJson } from "../../schema/json-text.js";
 import { isMapping } from "../../schema/type-tag.js";
 import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
-import { controlAddress, runningUrlText } from "../control-address.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import * as flag from "../flags/flag.js";
-import * as shared from "../flags/shared-flags.js";
+import * as flag from "../flags.js";
 import { type Io, runsOnGithub } from "../io.js";
-import { githubAnnotations } from "../report/github-annotations.js";
-import { unmetThresholds } from "../report/thresholds.js";
+import { githubAnnotations, unmetThresholds } from "../report.js";
+import { controlAddress, runningUrlText } from "../running-sandbox.js";
+import * as shared from "../shared-flags.js";
 
 /** What each mode reads: how the report is printed, and what makes the command fail. */
 const outputFlags = { format: shared.format, json: shared.json, ...shared.thresholdFlags };
@@ -74,13 +73,20 @@ export const reportCommand = declareCommand({
       const client = new ControlClient(controlAddress(args[0], flags, io));
       report = await client.report();
     } else {
-      report = await readReports(args, io);
+      const [first, ...moreReports] = await Promise.all(args.map((file) => readReport(file, io)));
+      if (first === undefined) {
+        throw usageError(
+          `--merge requires files. Name those that \`${io.program} exec --report run.json -- <command>\` wrote.`,
+        );
+      }
+      report = mergeReports([first, ...moreReports]);
     }
 
     const unmet = unmetThresholds(report, flags);
     const failures = unmet.map(({ sentence }) => sentence);
-    const renderOptions = { ...io.stdout.style(), failures, next: `${io.program} certify -- npm test` };
-    io.stdout.write(redactPlainKeys(renderReport(report, format, renderOptions)));
+    const certifyCommand = `${io.program} certify -- npm test`;
+    const text = renderReport(report, format, { ...io.stdout.style(), failures, certifyCommand });
+    io.stdout.write(redactPlainKeys(text));
     if (runsOnGithub(io)) io.stderr.write(redactPlainKeys(githubAnnotations(report, unmet)));
     return unmet.length === 0 ? exitCode.fine : exitCode.threshold;
   },
@@ -108,18 +114,15 @@ function isThere(path: string): boolean {
   }
 }
 
-async function readReports(files: readonly string[], io: Io): Promise<Report> {
-  const [first, ...moreReports] = await Promise.all(files.map((file) => readReport(file, io)));
-  if (first !== undefined) return mergeReports([first, ...moreReports]);
-  throw usageError(
-    `--merge requires files. Name those that \`${io.program} exec --report run.json -- <command>\` wrote.`,
-  );
-}
-
 async function readReport(file: string, io: Io): Promise<Report> {
-  const text = await readReportText(resolve(io.cwd, file)).catch((error) => {
+  const path = resolve(io.cwd, file);
+  let text: string;
+  try {
+    rejectEndlessFile(await promises.stat(path));
+    text = await promises.readFile(path, "utf8");
+  } catch (error) {
     throw usageError(`Failed to read the report ${quoteFile(file)}: ${readFailure(error)}.`);
-  });
+  }
 
   const json = tryParseJson(text);
   if (isMapping(json)) {
@@ -130,9 +133,4 @@ async function readReport(file: string, io: Io): Promise<Report> {
   throw usageError(
     `${quoteFile(file)} is not a JSON report of this version. Write one with \`${io.program} report --json\`, or exec --report run.json.`,
   );
-}
-
-async function readReportText(path: string): Promise<string> {
-  rejectEndlessFile(await promises.stat(path));
-  return promises.readFile(path, "utf8");
 }

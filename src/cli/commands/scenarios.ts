@@ -7,7 +7,7 @@ import { scenarioLimits } from "../../scenario/format/fields.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
-import * as shared from "../flags/shared-flags.js";
+import * as shared from "../shared-flags.js";
 
 export const listCommand = declareCommand({
   summary: "list the bundled scenarios",
@@ -21,12 +21,11 @@ export const listCommand = declareCommand({
     const scenarios: Readonly<Record<string, Scenario>> = bundledScenarios;
     const summaries: { name: string; title: string; description: string }[] = [];
     for (const [name, scenario] of Object.entries(scenarios)) {
-      const title = scenario.name ?? name;
-      summaries.push({
-        name,
-        title,
-        description: firstSentence(scenario.description ?? scenario.name ?? ""),
-      });
+      const { name: title = name, description = scenario.name ?? "" } = scenario;
+      // The first sentence, on one line.
+      const line = description.trim().replace(/\s+/g, " ");
+      const [sentence = line] = /^.*?[.!?](?= |$)/.exec(line) ?? [];
+      summaries.push({ name, title, description: sentence });
     }
     if (flags.json) {
       io.stdout.write(`${JSON.stringify(summaries, null, 2)}\n`);
@@ -39,12 +38,6 @@ export const listCommand = declareCommand({
   },
 });
 
-/** The first sentence of a text, on one line. */
-function firstSentence(text: string): string {
-  const line = text.trim().replace(/\s+/g, " ");
-  return /^.*?[.!?](?= |$)/.exec(line)?.[0] ?? line;
-}
-
 export const showCommand = declareCommand({
   summary: "print a scenario's YAML",
   description: "Prints the YAML of a scenario, unchanged.",
@@ -56,16 +49,12 @@ export const showCommand = declareCommand({
   },
   async run({ args, io }) {
     const [name = ""] = args;
-    const text = isScenarioName(name) ? await readBundledScenario(name) : readWholeFile(name, io.cwd);
+    const text = isScenarioName(name) ? await readBundledScenario(name) : readScenarioFile(name, io.cwd);
+    const { bytes } = scenarioLimits;
+    if (Buffer.byteLength(text) > bytes) {
+      const why = `it is larger than ${bytes / 2 ** 20} MiB`;
+      throw new SandboxError("file_unreadable", `Failed to read the scenario ${quoteFile(name)}: ${why}.`);
+    }
     io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
   },
 });
-
-/** Reads a scenario file. Throws `file_unreadable` if it is too large to be read to its end. */
-function readWholeFile(name: string, folder: string): string {
-  const text = readScenarioFile(name, folder);
-  const { bytes } = scenarioLimits;
-  if (Buffer.byteLength(text) <= bytes) return text;
-  const message = `Failed to read the scenario ${quoteFile(name)}: it is larger than ${bytes / 2 ** 20} MiB.`;
-  throw new SandboxError("file_unreadable", message);
-}

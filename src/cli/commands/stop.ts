@@ -1,9 +1,9 @@
 import { ControlClient } from "../../node/clients/control-client.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { declareCommand } from "../command.js";
-import { controlAddress, runningUrlText } from "../control-address.js";
-import * as flag from "../flags/flag.js";
-import * as shared from "../flags/shared-flags.js";
+import * as flag from "../flags.js";
+import { controlAddress, runningUrlText } from "../running-sandbox.js";
+import * as shared from "../shared-flags.js";
 
 const callFlagNames = flag.flagNamesOf(shared.callFlags);
 

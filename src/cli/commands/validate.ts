@@ -3,14 +3,14 @@ import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactPlainKeys } from "../../rules/redact.js";
 import { oneSafeLine, safeOutput } from "../../rules/terminal-text.js";
+import { allKeys, allOrganizations } from "../../scenario/keys.js";
 import { problemsAt, ScenarioError, type ScenarioProblem } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import * as shared from "../flags/shared-flags.js";
 import type { Io } from "../io.js";
-import { isBundled, openScenarioArgument, scenarioArgumentsOrDefault } from "../scenario/open-scenario.js";
-import { problemsJson } from "../scenario/scenario-failures.js";
+import { openScenarioArgument, problemsJson, scenarioArgumentsOrDefault } from "../scenario.js";
+import * as shared from "../shared-flags.js";
 
 /** What came of one file. */
 type CheckedFile =
@@ -59,7 +59,7 @@ export const validateCommand = declareCommand({
 /** Checks a file, and runs its timeline and story once. */
 async function validateFile(file: string, io: Io): Promise<CheckedFile> {
   try {
-    const { loaded, places } = await openScenarioArgument(file, io);
+    const { origin, loaded, places } = await openScenarioArgument(file, io);
     const { name, scenario } = loaded;
     const { placeOf, spelling } = await places();
     const { failingSteps, ...warningsByKind } = scenarioWarnings(loaded, { spelling });
@@ -68,7 +68,7 @@ async function validateFile(file: string, io: Io): Promise<CheckedFile> {
     }
 
     // Bundled scenarios are tested: they need no warnings.
-    if (isBundled(loaded)) return { kind: "valid", file, scenario, warnings: [] };
+    if (origin === "bundled") return { kind: "valid", file, scenario, warnings: [] };
 
     const problems = Object.values(warningsByKind).flat();
     // As an error, the warnings have no keys and are shown like problems.
@@ -109,12 +109,12 @@ function printChecked(
 
 /** What a scenario has, in numbers. */
 function contentsText(scenario: Scenario): string {
-  const organizations = Object.values(scenario.organizations ?? {});
+  // Those of its population, too.
+  const organizations = [...allOrganizations(scenario)].length;
+  const keys = [...allKeys(scenario)].length;
   const endpoints = Object.keys(scenario.endpoints ?? {});
-  let keys = 0;
-  for (const organization of organizations) keys += Object.keys(organization.keys ?? {}).length;
 
-  const counts = [pluralize(organizations.length, "organization"), pluralize(keys, "key")];
+  const counts = [pluralize(organizations, "organization"), pluralize(keys, "key")];
   if (endpoints.length > 0) counts.push(pluralize(endpoints.length, "endpoint"));
   return counts.join(", ");
 }

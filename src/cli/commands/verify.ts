@@ -1,19 +1,25 @@
+import type { OpenedScenario } from "../../node/files/scenario-files.js";
+import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
+import { SandboxError } from "../../rules/errors.js";
 import { redactPlainKeys } from "../../rules/redact.js";
+import { safeOutput } from "../../rules/terminal-text.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { type CommandCall, declareCommand } from "../command.js";
-import { describeFailure, exitCode, usageError } from "../exit-codes.js";
-import * as flag from "../flags/flag.js";
-import * as shared from "../flags/shared-flags.js";
-import { scenarioArgumentsOrDefault, stdinName } from "../scenario/open-scenario.js";
-import { createLog } from "../serve/log.js";
+import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
+import * as flag from "../flags.js";
+import { aborted } from "../io.js";
+import { createLog } from "../log.js";
 import {
-  type NotPlayed,
-  openToVerify,
-  playStory,
-  type ScenarioToVerify,
-  type Verdict,
-} from "../story/verdict.js";
+  filesOfFailure,
+  openScenarioArgument,
+  problemsJson,
+  scenarioArgumentsOrDefault,
+  stdinName,
+} from "../scenario.js";
+import * as shared from "../shared-flags.js";
+import { testStory } from "../story.js";
+import { FileWatch } from "../watch.js";
 
 const verifyFlags = {
   all: flag.cliOnlyToggle("--all", "every bundled scenario"),
@@ -56,8 +62,8 @@ export const verifyCommand = declareCommand({
     // A scenario that is named twice is verified once.
     const names = [...new Set(wanted)];
     if (flags.watch === true) return verifyOnChange(names, call);
-    const verified = await verifyAll(names, call);
-    return verified.exitCode;
+    const verdicts = await verifyAll(names, call);
+    return worstCode(verdicts);
   },
 });
 
@@ -76,84 +82,90 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
     const copy = `Copy one with \`${io.program} show <name> > my.yaml\`.`;
     const why = hasStdin ? "the scenario came from stdin." : `these scenarios are bundled. ${copy}`;
     log.note(`Nothing to watch: ${why}`);
-    const verified = await verifyAll(names, call);
-    return verified.exitCode;
+    return worstCode(await verifyAll(names, call));
   }
 
-  const { VerifyOnChange } = await import("../story/verify-on-change.js");
-  const verifying = new VerifyOnChange({
-    verify: async () => (await verifyAll(names, call)).files,
-    output: io.stdout,
-    onWait: () => log.note(`Waiting for changes of ${names.join(", ")}. Ctrl-C ends.`),
-    onError: (error) => log.problem(describeFailure(error, flags)),
-    stop,
+  // Nobody waits for the next result once the reader of the results is gone.
+  const readerGone = new AbortController();
+  const verify = async () => {
+    const verdicts = await verifyAll(names, call);
+    const files = verdicts.flatMap((verdict) => verdict.files);
+    const isRead = await io.stdout.waitForReader(stop);
+    if (!isRead) return { files, onFollowed: () => readerGone.abort() };
+    return { files, onFollowed: () => log.note(`Waiting for changes of ${names.join(", ")}. Ctrl-C ends.`) };
+  };
+  const watch = new FileWatch(async () => {
+    const { files } = watch;
+    if (stop.aborted) return { files, onFollowed() {} };
+    try {
+      const reading = await verify();
+      // A scenario that is broken now may be mended by a file that it extended before.
+      return { ...reading, files: [...files, ...reading.files] };
+    } catch (error) {
+      return { files, onFollowed: () => log.problem(describeFailure(error, flags)) };
+    }
   });
-  await verifying.run();
+
+  const readAt = nodePlatform.time();
+  const { files, onFollowed } = await verify();
+  await watch.start(files, readAt);
+  onFollowed();
+  await aborted(AbortSignal.any([stop, readerGone.signal]));
+  await watch.close();
   return exitCode.fine;
 }
 
-/** What came of several scenarios. */
-interface Verification {
+/** What came of one scenario. */
+interface Verdict {
+  /** Whether its story was played; `unknown`: nothing has its name. */
+  readonly kind: "played" | "not_played" | "unknown";
   readonly exitCode: number;
-  /** The files to follow with `--watch`. */
+  /** The files whose change may change it. */
   readonly files: readonly string[];
+  /** The steps of the story; or why it was not played. */
+  readonly text: string;
+  readonly json: unknown;
+}
+
+function worstCode(verdicts: readonly Verdict[]): number {
+  return Math.max(...verdicts.map((verdict) => verdict.exitCode));
 }
 
 /** Reads the scenarios, plays their stories, and prints what comes of each. A broken scenario does not stop the others. */
-async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Verification> {
-  const { flags } = call;
-  const scenarios = await Promise.all(names.map((name) => openToVerify(name, call.io)));
+async function verifyAll(names: readonly string[], call: VerifyCall): Promise<readonly Verdict[]> {
+  const { flags, io } = call;
+  // If the folder was deleted, this throws, in place of an error for each scenario.
+  const { cwd } = io;
+  const openOrTell = (name: string) =>
+    openScenarioArgument(name, io).catch((error) => verdictOfFailure(name, error, cwd));
+  const scenarios = await Promise.all(names.map(openOrTell));
 
   // What cannot be read is reported before the first story is played.
-  const unreadable = scenarios.filter((scenario) => scenario.kind === "not_played");
-  for (const verdict of unreadable) sayNotPlayed(verdict, call);
+  const unreadable: Verdict[] = [];
+  for (const scenario of scenarios) {
+    if (!("kind" in scenario)) continue;
+    unreadable.push(scenario);
+    sayNotPlayed(scenario, call);
+  }
 
   // A name that nothing has is probably misspelled, so no story is played. While --watch waits, its file may still come.
-  const isMisspelled = unreadable.some(({ isUnknown }) => isUnknown) && !flags.watch;
+  const isMisspelled = unreadable.some(({ kind }) => kind === "unknown") && !flags.watch;
   if (isMisspelled) {
-    if (flags.json) writeDocuments(unreadable, call);
-    return verificationOf(unreadable);
+    if (flags.json) writeJson(unreadable, call);
+    return unreadable;
   }
 
-  const verdicts = await playStories(scenarios, call);
-  if (flags.json) writeDocuments(verdicts, call);
-  else if (verdicts.some(({ kind }) => kind === "played")) sayTotal(verdicts, call);
-  return verificationOf(verdicts);
-}
-
-/** Prints the verdicts as JSON. */
-function writeDocuments(verdicts: readonly Verdict[], { flags, io }: VerifyCall): void {
-  const documents = verdicts.map(({ json }) => json);
-  // With --watch, each document is on a separate line.
-  const indent = flags.watch ? 0 : 2;
-  io.stdout.write(`${redactPlainKeys(JSON.stringify(documents, null, indent))}\n`);
-}
-
-function verificationOf(verdicts: readonly Verdict[]): Verification {
-  const files = new Set<string>();
-  for (const verdict of verdicts) {
-    for (const file of verdict.files) files.add(file);
-  }
-  return { exitCode: Math.max(...verdicts.map((verdict) => verdict.exitCode)), files: [...files] };
-}
-
-/** Plays the story of each scenario that could be read, and prints its verdict as it comes. Why others were not read is printed already. */
-async function playStories(
-  scenarios: readonly (ScenarioToVerify | NotPlayed)[],
-  call: VerifyCall,
-): Promise<Verdict[]> {
-  const { flags, io } = call;
   const verdicts: Verdict[] = [];
   let gap = "";
-  for (const scenario of scenarios) {
-    if (scenario.kind === "not_played") {
+  for (const [index, scenario] of scenarios.entries()) {
+    if ("kind" in scenario) {
       verdicts.push(scenario);
       continue;
     }
 
-    const verdict = await playStory(scenario, call);
+    const verdict = await playStory(names[index] as string, scenario, call);
     verdicts.push(verdict);
-    if (verdict.kind === "not_played") {
+    if (verdict.kind !== "played") {
       sayNotPlayed(verdict, call);
     } else if (!flags.json) {
       io.stdout.say(gap + verdict.text);
@@ -161,11 +173,45 @@ async function playStories(
       if (!flags.quiet) gap = "\n";
     }
   }
+
+  if (flags.json) writeJson(verdicts, call);
+  else if (verdicts.some(({ kind }) => kind === "played")) sayTotal(verdicts, call);
   return verdicts;
 }
 
-function sayNotPlayed({ error }: NotPlayed, { flags, io }: VerifyCall): void {
-  if (!flags.json) io.stderr.say(`${error}\n`);
+/** Plays the story of a scenario. One that cannot be started is not played. */
+async function playStory(name: string, opened: OpenedScenario, call: VerifyCall): Promise<Verdict> {
+  const { flags, io } = call;
+  try {
+    const { passed, text, json } = await testStory(opened, flags, io.stdout.style());
+    const code = passed ? exitCode.fine : exitCode.failed;
+    return { kind: "played", exitCode: code, files: opened.loaded.files, text, json };
+  } catch (error) {
+    return verdictOfFailure(name, error, io.cwd);
+  }
+}
+
+/** The verdict on a scenario that cannot be read or started. */
+function verdictOfFailure(name: string, error: unknown, cwd: string): Verdict {
+  if (!(error instanceof SandboxError)) throw error;
+  return {
+    kind: error.code === "scenario_not_found" ? "unknown" : "not_played",
+    exitCode: exitCodeOf(error),
+    files: filesOfFailure(error, name, cwd),
+    text: safeOutput(redactPlainKeys(error.message)),
+    json: { name, passed: false, problems: problemsJson(error, name), steps: [] },
+  };
+}
+
+function sayNotPlayed({ text }: Verdict, { flags, io }: VerifyCall): void {
+  if (!flags.json) io.stderr.say(`${text}\n`);
+}
+
+function writeJson(verdicts: readonly Verdict[], { flags, io }: VerifyCall): void {
+  const documents = verdicts.map(({ json }) => json);
+  // With --watch, each document is on a separate line.
+  const indent = flags.watch ? 0 : 2;
+  io.stdout.write(`${redactPlainKeys(JSON.stringify(documents, null, indent))}\n`);
 }
 
 /** Prints how many of several scenarios failed. */

@@ -14,6 +14,8 @@ import { fileFailure, rejectEndlessFile } from "./write-file.js";
 
 /** A scenario with its places, which whoever runs it for long should not keep. */
 export interface OpenedScenario {
+  /** Where it is from; `run`: `exec` or `certify` has read it, and started this process. */
+  readonly origin: "bundled" | "file" | "stdin" | "run";
   readonly loaded: LoadedScenario;
   readonly places: () => Promise<ScenarioPlaces>;
 }
@@ -72,16 +74,16 @@ async function openText(text: string, { name, cwd, from }: TextOrigin): Promise<
 
   // The text has the whole scenario unless it extends another file.
   const isWhole = extended.files.length === 0;
-  const ofScenario = { scenario, name, ...(isWhole && { text }) };
-  let loaded: LoadedScenario = { ...ofScenario, files: [resolve(cwd, name), ...extended.files] };
   // A text from stdin is in no file.
-  if (from === "stdin") loaded = { ...ofScenario, files: extended.files, piped: text };
-  return { loaded, places: async () => places };
+  const ownFiles = from === "stdin" ? [] : [resolve(cwd, name)];
+  const loaded = { scenario, name, ...(isWhole && { text }), files: [...ownFiles, ...extended.files] };
+  return { origin: from, loaded, places: async () => places };
 }
 
 /** Opens a bundled scenario, which is in the program; only its places need its text. */
 function openBundled(name: ScenarioName): OpenedScenario {
   return {
+    origin: "bundled",
     loaded: { scenario: withStory(name), name, files: [] },
     async places() {
       const text = await readBundledScenario(name);

@@ -1,0 +1,143 @@
+import { lastClockInstant } from "../rules/key-state.js";
+import { parseDuration, parseTime } from "../rules/time.js";
+import { timeHint } from "../rules/time-hint.js";
+import { didYouMean, listed, quote } from "../schema/words.js";
+import { usageError } from "./exit-codes.js";
+
+/** A flag of a command. */
+export interface Flag<Value> {
+  /** In commander's notation: `-p, --port <number>`. */
+  readonly spec: string;
+  /** What the help says about it. */
+  readonly help: string;
+  readonly read: FlagReader<Value>;
+  /** The environment variables for it; the first set variable wins. */
+  readonly variables: readonly string[];
+  /** The flags that it cannot be used with, as commander names them: `untilStdinEnds`. */
+  readonly conflicts: readonly string[];
+}
+
+/** The flags of a command, by the names of their values. */
+export type FlagSet = Readonly<Record<string, Flag<unknown>>>;
+
+/** The values of flags, each with the type that its reader returns. */
+export type FlagValues<Flags extends FlagSet> = {
+  readonly [Name in keyof Flags]?: Flags[Name] extends Flag<infer Value> ? Value : never;
+};
+
+type FlagOptions = Partial<Pick<Flag<unknown>, "variables" | "conflicts">>;
+
+/** Declares a flag with a value, which the variable `SVC_SANDBOX_<FLAG>` also sets by default. If its reader returns a list, the flag is repeatable. */
+export function option<Value>(
+  spec: string,
+  help: string,
+  read: FlagReader<Value>,
+  options: FlagOptions = {},
+): Flag<Value> {
+  const variable = `SVC_SANDBOX_${longForm(spec).slice(2).replaceAll("-", "_").toUpperCase()}`;
+  return { spec, help, read, variables: [variable], conflicts: [], ...options };
+}
+
+/** Declares a flag with a value that no variable sets. */
+export function cliOnlyOption<Value>(spec: string, help: string, read: FlagReader<Value>): Flag<Value> {
+  return option(spec, help, read, { variables: [] });
+}
+
+/** Declares a flag without a value; its variable is `1` or `0`. */
+export function toggle(spec: string, help: string, options: FlagOptions = {}): Flag<boolean> {
+  return option(spec, help, readSwitch, options);
+}
+
+/** Declares a flag without a value that no variable sets. */
+export function cliOnlyToggle(spec: string, help: string): Flag<boolean> {
+  return cliOnlyOption(spec, help, readSwitch);
+}
+
+/** The name of a flag in messages: `--port` of `-p, --port <number>`. */
+export function longForm(spec: string): string {
+  return /--[a-z-]+/.exec(spec)?.[0] ?? spec;
+}
+
+/** The names of flags, except for some: the modes of a command list what they read. */
+export function flagNamesOf<Name extends string, Excepted extends Name = never>(
+  flags: Readonly<Record<Name, Flag<unknown>>>,
+  except: readonly Excepted[] = [],
+): Exclude<Name, Excepted>[] {
+  const excepted: readonly string[] = except;
+  const names = Object.keys(flags).filter((name) => !excepted.includes(name));
+  return names as Exclude<Name, Excepted>[]; // `Object.keys` returns texts
+}
+
+/** Reads the text of a value; `flagOrVariable` is where it is from. Throws a usage error with that name. */
+export type FlagReader<Value> = (text: string, flagOrVariable: string) => Value;
+
+/** Creates a reader from a function that returns `undefined` for an invalid value; `expected` describes valid values. */
+export function readerOf<Value>(
+  read: (text: string) => Value | undefined,
+  expected: string,
+): FlagReader<Value> {
+  return (text, flagOrVariable) => {
+    const value = read(text);
+    if (value !== undefined) return value;
+    throw usageError(`Invalid ${flagOrVariable}: ${quote(text)}. Use ${expected}.`);
+  };
+}
+
+/** Creates a reader of whole numbers; `addition` follows the description of valid ones. */
+export function wholeNumber(min: number, max: number, addition = ""): FlagReader<number> {
+  const readText = (text: string) => {
+    if (!/^\d{1,16}$/.test(text)) return undefined;
+    const number = Number(text);
+    return number >= min && number <= max ? number : undefined;
+  };
+  return readerOf(readText, `a whole number from ${min} to ${max}${addition}`);
+}
+
+/** Creates a reader that accepts these choices. */
+export function oneOf<const Choice extends string>(choices: readonly Choice[]): FlagReader<Choice> {
+  return (text, flagOrVariable) => {
+    const choice = choices.find((known) => known === text);
+    if (choice !== undefined) return choice;
+    const hint = didYouMean(text, choices);
+    throw usageError(`Invalid ${flagOrVariable}: ${quote(text)}.${hint} Use ${listed(choices, "or")}.`);
+  };
+}
+
+export const readFileName = readerOf((text) => text || undefined, "the name of a file");
+
+/** Whether a text turns a switch on. */
+export function isOn(text: string): boolean {
+  return ["1", "true", "yes", "on"].includes(text.toLowerCase());
+}
+
+export const readSwitch = readerOf((text) => {
+  if (isOn(text)) return true;
+  return ["0", "false", "no", "off"].includes(text.toLowerCase()) ? false : undefined;
+}, "1 or 0");
+
+/** Whether a word is a port, which people write in place of a scenario or a URL. */
+export function isPort(word: string): boolean {
+  return /^\d{2,5}$/.test(word) && Number(word) <= 65_535;
+}
+
+export const readPort = wholeNumber(0, 65_535, "; 0 uses any free port");
+
+export const readSeed = wholeNumber(0, Number.MAX_SAFE_INTEGER);
+
+export function readClockStart(text: string, flagOrVariable: string): number {
+  const time = parseTime(text);
+  if (time === undefined) throw usageError(`Invalid ${flagOrVariable}: ${quote(text)}: ${timeHint(text)}.`);
+  if (time <= lastClockInstant) return time;
+  const latest = new Date(lastClockInstant).toISOString();
+  throw usageError(`Invalid ${flagOrVariable}: ${quote(text)}: the latest time is ${latest}.`);
+}
+
+/** Creates a reader of durations, in milliseconds. */
+export function durationLike(examples: string): FlagReader<number> {
+  const readText = (text: string) => {
+    const duration = parseDuration(text);
+    if (duration === undefined || duration <= 0) return undefined;
+    return duration;
+  };
+  return readerOf(readText, `a duration such as ${examples}`);
+}

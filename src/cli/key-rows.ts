@@ -1,0 +1,100 @@
+import { nextRequest } from "../api/next-request.js";
+import { alignColumns } from "../report/plain-text.js";
+import { type KeyStateName, keyStateAt } from "../rules/key-state.js";
+import type { Environment } from "../rules/key-text.js";
+import type { OutcomeId } from "../rules/outcomes.js";
+import { textWidth } from "../rules/text-width.js";
+import type { Endpoint } from "../sandbox/call.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { secretsByRef, secretToSend } from "../sandbox/secrets.js";
+import { type Palette, paintStatus, responseText } from "./terminal.js";
+
+/** A row of the table of keys: what a request with this key gets. */
+interface KeyRow {
+  readonly ref: string;
+  readonly secret: string;
+  readonly status: number;
+  readonly code: string | null;
+  readonly outcome: OutcomeId;
+  /** The fault outcomes in which it, or a later one like it, may end instead. */
+  readonly fault_outcomes: readonly OutcomeId[];
+}
+
+/** A key in the JSON of `keys`: a row of the table, and what the table does not show. */
+export interface KeyInJson extends KeyRow {
+  readonly organization: string;
+  readonly environment: Environment;
+  readonly state: KeyStateName;
+}
+
+/** The keys of a sandbox, and what each one gets now. */
+export function keyRows(
+  sandbox: SandboxState,
+  secrets = secretsByRef(sandbox),
+  endpoint?: Endpoint,
+): KeyInJson[] {
+  const now = sandbox.clock.now();
+  const rows: KeyInJson[] = [];
+  for (const [ref, secret] of Object.entries(secrets)) {
+    const { key } = sandbox.registry.key(ref);
+    const { organization, environment } = key;
+    const state = keyStateAt(key, now);
+    rows.push({ ref, organization, environment, state, secret, ...nextResult(sandbox, ref, endpoint) });
+  }
+  return rows;
+}
+
+/** Rows for the two reserved refs that have a secret, which `keys` does not list. */
+export function rowsOfReservedRefs(sandbox: SandboxState): KeyRow[] {
+  return ["malformed", "unknown"].map((ref) => {
+    return { ref, secret: secretToSend(sandbox, ref), ...nextResult(sandbox, ref) };
+  });
+}
+
+function nextResult(sandbox: SandboxState, ref: string, endpoint?: Endpoint) {
+  const { status, code, outcome, faultOutcomes } = nextRequest(sandbox, ref, endpoint);
+  return { status, code, outcome, fault_outcomes: faultOutcomes };
+}
+
+/** The titles of columns. */
+const titles = {
+  ref: "KEY",
+  secret: "SECRET",
+  response: "A REQUEST GETS",
+  status: "GETS",
+  outcome: "OUTCOME",
+} as const;
+type Column = keyof typeof titles;
+
+/** The columns of a table, the widest table first. */
+const layouts: readonly (readonly Column[])[] = [
+  ["ref", "secret", "response", "outcome"],
+  ["ref", "secret", "response"],
+  // If the refs are short, this table fits into 80 characters.
+  ["ref", "secret", "status"],
+];
+
+/** Returns the lines of the widest table that fits; of the narrowest, if none does. */
+export function keyTable(rows: readonly KeyRow[], palette: Palette, width: number): string[] {
+  let lines: string[] = [];
+  for (const columns of layouts) {
+    const cells = [columns.map((column) => palette.dim(titles[column]))];
+    for (const row of rows) cells.push(columns.map((column) => cellText(row, column, palette)));
+    lines = alignColumns(cells);
+    if (lines.every((line) => textWidth(line) <= width)) return lines;
+  }
+  return lines;
+}
+
+function cellText(row: KeyRow, column: Column, palette: Palette): string {
+  const { status, fault_outcomes: faults } = row;
+  if (column === "outcome") return [row.outcome, ...faults].join(" or ");
+  if (column === "ref" || column === "secret") return row[column];
+
+  const response = column === "response" ? responseText(row) : String(status);
+  let cell = paintStatus(palette, status)(response);
+  // The specification promises the status, and leaves its code open.
+  if (column === "response" && status === 429) cell += " (code not promised)";
+  if (faults.length > 0) cell += " or a fault";
+  return cell;
+}

@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import { asked } from "../../test/support/send.js";
+import { handle } from "../api/handle.js";
+import { startInNode } from "../node/platform.js";
+import { secretToSend } from "../sandbox/secrets.js";
+import type { ScenarioName } from "../scenario/bundled.js";
+import { resolveSource } from "../scenario/scenario-source.js";
+import type { Io } from "./io.js";
+import { createLog, logEvents } from "./log.js";
+import type { ServeFlags } from "./shared-flags.js";
+import { createPrinter, type Output } from "./terminal.js";
+
+/** The log of a request of a bundled scenario. */
+async function logOf(
+  scenario: ScenarioName,
+  ref: string,
+  flags: ServeFlags = {},
+  request = {},
+): Promise<string> {
+  const sandbox = startInNode(resolveSource(scenario));
+  const parts: string[] = [];
+  const stderr: Output = { write: (part) => void parts.push(part) };
+  logEvents(sandbox, flags, await createLog(flags, { stderr: createPrinter(stderr, {}) } as unknown as Io));
+  handle(sandbox, asked({ apiKey: secretToSend(sandbox, ref), ...request }));
+  return parts.join("").trimEnd();
+}
+
+test.each([
+  ["untouched", / {2}200 .* {2}200\.test .* {2}untouched$/],
+  ["delayed", / {2}200 .* {2}200\.test .*\d\.\d ms {2}delayed {2}fault\.latency$/],
+  ["unavailable", / {2}503 service_unavailable {2,}fault\.status .* {2}unavailable$/],
+  ["hanging", / {2}no response {2,}fault\.hang .* {2}hanging$/],
+])("a request with the key %s of bad-day is one line with its outcome", async (ref, line) => {
+  expect(await logOf("bad-day", ref)).toMatch(line);
+});
+
+test("the advice that a request caused is at the end of its line, and notes only in a verbose log", async () => {
+  const request = { traits: ["query"] };
+  expect(await logOf("key-states", "legacy", {}, request)).toMatch(/ legacy {2}query-or-body-sent$/);
+  const verbose = await logOf("key-states", "legacy", { verbose: true }, request);
+  expect(verbose).toContain("query-or-body-sent  legacy-key-in-use");
+});
+
+test.each(["pretty", "json"] as const)(
+  "the %s log continues after a full disk, and shows how much was lost",
+  async (log) => {
+    const lines: string[] = [];
+    let full = true;
+    const stderr: Output = {
+      write(text, done) {
+        if (!full) lines.push(text);
+        queueMicrotask(() => done?.(full ? new Error("ENOSPC") : null));
+      },
+    };
+    const said = await createLog({ log }, { stderr: createPrinter(stderr, {}) } as unknown as Io);
+    for (const message of ["one", "two", "three"]) said.note(message);
+    await Promise.resolve();
+    full = false;
+    said.note("four");
+    await expect.poll(() => lines).toHaveLength(2);
+    expect(lines[0]).toContain("four");
+    expect(lines[1]).toContain("3 messages lost");
+    said.note("five");
+    await Promise.resolve();
+    expect(lines).toHaveLength(3);
+  },
+);
+
+test("a log that is not read keeps a limited part, and shows how much was lost once it is read again", async () => {
+  const lines: string[] = [];
+  const unread: (() => void)[] = [];
+  const stderr: Output = {
+    write(text, done) {
+      lines.push(text);
+      unread.push(() => done?.());
+    },
+  };
+  const said = await createLog({}, { stderr: createPrinter(stderr, {}) } as unknown as Io);
+  const message = "x".repeat(1024 * 1024);
+  for (let i = 0; i < 45; i++) said.note(message);
+  const kept = lines.length;
+  expect(kept).toBeLessThan(40);
+  for (const read of unread.splice(0)) read();
+  expect(lines).toHaveLength(kept + 1);
+  expect(lines.at(-1)).toContain(`${45 - kept} messages lost`);
+  for (const read of unread.splice(0)) read();
+  said.note("after");
+  expect(lines.at(-1)).toContain("after");
+});

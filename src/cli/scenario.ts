@@ -1,0 +1,148 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { ownAssumptionNames } from "../api/variation/vary.js";
+import { type OpenedScenario, openScenario } from "../node/files/scenario-files.js";
+import type { Logger } from "../node/logger.js";
+import { shellWord } from "../report/shell-words.js";
+import type { SandboxError } from "../rules/errors.js";
+import { redactPlainKeys } from "../rules/redact.js";
+import { isoTime, minute } from "../rules/time.js";
+import { runDue } from "../sandbox/operations/operations.js";
+import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
+import { isScenarioName } from "../scenario/bundled.js";
+import { problemsAt, ScenarioError } from "../scenario/problems.js";
+import type { LoadedScenario } from "../scenario/scenario-source.js";
+import { listed } from "../schema/words.js";
+import { usageError } from "./exit-codes.js";
+import type { Io } from "./io.js";
+
+/** The name of stdin on a command line. */
+export const stdinName = "-";
+
+/** The file with the scenario of a folder: the default in this folder. */
+export const folderScenarioFile = "svc-sandbox.yaml";
+/** The bundled scenario that is the default in any other folder. */
+const fallbackScenario = "key-states";
+
+/** Loads the scenario that an argument names. Default: this folder's own, or `key-states`. */
+export async function loadScenarioArgument(
+  argument: string | undefined,
+  io: Pick<Io, "cwd" | "stdin">,
+): Promise<LoadedScenario> {
+  const opened = await openScenarioArgument(argument, io);
+  return opened.loaded;
+}
+
+/** Loads a scenario as `loadScenarioArgument` does, with the places of its fields. The signal ends the wait for stdin. */
+export async function openScenarioArgument(
+  argument: string | undefined,
+  io: Pick<Io, "cwd" | "stdin">,
+  signal?: AbortSignal,
+): Promise<OpenedScenario> {
+  const name = argument ?? findFolderScenario(io.cwd) ?? fallbackScenario;
+  // Reading `io.stdin` opens it, so only `-` does.
+  const stdin = name === stdinName ? io.stdin : undefined;
+  return openScenario(name, { cwd: io.cwd, stdin, signal });
+}
+
+/** The name of this folder's own scenario, if it has one. */
+function findFolderScenario(cwd: string): string | undefined {
+  // YAML files may also end with .yml.
+  return [folderScenarioFile, "svc-sandbox.yml"].find((name) => existsSync(resolve(cwd, name)));
+}
+
+/** The name of a file for a command line: without a folder or extension, it could look like a bundled name. */
+export function asFileArgument(name: string): string {
+  const looksLikeFile = /[\\/.]/.test(name);
+  return shellWord(looksLikeFile ? name : `./${name}`);
+}
+
+/** The given names, or this folder's own scenario. If there is none, the message has the verb and the alternative. */
+export function scenarioArgumentsOrDefault(
+  names: readonly string[],
+  verb: string,
+  { cwd, program }: Io,
+  alternative = "",
+): readonly string[] {
+  if (names.length > 0) return names;
+  const folderScenario = findFolderScenario(cwd);
+  if (folderScenario !== undefined) return [folderScenario];
+  throw usageError(
+    `Failed to ${verb}: no scenario is given, and there is no ${folderScenarioFile} here. Give files or bundled names (\`${program} list\`)${alternative}.`,
+  );
+}
+
+/** Warns about assumptions of the scenario that override a given `--profile`. */
+export function warnOfOverriddenProfile(sandbox: SandboxState, { profile }: StartOptions, log: Logger): void {
+  // A state file overrides the flag.
+  if (profile !== sandbox.profile) return;
+  const pinned = ownAssumptionNames(sandbox);
+  if (pinned.length === 0) return;
+  const are = pinned.length === 1 ? "is" : "are";
+  log.note(`${listed(pinned, "and")} ${are} set by ${sandbox.name}, not by --profile ${profile}.`);
+}
+
+/** Warns about dates in responses that are far from the client's clock: many clients compare them with it. */
+export function warnOfDates(sandbox: SandboxState, log: Pick<Logger, "note">): void {
+  const { clock, platform } = sandbox;
+  const hasDates = sandbox.faults.some(({ effect }) => effect.retryAfter?.asDate);
+  if (!hasDates && sandbox.assumptions.retry_after !== "date") return;
+  const ahead = clock.now() - platform.time();
+  if (Math.abs(ahead) < minute) return;
+
+  let effect = "in the past for your client, which then retries immediately";
+  if (ahead > 0) effect = "in the future for your client, which then waits for too long";
+  log.note(
+    `Retry-After has dates of the sandbox's clock, ${isoTime(clock.now())}: ${effect}. Start with --now ${isoTime(platform.time())}, or send seconds.`,
+  );
+}
+
+/** The problems of a scenario as JSON, or the one problem that keeps its file from being read. */
+export function problemsJson(error: SandboxError, file: string): readonly object[] {
+  if (error instanceof ScenarioError) return error.problems;
+  return [
+    { code: error.code, field: "", message: redactPlainKeys(error.message), file: redactPlainKeys(file) },
+  ];
+}
+
+/** The files whose change may mend a scenario that cannot be loaded: its own, also if that is missing, and those with a problem. */
+export function filesOfFailure(error: unknown, name: string, cwd: string): string[] {
+  if (isScenarioName(name)) return [];
+  const files = [resolve(cwd, name)];
+  if (!(error instanceof ScenarioError)) return files;
+  // A problem may be in a file that the scenario extends.
+  for (const { file } of error.problems) files.push(resolve(cwd, file ?? name));
+  return files;
+}
+
+/** Warns of what is valid in a scenario, but usually a mistake: after the start of its sandbox, and after each reload. */
+export async function warnOfScenario(
+  { origin, loaded, places }: OpenedScenario,
+  sandbox: SandboxState,
+  startOptions: StartOptions,
+  logger: Logger,
+): Promise<void> {
+  runDue(sandbox);
+  warnOfOverriddenProfile(sandbox, startOptions, logger);
+  warnOfDates(sandbox, logger);
+
+  // Bundled scenarios are tested, and one of a run has no places.
+  if (origin === "bundled" || origin === "run") return;
+
+  const { scenarioWarnings } = await import("../node/scenario-warnings.js");
+  const { name } = loaded;
+  const { placeOf, spelling } = await places();
+  const warnings = scenarioWarnings(loaded, { spelling }, startOptions);
+  // The kinds are shown in this order.
+  const titles: Readonly<Record<keyof typeof warnings, string>> = {
+    failingSteps: `Steps of ${name} that may fail`,
+    unmarkedSecrets: `Secrets of ${name} that may be real keys`,
+    unheldScopes: `Scopes of ${name} that no key has`,
+    shortenedDecimals: `Numbers of ${name} that JSON shortens`,
+  };
+  for (const kind of Object.keys(titles) as (keyof typeof titles)[]) {
+    if (warnings[kind].length === 0) continue;
+    const error = new ScenarioError(problemsAt(warnings[kind], placeOf, name));
+    logger.note(`${titles[kind]}:\n\n${error.message}\n`);
+  }
+}

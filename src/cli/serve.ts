@@ -1,0 +1,223 @@
+import { finished } from "node:stream";
+import type { OpenedScenario } from "../node/files/scenario-files.js";
+import { isMachineLimit } from "../node/files/write-file.js";
+import type { Logger } from "../node/logger.js";
+import { nodePlatform } from "../node/platform.js";
+import { SandboxError } from "../rules/errors.js";
+import { isoTime } from "../rules/time.js";
+import type { SandboxRun } from "../runs/current-run.js";
+import { invocationOfServer, type StartOptions } from "../sandbox/sandbox-state.js";
+import { checkedStart } from "../sandbox/start-sandbox.js";
+import type { LoadedScenario } from "../scenario/scenario-source.js";
+import { listed, quoteFile } from "../schema/words.js";
+import { openSandbox } from "../server/open-sandbox.js";
+import { serve } from "../server/serve.js";
+import type { ServeOptions } from "../server/serve-options.js";
+import { announce } from "./announce.js";
+import type { CommandCall } from "./command.js";
+import { describeFailure, exitCode, exitCodeOf, usageError } from "./exit-codes.js";
+import { aborted, type Io } from "./io.js";
+import { createLog, logEvents } from "./log.js";
+import { openScenarioArgument, stdinName, warnOfScenario } from "./scenario.js";
+import { type ServeFlags, type StartFlags, startOptionsOf } from "./shared-flags.js";
+import { Stops } from "./stops.js";
+
+// The server of `start` and its parts, in an order that matters:
+// 1. How to stop a part is added to `stops` as soon as it has started: if a later step fails, the part is stopped.
+// 2. The variables of clients are written as soon as the server listens, before anything else is awaited. So they are in their
+//    file before the first request, and a file that cannot be written ends the start.
+// 3. The announcement follows once everything runs.
+
+type StartCall = Pick<CommandCall<StartFlags>, "args" | "flags" | "io">;
+
+/** What each step of a start needs. */
+interface StartContext {
+  readonly call: StartCall;
+  /** The run of `exec` or `certify` that the server belongs to. */
+  readonly run: SandboxRun | undefined;
+  /** The options of the flags, and for those that they do not set, of the run. */
+  readonly startOptions: StartOptions;
+  readonly logger: Logger;
+  readonly stops: Stops;
+}
+
+/** Serves until a signal comes, or stdin ends; resolves to the exit code. */
+export async function serveUntilStopped(call: StartCall): Promise<number> {
+  const { args, flags, io } = call;
+  // Most servers belong to no run of `exec` or `certify`, and do not load this.
+  let run: SandboxRun | undefined;
+  if (io.env.SVC_SANDBOX_RUN) run = (await import("../runs/current-run.js")).currentRun();
+  const ownOptions = startOptionsOf(flags);
+  const startOptions = run?.optionsFor(ownOptions) ?? ownOptions;
+  const logger = await createLog(flags, io);
+  const stops = new Stops();
+  const context = { call, run, startOptions, logger, stops };
+  const stopSignal = io.stopSignal();
+  if (flags.untilStdinEnds) stopWithStdin(args[0], io);
+
+  let failures: readonly unknown[] = [];
+  try {
+    const isServing = await openAndStart(context, stopSignal);
+    if (!isServing) return exitCode.fine;
+    await aborted(stopSignal);
+
+    let why =
+      "open requests have 2 seconds to finish. To stop immediately, press Ctrl+C again or send the signal again.";
+    if (flags.untilStdinEnds && io.stdin?.destroyed) why = "stdin ended.";
+    logger.note(`Stopping: ${why}`);
+  } finally {
+    failures = await stops.stop();
+    for (const failure of failures) {
+      const text = describeFailure(failure, { ...flags, json: false });
+      logger.problem(text.trimEnd());
+    }
+  }
+  if (failures.length === 0) return exitCode.fine;
+  const isDefect = failures.some((failure) => exitCodeOf(failure) === exitCode.defect);
+  return isDefect ? exitCode.defect : exitCode.failed;
+}
+
+/** Stops this process when stdin ends. */
+function stopWithStdin(scenario: string | undefined, { stdin, stopProcess }: Io): void {
+  if (scenario === stdinName || stdin === undefined) {
+    throw usageError(
+      "--until-stdin-ends cannot be used if the scenario comes from stdin. Name a file, or remove the flag.",
+    );
+  }
+  finished(stdin.resume(), { writable: false }, stopProcess);
+  // An open pipe does not keep a failed server alive.
+  stdin.unref?.();
+}
+
+/**
+ * Opens the scenario and serves it; resolves to `false` if a signal comes while it is read. Nothing keeps the places of its fields
+ * after this: those of a large text take much memory, and a server runs for long.
+ */
+async function openAndStart(context: StartContext, signal: AbortSignal): Promise<boolean> {
+  const { run, call } = context;
+  const [name] = call.args;
+  let opened: OpenedScenario;
+  if (name === undefined && run?.scenario !== undefined) {
+    // The default is the scenario of the run, which has no text here, and so no places.
+    const places = async () => ({ placeOf: () => undefined, spelling: () => undefined });
+    opened = { origin: "run", loaded: { ...run.scenario, files: [] }, places };
+  } else {
+    try {
+      opened = await openScenarioArgument(name, call.io, signal);
+    } catch (error) {
+      if (signal.aborted) return false;
+      throw error;
+    }
+  }
+
+  await startServing(opened, context);
+  return true;
+}
+
+/** Starts the sandbox of a scenario, its server and what belongs to it, and announces the server. */
+async function startServing(opened: OpenedScenario, context: StartContext): Promise<void> {
+  const { call, startOptions, logger, stops } = context;
+  const { flags, io } = call;
+  // With --watch, each reload puts its scenario here.
+  const served = { loaded: opened.loaded };
+  const options = await serveOptions(flags, io, logger);
+  const { sandbox, stateFile } = await openKeptSandbox(served, context, options.onDefect);
+  logEvents(sandbox, flags, logger);
+
+  const envFile = flags.writeEnv === undefined ? undefined : await import("./env-file.js");
+  const server = await serve(sandbox, {
+    ...options,
+    stateFile,
+    startedScenario: () => served.loaded,
+    onControlCall: logger.controlCall,
+  });
+  // This waits for open requests. A second signal ends the process.
+  stops.add(() => server.close());
+  envFile?.keepEnvFile(flags.writeEnv ?? "", { cwd: io.cwd, sandbox, server, logger });
+
+  if (flags.watch) {
+    const { startWatching } = await import("./watch.js");
+    const onReload = (reloaded: OpenedScenario) => warnOfScenario(reloaded, sandbox, startOptions, logger);
+    const { origin } = opened;
+    stops.add(await startWatching({ origin, call, served, sandbox, logger, onReload }));
+  }
+
+  const warn = () => warnOfScenario(opened, sandbox, startOptions, logger);
+  await announce(sandbox, server, call, logger, warn);
+}
+
+/** Starts the sandbox, or continues the one in the file of `--state`. */
+async function openKeptSandbox(
+  served: { readonly loaded: LoadedScenario },
+  { call, run, startOptions, logger, stops }: StartContext,
+  onProblem: (error: unknown) => void = () => {},
+) {
+  const { flags, io } = call;
+  const isSecure = flags.tls === true || flags.cert !== undefined;
+  const start = checkedStart(served.loaded, startOptions, {
+    platform: nodePlatform,
+    run: run?.conditionedRun,
+    invocation: invocationOfServer(isSecure, io.program),
+  });
+  const opened = await openSandbox(start, {
+    name: flags.state,
+    cwd: io.cwd,
+    startedScenario: () => served.loaded,
+    onProblem,
+  });
+  // The requests of the sandbox are reported in the folder of the run.
+  run?.reportRequestsOf(opened.sandbox);
+
+  const { stateFile } = opened;
+  if (stateFile === undefined) return opened;
+  stops.add(() => stateFile.close());
+  const { savedAt } = stateFile;
+  if (savedAt === undefined) return opened;
+
+  // It continues, so these flags have no effect.
+  const ignored: string[] = [];
+  for (const [name, value] of Object.entries(startOptionsOf(startOptions))) {
+    if (value !== undefined) ignored.push(`--${name}`);
+  }
+  let saved = `Continuing from ${quoteFile(flags.state ?? "")}, saved ${isoTime(savedAt)}.`;
+  if (ignored.length > 0) saved += ` It overrides ${listed(ignored, "and")}; remove it to start again.`;
+  logger.note(saved);
+  return opened;
+}
+
+/** The options of a server that the flags set. */
+export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Promise<ServeOptions> {
+  const { port = 4747, host, publicUrl, allowHosts, explain, noControl, controlToken } = flags;
+  const tls = await readTls(flags, io);
+  return {
+    port,
+    ...(host !== undefined && { host }),
+    ...(publicUrl !== undefined && { publicUrl }),
+    ...(allowHosts !== undefined && { allowHosts }),
+    ...(explain !== undefined && { explain }),
+    ...(noControl && { control: false }),
+    ...(controlToken !== undefined && { controlToken }),
+    ...(tls !== undefined && { tls }),
+    stop: io.stopProcess,
+    program: io.program,
+    onDefect(error) {
+      const failure = describeFailure(error, { ...flags, json: false }).trimEnd();
+      // A failed save is reported here too, although no request waits for it.
+      const isFailedSave = error instanceof SandboxError && error.code.startsWith("state_");
+      if (isMachineLimit(error) || isFailedSave) log.problem(failure);
+      else log.problem(`A request got 500. ${failure}`);
+    },
+  };
+}
+
+/** The option that `--tls`, `--cert` and `--key` set: whether to serve HTTPS, and with which certificate. Throws a usage error if it has no private key, or the other way round. */
+async function readTls(flags: ServeFlags, { cwd }: Io): Promise<ServeOptions["tls"]> {
+  const { cert, key } = flags;
+  if (cert === undefined && key === undefined) return flags.tls;
+  if (cert === undefined || key === undefined) {
+    const requires = key === undefined ? "--cert requires --key" : "--key requires --cert";
+    throw usageError(`${requires}. Use both, or only --tls for a self-signed certificate.`);
+  }
+  const { readPair } = await import("../server/sockets/tls.js");
+  return readPair({ cert, key }, cwd);
+}
