@@ -18,8 +18,9 @@ export function redactPlainKeys(text: string): string {
   let copiedTo = 0;
   for (const prefix of prefixesIn(text)) {
     const isInsideKey = prefix.start < copiedTo;
+    if (isInsideKey) continue;
     const end = endOfKey(text, prefix.end);
-    if (isInsideKey || end === undefined) continue;
+    if (end === undefined) continue;
     redacted += `${text.slice(copiedTo, prefix.end)}…`;
     copiedTo = end;
   }

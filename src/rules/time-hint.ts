@@ -26,7 +26,7 @@ function meantTime(text: string): string | undefined {
 
   // `2026-03-02 09:00:00 +0200`: a space is a T, or is not needed, and the zone lacks its colon.
   const withT = text.replace(" ", "T").replace(" ", "");
-  const spelled = withT.replace(/(T.*[+-]\d\d)(\d\d)$/, "$1:$2");
+  const spelled = withT.replace(/^([^T]*T.*[+-]\d\d)(\d\d)$/, "$1:$2");
   // `2026-03-02` lacks the time of day, `2026-03-02T09:00:00` the zone.
   const candidates = [spelled, `${spelled}T00:00:00Z`, `${spelled}Z`];
   return candidates.find((time) => parseTime(time) !== undefined);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { expectLinear } from "../../../test/support/expect-linear.js";
 import { readChallenge } from "./challenge.js";
 import { createRedactKeys } from "./redact-keys.js";
 import { readResponse } from "./redacted-response.js";
@@ -24,4 +25,8 @@ test("RFC 9110 two challenges are not one, in one header or in two", () => {
   expect(readOf('Basic realm="a", ApiKey realm="b"').kind).toBe("another_text");
   expect(readOf('Basic realm="a"', 'ApiKey realm="b"').kind).toBe("another_text");
   expect(readOf().kind).toBe("none");
+});
+
+test("a long challenge is read in linear time", () => {
+  for (const piece of ["a", "a=", 'a="b', "a=b, ", "ApiKey "]) expectLinear(piece, 20_000, readOf);
 });

@@ -35,7 +35,9 @@ export function readChallenge(response: RedactedResponse): Challenge {
   if (scheme === undefined) return { kind: "another_text" };
 
   const parameters: ChallengeParameter[] = [];
-  for (const [, name = "", value = ""] of challenge.matchAll(new RegExp(nameAndValue, "g"))) {
+  for (const [, name = "", value = ""] of challenge
+    .slice(scheme.length)
+    .matchAll(new RegExp(nameAndValue, "g"))) {
     parameters.push({ name, value });
   }
   return { kind: "one", headerName, scheme, parameters };
