@@ -45,7 +45,7 @@ const moduleChunks = inOrder([
 const commonJsChunks = inOrder([
   {
     name: "core",
-    test: /(?:\/src\/(?:api\/(?!variation\/words)|rules\/|sandbox\/)|\/src\/(?:library\/real-time|report\/(?:plain-text|shell-words)|scenario\/(?:bundled|problems))\.|^(?!.*node_modules).*\/package\.json$)/,
+    test: /(?:\/src\/(?:api\/(?!variation\/words)|rules\/|sandbox\/)|\/src\/(?:library\/web-platform|report\/(?:plain-text|curl-line)|scenario\/(?:bundled|problems))\.|^(?!.*node_modules).*\/package\.json$)/,
   },
   { name: "farmers", test: /\/src\/farmers\// },
   {

@@ -1,8 +1,8 @@
 import type { AdviceId } from "../rules/advice.js";
 import { isFault } from "../rules/fault-effects.js";
-import type { KeyRecord } from "../rules/key-record.js";
+import type { KeyRecord } from "../rules/key-state.js";
 import { keyStateAt, keyStateTable } from "../rules/key-state.js";
-import { hasSandboxMark, isSandboxKey } from "../rules/key-text.js";
+import { hasSandboxMark, isSandboxKey } from "../rules/keys/key-text.js";
 import { isSuccess, outcomeRow } from "../rules/outcomes.js";
 import { successOfKey } from "../rules/success-of-key.js";
 import type { ApiCall } from "../sandbox/api-call.js";

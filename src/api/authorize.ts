@@ -1,6 +1,6 @@
-import type { KeyRecord } from "../rules/key-record.js";
+import type { KeyRecord } from "../rules/key-state.js";
 import { keyStateAt, keyStateTable } from "../rules/key-state.js";
-import type { PresentedKind } from "../rules/key-text.js";
+import type { PresentedKind } from "../rules/keys/key-text.js";
 import type { Organization } from "../rules/organization.js";
 import type { ApiOutcomeId } from "../rules/outcomes.js";
 import { successOfKey } from "../rules/success-of-key.js";

@@ -1,5 +1,11 @@
-import { type FailureStatus, failures } from "../rules/failures.js";
-import { type FaultEffects, type FaultKind, faultKindTable, mainFaultKind } from "../rules/fault-effects.js";
+import {
+  type FailureStatus,
+  type FaultEffects,
+  type FaultKind,
+  failures,
+  faultKindTable,
+  mainFaultKind,
+} from "../rules/fault-effects.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { FiredFault } from "../sandbox/fire-faults.js";
 import type { ApiResponse, CallResult, Delivery } from "../sandbox/journal/call-result.js";

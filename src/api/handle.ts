@@ -1,9 +1,7 @@
-import { describeKeyForm } from "../rules/describe-key-form.js";
-import { fingerprintOf } from "../rules/key-text.js";
-import { redactPlainKeys } from "../rules/redact.js";
-import { redactPath } from "../rules/redact-path.js";
+import { describeKeyForm, fingerprintOf } from "../rules/keys/key-text.js";
+import { redactPath, redactPlainKeys } from "../rules/keys/redact.js";
 import type { ApiRequest } from "../rules/request.js";
-import { mergeTraits, type RequestTraits } from "../rules/request-traits.js";
+import { mergeTraits, type RequestTraits } from "../rules/request.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import { type FiredFault, fireFault } from "../sandbox/fire-faults.js";
 import type { CallResult } from "../sandbox/journal/call-result.js";

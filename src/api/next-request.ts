@@ -1,5 +1,5 @@
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
-import type { PresentedKind } from "../rules/key-text.js";
+import type { PresentedKind } from "../rules/keys/key-text.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import type { RoutedCall } from "../sandbox/api-call.js";
 import type { Endpoint } from "../sandbox/endpoint.js";

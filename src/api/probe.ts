@@ -1,5 +1,5 @@
-import { redactPath } from "../rules/redact-path.js";
-import { hasKeyElsewhere } from "../rules/request-traits.js";
+import { redactPath } from "../rules/keys/redact.js";
+import { hasKeyElsewhere } from "../rules/request.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 
 /** The paths that browsers, watchdogs and load balancers request from any server. */

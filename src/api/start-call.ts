@@ -1,4 +1,4 @@
-import { isWellFormedKey, type PresentedKind } from "../rules/key-text.js";
+import { isWellFormedKey, type PresentedKind } from "../rules/keys/key-text.js";
 import type { ApiRequest } from "../rules/request.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import { runDue } from "../sandbox/operations/run-due.js";

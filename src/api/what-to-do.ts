@@ -1,5 +1,4 @@
-import { isIdempotent, whatToDoAfter } from "../rules/after-fault.js";
-import { faultKindRow, isFault } from "../rules/fault-effects.js";
+import { faultKindRow, isFault, isIdempotent, whatToDoAfter } from "../rules/fault-effects.js";
 import { isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import { headerPairs } from "./http-messages.js";

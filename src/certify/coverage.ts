@@ -1,6 +1,6 @@
 import { pluralize } from "../report/plain-text.js";
 import type { Report } from "../report/report-shape.js";
-import { keyVariable } from "../rules/key-text.js";
+import { keyVariable } from "../rules/keys/key-text.js";
 import type { Reason } from "./checks/judgment.js";
 
 /** How many promised outcomes and announced endpoints a client must cover: fewer show too little. */

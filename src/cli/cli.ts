@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Command as Commander, CommanderError } from "commander";
-import { shellWord } from "../report/shell-words.js";
+import { shellWord } from "../report/curl-line.js";
 import { commands } from "./commands.js";
 import { isExecutable } from "./executable.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";

@@ -1,18 +1,22 @@
 import { createRequire } from "node:module";
 import type { ExpectStatic, TestAPI } from "vitest";
 import { createSandbox } from "../index.js";
-import type { OptionsWithSource } from "../library/checked-options.js";
+import type {
+  OptionsWithSource,
+  OrganizationRef,
+  ScenarioKeyRef,
+  ScenarioSource,
+} from "../library/checked-options.js";
 import type { SandboxOptions } from "../library/create-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { stateOf } from "../library/sandbox-api.js";
-import type { OrganizationRef, ScenarioKeyRef, ScenarioSource } from "../library/scenario-refs.js";
 import { isOlderVersion, usersPackage } from "../library/users-package.js";
 import { SandboxError } from "../rules/errors.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
 import { quote, quoteFile } from "../schema/words.js";
-import { loadScenario } from "../server/load-scenario.js";
 import { type RunningServer, serve } from "../server/serve.js";
+import { loadScenario } from "../server/start-server.js";
 
 // The `test` of these fixtures must be that of the Vitest that runs the user's tests.
 const wanted = { entry: "svc-sandbox/vitest", name: "vitest", since: "3.2" };

@@ -6,12 +6,16 @@ import type { Platform } from "../sandbox/platform.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { checkedStart, requireStepsAhead, startSandbox } from "../sandbox/start-sandbox.js";
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/scenario-source.js";
-import type { OptionsOf, OptionsWithSource } from "./checked-options.js";
-import { realTime } from "./real-time.js";
+import type {
+  OptionsOf,
+  OptionsWithSource,
+  OrganizationRef,
+  ScenarioKeyRef,
+  ScenarioSource,
+} from "./checked-options.js";
 import type { Sandbox } from "./sandbox.js";
 import { sandboxApi } from "./sandbox-api.js";
-import type { OrganizationRef, ScenarioKeyRef, ScenarioSource } from "./scenario-refs.js";
-import { sha256Hex } from "./sha256.js";
+import { realTime, sha256Hex } from "./web-platform.js";
 
 /** Options of `createSandbox`. */
 export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> extends StartOptions {

@@ -1,6 +1,6 @@
 import { endpointsIn } from "../api/endpoints.js";
 import { makeFarmers } from "../farmers/make-farmers.js";
-import { realTime } from "../library/real-time.js";
+import { realTime } from "../library/web-platform.js";
 import type { Platform } from "../sandbox/platform.js";
 import type { ConditionedRun, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { expectLinear } from "../../test/support/expect-linear.js";
-import { findBase64Keys, findKeys } from "./find-keys.js";
+import { findBase64Keys, findKeys } from "./keys/find-keys.js";
+import { redact, redactPlainKeys } from "./keys/redact.js";
 import { readApiRequest } from "./read-request.js";
-import { redact, redactPlainKeys } from "./redact.js";
-import { timeHint } from "./time-hint.js";
+import { timeHint } from "./time.js";
 
 // Anybody can send a long text: a header, a value of a call, a file. What reads it looks at each character a few times only.
 

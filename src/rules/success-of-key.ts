@@ -1,4 +1,4 @@
-import type { KeyRecord } from "./key-record.js";
+import type { KeyRecord } from "./key-state.js";
 import type { MeSuccessId } from "./outcomes.js";
 
 /** What of a key decides its success. */

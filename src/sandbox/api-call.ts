@@ -1,5 +1,5 @@
 import type { Assumptions } from "../rules/assumptions.js";
-import type { PresentedKind } from "../rules/key-text.js";
+import type { PresentedKind } from "../rules/keys/key-text.js";
 import type { ApiRequest } from "../rules/request.js";
 import type { Endpoint } from "./endpoint.js";
 import type { KeyEntry } from "./registry.js";

@@ -1,4 +1,4 @@
-import type { KeyLimits } from "../rules/key-record.js";
+import type { KeyLimits } from "../rules/key-state.js";
 import type { RotationPosition } from "../scenario/keys/rotations.js";
 
 /**

@@ -1,5 +1,5 @@
 import { SandboxError } from "../rules/errors.js";
-import { fingerprintOf } from "../rules/key-text.js";
+import { fingerprintOf } from "../rules/keys/key-text.js";
 import { allKeys, type ScenarioKey } from "../scenario/keys/scenario-keys.js";
 import { deriveSecret, scenarioSecret, unknownSecret } from "../scenario/keys/secrets.js";
 import type { Scenario } from "../scenario/scenario.generated.js";

@@ -1,6 +1,5 @@
 import { SandboxError } from "../rules/errors.js";
-import { type Instant, isInstant, parseDuration, parseTime } from "../rules/time.js";
-import { timeHint } from "../rules/time-hint.js";
+import { type Instant, isInstant, parseDuration, parseTime, timeHint } from "../rules/time.js";
 import { quote } from "../schema/words.js";
 
 // Times and durations from a caller. A wrong one is an error.

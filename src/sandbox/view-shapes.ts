@@ -1,6 +1,6 @@
 import { adviceIds } from "../rules/advice.js";
 import type { KeyStateName } from "../rules/key-state.js";
-import type { Environment } from "../rules/key-text.js";
+import type { Environment } from "../rules/keys/key-text.js";
 import type { Organization } from "../rules/organization.js";
 import { faultOutcomeIds, outcomeShape } from "../rules/outcomes.js";
 import { requestSources } from "../rules/request.js";

@@ -1,4 +1,4 @@
-import { redactPlainKeys } from "../rules/redact.js";
+import { redactPlainKeys } from "../rules/keys/redact.js";
 
 // A secret is known by its prefix, by its look, or by the name in front of it. No problem shows one (R46).
 

@@ -1,5 +1,5 @@
 import { SandboxError } from "../rules/errors.js";
-import { mapTexts } from "../rules/map-texts.js";
+import { mapTexts } from "../rules/keys/redact.js";
 import { oneSafeLine } from "../rules/terminal-text.js";
 import type { ScenarioProblem } from "./problems.js";
 import { redactSecrets } from "./redact-secrets.js";

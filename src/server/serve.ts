@@ -1,15 +1,17 @@
+import { resolve } from "node:path";
 import { nodeCrypto, nodePlatform, timers } from "../node/platform.js";
 import { controlPath } from "../rules/known-paths.js";
 import { runDue } from "../sandbox/operations/run-due.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
+import type { Start } from "../sandbox/start.js";
+import { startSandbox } from "../sandbox/start-sandbox.js";
+import { baseUrlFor, readPublicNames } from "./addresses.js";
 import { LateControl } from "./control/late-control.js";
 import { listen } from "./listen.js";
-import { baseUrlFor } from "./listening-address.js";
-import { readPublicNames } from "./public-names.js";
-import type { ServeOptions } from "./serve-options.js";
+import type { ServeOptions } from "./server-options.js";
 import { closeServer } from "./sockets/connections.js";
 import { respondTo } from "./sockets/http-server.js";
-import type { StateFile } from "./state-file.js";
+import type { StateFile, StateOptions } from "./state-file.js";
 
 export interface RunningServer {
   /** `publicUrl`, or `localUrl` if that is not set. Without a slash at its end. */
@@ -125,4 +127,25 @@ function tryToRunDue(sandbox: SandboxState): void {
   } catch {
     // The next request reports the error. A failed save is tried again, and reported there.
   }
+}
+
+/** Where a server keeps its sandbox. */
+interface StateFileOptions extends StateOptions {
+  /** The name of the state file. Default: the sandbox is not kept. */
+  readonly name: string | undefined;
+  /** The folder of a relative name. Default: that of the process. */
+  readonly cwd?: string;
+}
+
+/** Starts the sandbox of a server, or continues the one of its state file, which its server closes. Throws as `openStateFile`. */
+export async function openSandbox(
+  start: Start,
+  { name, cwd = "", ...options }: StateFileOptions,
+): Promise<{ readonly sandbox: SandboxState; readonly stateFile: StateFile | undefined }> {
+  if (name === undefined) return { sandbox: startSandbox(start), stateFile: undefined };
+
+  // Most servers keep nothing, and do not load the code for it.
+  const { openStateFile } = await import("./state-file.js");
+  const stateFile = await openStateFile({ file: resolve(cwd, name), name }, start, options);
+  return { sandbox: stateFile.sandbox, stateFile };
 }

@@ -85,7 +85,7 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/report/suggest-endpoint.ts": "HTTP",
   "src/rules/canonical-path.ts": "HTTP",
   "src/rules/known-paths.ts": "HTTP",
-  "src/rules/redact-path.ts": "HTTP",
+  "src/rules/keys/redact.ts": "HTTP",
   "src/scenario/format/endpoint-path-pattern.ts": "HTTP",
   "src/scenario/format/endpoint-path.ts": "HTTP",
   "src/scenario/format/request-shapes.ts": "HTTP",

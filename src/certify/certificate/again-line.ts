@@ -1,4 +1,4 @@
-import { rerunCommand } from "../../report/shell-words.js";
+import { rerunCommand } from "../../report/curl-line.js";
 import type { Finding } from "../checks/judgment.js";
 
 /** How the user starts svc-sandbox, with the scenario if it was given. */

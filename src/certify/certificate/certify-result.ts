@@ -1,5 +1,4 @@
-import { mapTexts } from "../../rules/map-texts.js";
-import { redact } from "../../rules/redact.js";
+import { mapTexts, redact } from "../../rules/keys/redact.js";
 import type { Check } from "../checks/check.js";
 import type { JudgedCheck } from "../checks/judgment.js";
 import { type CertifyPlan, variedSeeds } from "../checks/plan.js";

@@ -1,5 +1,5 @@
 import { headerPairs } from "../../api/http-messages.js";
-import { isIdempotent } from "../../rules/after-fault.js";
+import { isIdempotent } from "../../rules/fault-effects.js";
 import type { RequestCounter } from "../../sandbox/journal/counts.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { RunTrace, VariedPoint } from "../../sandbox/run-trace.js";

@@ -1,4 +1,4 @@
-import { keyVariable } from "../../rules/key-text.js";
+import { keyVariable } from "../../rules/keys/key-text.js";
 import { isSuccess, outcomeRow } from "../../rules/outcomes.js";
 import { isFirstWrongAnswerMade, makeFirstWrongAnswerOnce } from "../answers.js";
 import { nameOf } from "../checks/check.js";

@@ -1,4 +1,4 @@
-import { keyVariable } from "../../rules/key-text.js";
+import { keyVariable } from "../../rules/keys/key-text.js";
 import type { Reason } from "../checks/judgment.js";
 import { type KeyRequest, passedMsIfTooEarly } from "../client-runs/client-run.js";
 import type { WorkingKey } from "./replaced-run.js";

@@ -3,7 +3,7 @@ import { certificateLayout } from "../../certify/certificate/certificate-layout.
 import { certificateText } from "../../certify/certificate/certificate-text.js";
 import type { ReportFormat } from "../../report/render/layout.js";
 import { render } from "../../report/render/render.js";
-import { redactPlainKeys } from "../../rules/redact.js";
+import { redactPlainKeys } from "../../rules/keys/redact.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";

@@ -1,7 +1,7 @@
 import { assumptionsKeptFromVarying } from "../../api/variation/own-assumptions.js";
 import type { CertifyPlan } from "../../certify/checks/plan.js";
 import { checkOnlyNames } from "../../certify/only-names.js";
-import { outcomesToCover } from "../../report/possible-outcomes.js";
+import { outcomesToCover } from "../../report/report.js";
 import type { SandboxError } from "../../rules/errors.js";
 import { faultOutcomeIds } from "../../rules/outcomes.js";
 import { defaultSeed } from "../../rules/seed.js";

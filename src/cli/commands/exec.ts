@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import { shellWord } from "../../report/shell-words.js";
+import { shellWord } from "../../report/curl-line.js";
 import type { Profile } from "../../rules/assumptions.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";

@@ -1,8 +1,8 @@
 import { isRequestId } from "../../api/variation/request-id-forms.js";
 import { ControlClient } from "../../node/clients/control-client.js";
 import { findListener, longestSearch } from "../../node/clients/find-listener.js";
-import { shellWord } from "../../report/shell-words.js";
-import { redactPlainKeys } from "../../rules/redact.js";
+import { shellWord } from "../../report/curl-line.js";
+import { redactPlainKeys } from "../../rules/keys/redact.js";
 import { type CommandCall, declareCommand } from "../command.js";
 import { controlAddress, runningUrlText, standardHost } from "../control-address.js";
 import { usageError } from "../exit-codes.js";

@@ -1,5 +1,5 @@
 import { pluralize } from "../../report/plain-text.js";
-import { redactPlainKeys } from "../../rules/redact.js";
+import { redactPlainKeys } from "../../rules/keys/redact.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { type CommandCall, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";

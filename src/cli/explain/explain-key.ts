@@ -2,17 +2,17 @@ import { authorizationChecks } from "../../api/authorize.js";
 import { checkResults } from "../../api/request-details.js";
 import { whatToDoAbout } from "../../api/what-to-do.js";
 import { nodePlatform } from "../../node/platform.js";
-import { shellWord } from "../../report/shell-words.js";
-import { describeKeyForm } from "../../rules/describe-key-form.js";
+import { shellWord } from "../../report/curl-line.js";
 import { SandboxError } from "../../rules/errors.js";
 import {
+  describeKeyForm,
   findPrefix,
   fingerprintOf,
   isSandboxKey,
   isWellFormedKey,
   keyPrefixes,
   parseApiKey,
-} from "../../rules/key-text.js";
+} from "../../rules/keys/key-text.js";
 import { type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { isReserved, reservedKeyRefs } from "../../scenario/format/refs.js";

@@ -1,6 +1,6 @@
+import { shellWord } from "../../report/curl-line.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { checkLines, responseFacts } from "../../report/request-text.js";
-import { shellWord } from "../../report/shell-words.js";
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
 import type { Style } from "../output/terminal.js";
 import type { ExplainedKey } from "./explain-key.js";

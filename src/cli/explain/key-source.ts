@@ -3,7 +3,7 @@ import { endpointNamed } from "../../api/endpoints.js";
 import { nextRequest } from "../../api/next-request.js";
 import type { ControlClient } from "../../node/clients/control-client.js";
 import { startInNode } from "../../node/platform.js";
-import { fingerprintOf } from "../../rules/key-text.js";
+import { fingerprintOf } from "../../rules/keys/key-text.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
 import { isoTime } from "../../rules/time.js";
 import type { Endpoint } from "../../sandbox/endpoint.js";

@@ -1,4 +1,4 @@
-import { keyVariable } from "../../rules/key-text.js";
+import { keyVariable } from "../../rules/keys/key-text.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { defaultSecret, secretsByRef, secretsOfNoKey } from "../../sandbox/secrets.js";
 import { announcedKeys } from "../../sandbox/shown-keys.js";

@@ -1,4 +1,4 @@
-import { hasSandboxMark } from "../../rules/key-text.js";
+import { hasSandboxMark } from "../../rules/keys/key-text.js";
 
 /** The variables that a client reads, by their names. */
 export type ClientVariables = Readonly<Record<string, string>>;

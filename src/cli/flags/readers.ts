@@ -1,8 +1,7 @@
 import { readHostName } from "../../node/host-names.js";
 import { nodePlatform } from "../../node/platform.js";
 import { lastClockInstant } from "../../rules/key-state.js";
-import { parseDuration, parseTime } from "../../rules/time.js";
-import { timeHint } from "../../rules/time-hint.js";
+import { parseDuration, parseTime, timeHint } from "../../rules/time.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
 import { usageError } from "../exit-codes.js";
 

@@ -1,9 +1,9 @@
+import { rerunCommand } from "../../report/curl-line.js";
 import type { ReportFormat } from "../../report/render/layout.js";
 import { conclusion, renderReport } from "../../report/report-layout.js";
 import type { Report } from "../../report/report-shape.js";
-import { rerunCommand } from "../../report/shell-words.js";
 import type { SandboxError } from "../../rules/errors.js";
-import { redactPlainKeys } from "../../rules/redact.js";
+import { redactPlainKeys } from "../../rules/keys/redact.js";
 import { listed, quoteFile } from "../../schema/words.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";

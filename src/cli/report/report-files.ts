@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
 import { formats, type ReportFormat, reportFormats } from "../../report/render/layout.js";
 import type { SandboxError } from "../../rules/errors.js";
-import { redactPlainKeys } from "../../rules/redact.js";
+import { redactPlainKeys } from "../../rules/keys/redact.js";
 import { listed, quoteFile } from "../../schema/words.js";
 import { unwritable, usageError } from "../exit-codes.js";
 import { requireWritable, writeReportFile } from "../files/output-file.js";

@@ -1,5 +1,5 @@
 import { exampleOfFault } from "../../api/example-faults.js";
-import { outcomesToCover } from "../../report/possible-outcomes.js";
+import { outcomesToCover } from "../../report/report.js";
 import type { FaultOutcomeId } from "../../rules/fault-effects.js";
 import { type ApiOutcomeId, faultOutcomeIds, type OutcomeId } from "../../rules/outcomes.js";
 import { randomStream } from "../../rules/seed.js";

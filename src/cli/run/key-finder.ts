@@ -1,5 +1,5 @@
-import { findBase64Keys, findKeys } from "../../rules/find-keys.js";
-import { parseApiKey, randomLength, sandboxMark } from "../../rules/key-text.js";
+import { findBase64Keys, findKeys } from "../../rules/keys/find-keys.js";
+import { parseApiKey, randomLength, sandboxMark } from "../../rules/keys/key-text.js";
 import { runDue } from "../../sandbox/operations/run-due.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { unknownSecret } from "../../scenario/keys/secrets.js";

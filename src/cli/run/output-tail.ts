@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { redact } from "../../rules/redact.js";
+import { redact } from "../../rules/keys/redact.js";
 
 /** How many bytes of the output are kept. */
 const maxTail = 64 * 1024;

@@ -1,7 +1,7 @@
 import { nodePlatform } from "../../node/platform.js";
+import { commandLine } from "../../report/curl-line.js";
 import { clientReport } from "../../report/report.js";
 import type { Report } from "../../report/report-shape.js";
-import { commandLine } from "../../report/shell-words.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import type { Invocation } from "../../sandbox/invocation.js";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type OpenedScenario, openScenario } from "../../node/files/scenario-files.js";
-import { shellWord } from "../../report/shell-words.js";
+import { shellWord } from "../../report/curl-line.js";
 import { isScenarioName } from "../../scenario/bundled.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { usageError } from "../exit-codes.js";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { SandboxError } from "../../rules/errors.js";
-import { redactPlainKeys } from "../../rules/redact.js";
+import { redactPlainKeys } from "../../rules/keys/redact.js";
 import { isScenarioName } from "../../scenario/bundled.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
 

@@ -21,7 +21,7 @@ export async function warnOfScenario(
   // Bundled scenarios are tested.
   if (isBundled(loaded)) return;
 
-  const { scenarioWarnings } = await import("../../node/scenario-warnings.js");
+  const { scenarioWarnings } = await import("../../node/dry-run.js");
   const { name } = loaded;
   const { placeOf, spelling } = await places();
   const warnings = scenarioWarnings(loaded, { spelling }, startOptions);

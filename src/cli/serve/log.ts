@@ -1,7 +1,7 @@
 import type { Logger } from "../../node/logger.js";
 import { adviceOf } from "../../rules/advice.js";
+import { redactPlainKeys } from "../../rules/keys/redact.js";
 import { outcomes } from "../../rules/outcomes.js";
-import { redactPlainKeys } from "../../rules/redact.js";
 import { oneSafeLine, safeOutput, withoutLogCommands } from "../../rules/terminal-text.js";
 import { isoTime } from "../../rules/time.js";
 import type { StepEvent } from "../../sandbox/journal/events.js";

@@ -1,7 +1,7 @@
 import { isMachineLimit } from "../../node/files/write-file.js";
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
-import type { ServeOptions } from "../../server/serve-options.js";
+import type { ServeOptions } from "../../server/server-options.js";
 import { describeFailure, usageError } from "../exit-codes.js";
 import type * as flag from "../flags/flag.js";
 import type * as shared from "../flags/shared-flags.js";

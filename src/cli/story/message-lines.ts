@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
-import { parseApiKey, sandboxMark } from "../../rules/key-text.js";
+import { parseApiKey, sandboxMark } from "../../rules/keys/key-text.js";
+import { redactPlainKeys } from "../../rules/keys/redact.js";
 import { outcomeRow } from "../../rules/outcomes.js";
-import { redactPlainKeys } from "../../rules/redact.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { secretToSend } from "../../sandbox/secrets.js";

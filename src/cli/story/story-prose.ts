@@ -1,5 +1,5 @@
 import { narrateAction, narrateAdvance, timeInWords } from "../../api/story/narrate.js";
-import { redactPlainKeys } from "../../rules/redact.js";
+import { redactPlainKeys } from "../../rules/keys/redact.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";

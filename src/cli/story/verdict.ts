@@ -1,6 +1,6 @@
 import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import { SandboxError } from "../../rules/errors.js";
-import { redactPlainKeys } from "../../rules/redact.js";
+import { redactPlainKeys } from "../../rules/keys/redact.js";
 import { safeOutput } from "../../rules/terminal-text.js";
 import type { CommandCall } from "../command.js";
 import { exitCode, exitCodeOf } from "../exit-codes.js";

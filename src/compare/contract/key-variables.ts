@@ -1,4 +1,4 @@
-import { findPrefix, keyVariable } from "../../rules/key-text.js";
+import { findPrefix, keyVariable } from "../../rules/keys/key-text.js";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 

@@ -1,4 +1,4 @@
-import { findPrefix } from "../../rules/key-text.js";
+import { findPrefix } from "../../rules/keys/key-text.js";
 import { outcomeRow } from "../../rules/outcomes.js";
 import type { ContractRule } from "./contract-rules.js";
 import { isKey, textOfVariable, type Variables, variablesNamedLikeKeys } from "./key-variables.js";

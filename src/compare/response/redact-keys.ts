@@ -1,5 +1,5 @@
-import { findPrefix } from "../../rules/key-text.js";
-import { redact } from "../../rules/redact.js";
+import { findPrefix } from "../../rules/keys/key-text.js";
+import { redact } from "../../rules/keys/redact.js";
 
 /** Removes the keys of a comparison from texts. */
 export interface RedactKeys {

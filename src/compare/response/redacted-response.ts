@@ -1,5 +1,5 @@
 import type { RawResponse } from "../../node/clients/send-once.js";
-import { mapTexts } from "../../rules/map-texts.js";
+import { mapTexts } from "../../rules/keys/redact.js";
 import { isTooDeep, tryParseJson } from "../../schema/json-text.js";
 import { numbersAsWritten } from "./numbers-as-written.js";
 import type { RedactKeys } from "./redact-keys.js";

@@ -1,4 +1,4 @@
-import { findPrefix, hasSandboxMark, keyPrefixes, sandboxMark } from "../../rules/key-text.js";
+import { findPrefix, hasSandboxMark, keyPrefixes, sandboxMark } from "../../rules/keys/key-text.js";
 import { defaultSeed, pick, type RandomStream } from "../../rules/seed.js";
 import { unknownSecret } from "../../scenario/keys/secrets.js";
 import { keysInVariables, type Variables } from "../contract/key-variables.js";

@@ -1,9 +1,8 @@
 import type { AdviceId } from "../../rules/advice.js";
 import type { FaultOutcomeId } from "../../rules/fault-effects.js";
-import type { PresentedKind } from "../../rules/key-text.js";
+import type { PresentedKind } from "../../rules/keys/key-text.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
-import type { requestSources } from "../../rules/request.js";
-import type { RequestTraits } from "../../rules/request-traits.js";
+import type { RequestTraits, requestSources } from "../../rules/request.js";
 import type { ApiResponse, Delivery } from "./call-result.js";
 
 /** A completed request with its result, without a key (R46): what the journal keeps. */

@@ -1,6 +1,6 @@
 import type { Assumptions } from "../../rules/assumptions.js";
 import { maximumActiveKeys } from "../../rules/key-state.js";
-import { environments } from "../../rules/key-text.js";
+import { environments } from "../../rules/keys/key-text.js";
 import { throwIfProblems } from "../../rules/validation.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { quote } from "../../schema/words.js";

@@ -1,5 +1,5 @@
 import { assumptionTable } from "../../rules/assumptions.js";
-import type { KeyRecord } from "../../rules/key-record.js";
+import type { KeyRecord } from "../../rules/key-state.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { canonicalJson } from "../../schema/json-text.js";
 import { writtenFaults } from "../active-faults.js";

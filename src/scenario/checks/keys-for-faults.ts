@@ -1,4 +1,4 @@
-import type { KeyRecord } from "../../rules/key-record.js";
+import type { KeyRecord } from "../../rules/key-state.js";
 import { type KeyStateName, keyStateTable } from "../../rules/key-state.js";
 import { keyStateAtStart } from "../keys/key-ends.js";
 import { readLimits } from "../keys/key-settings.js";

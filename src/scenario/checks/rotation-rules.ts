@@ -1,4 +1,4 @@
-import type { KeySettings } from "../../rules/key-record.js";
+import type { KeySettings } from "../../rules/key-state.js";
 import { canonicalJson } from "../../schema/json-text.js";
 import { listed, quote } from "../../schema/words.js";
 import { readLimits } from "../keys/key-settings.js";

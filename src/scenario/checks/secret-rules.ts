@@ -1,4 +1,4 @@
-import { parseApiKey, prefixOf } from "../../rules/key-text.js";
+import { parseApiKey, prefixOf } from "../../rules/keys/key-text.js";
 import { fieldOfKey, isLegacy } from "../keys/scenario-keys.js";
 import { duplicateSecretsAndIds } from "./duplicate-values.js";
 import type { ScenarioRule } from "./rule-input.js";

@@ -1,4 +1,4 @@
-import { environments } from "../../rules/key-text.js";
+import { environments } from "../../rules/keys/key-text.js";
 import { organizationChange } from "../../rules/organization.js";
 import * as s from "../../schema/shape.js";
 import type { ActionName } from "../actions.js";

@@ -1,4 +1,4 @@
-import { redact } from "../../rules/redact.js";
+import { redact } from "../../rules/keys/redact.js";
 import { checkedCopy, validationError } from "../../rules/validation.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import type { Notation } from "../../schema/notation.js";

@@ -1,5 +1,4 @@
-import { type FailureStatus, failures } from "../../rules/failures.js";
-import { faultKinds, faultKindTable } from "../../rules/fault-effects.js";
+import { type FailureStatus, failures, faultKinds, faultKindTable } from "../../rules/fault-effects.js";
 import { apiOutcomeShape } from "../../rules/outcomes.js";
 import * as s from "../../schema/shape.js";
 import type { Scenario } from "../scenario.generated.js";

@@ -1,5 +1,5 @@
+import { redact } from "../../rules/keys/redact.js";
 import { mePath } from "../../rules/known-paths.js";
-import { redact } from "../../rules/redact.js";
 import * as s from "../../schema/shape.js";
 
 // Requests of a story and of the control plane.

@@ -1,5 +1,4 @@
-import { hour, type Overlap, parseDuration, parseTime, timePattern } from "../../rules/time.js";
-import { timeHint } from "../../rules/time-hint.js";
+import { hour, type Overlap, parseDuration, parseTime, timeHint, timePattern } from "../../rules/time.js";
 import * as s from "../../schema/shape.js";
 import { parseTimeOrDuration } from "./when.js";
 

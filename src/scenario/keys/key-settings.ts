@@ -1,4 +1,4 @@
-import type { KeyLimits, KeySettings } from "../../rules/key-record.js";
+import type { KeyLimits, KeySettings } from "../../rules/key-state.js";
 
 /** The scopes of a key without its own. */
 export const defaultScopes: readonly string[] = ["attestations:read"];

@@ -1,4 +1,4 @@
-import { environments, parseApiKey } from "../../rules/key-text.js";
+import { environments, parseApiKey } from "../../rules/keys/key-text.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import type { Scenario } from "../scenario.generated.js";
 import {

@@ -1,5 +1,5 @@
-import type { KeyRecord } from "../../rules/key-record.js";
-import { makeSecret } from "../../rules/key-text.js";
+import type { KeyRecord } from "../../rules/key-state.js";
+import { makeSecret } from "../../rules/keys/key-text.js";
 import { hexOf, type RandomStream, randomStream } from "../../rules/seed.js";
 import type { ScenarioKey, ScenarioOrganization } from "./scenario-keys.js";
 

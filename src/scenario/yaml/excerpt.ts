@@ -1,4 +1,4 @@
-import { charactersOf, textWidth } from "../../rules/text-width.js";
+import { charactersOf, textWidth } from "../../rules/terminal-text.js";
 
 // A long line is shown around the place of its problem.
 

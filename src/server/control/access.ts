@@ -1,12 +1,11 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Request, RequestHandler } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import { hostName, isLoopbackHost } from "../../node/host-names.js";
 import { SandboxError } from "../../rules/errors.js";
 import { controlPath } from "../../rules/known-paths.js";
 import { requireAdministrator } from "../../sandbox/operations/key-operations.js";
-import { localsOf } from "./call-locals.js";
 import { HttpError } from "./control-errors.js";
-import type { ControlServer } from "./control-server.js";
+import type { ControlServer } from "./route.js";
 
 // Who may call the control plane: no page of another origin, only who has the token, and only an administrator makes changes.
 
@@ -113,3 +112,15 @@ export const requireActor: RequestHandler = (request, _response, next) => {
   if (!hasReadingMethod(request)) requireAdministrator({ actor });
   next();
 };
+
+/** What the handlers of one call tell each other, in the `locals` of its response. */
+interface CallLocals {
+  /** Whether the caller has the token, or needs none. */
+  isAdmitted?: boolean;
+  /** The code of the error that the call got. */
+  errorCode?: string | undefined;
+}
+
+export function localsOf(response: Response): CallLocals {
+  return response.locals;
+}

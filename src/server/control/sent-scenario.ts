@@ -1,13 +1,16 @@
+import { scenarioWarnings } from "../../node/dry-run.js";
 import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
+import type { StartOptions } from "../../sandbox/sandbox-state.js";
 import { scenarioLimits } from "../../scenario/format/scenario-limits.js";
 import { type CheckedScenario, interpretScenario } from "../../scenario/interpret.js";
 import { populationOf } from "../../scenario/keys/population.js";
 import { listedKeys } from "../../scenario/keys/scenario-keys.js";
 import { bundledOnly } from "../../scenario/parse-scenario.js";
+import { problemsAt, type ScenarioProblem } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
-import type { WrittenScenario } from "../../scenario/written-scenario.js";
+import { placeOfField, type WrittenScenario } from "../../scenario/written-scenario.js";
 import { readYaml } from "../../scenario/yaml/read-yaml.js";
 import { isMapping } from "../../schema/type-tag.js";
 import { listed } from "../../schema/words.js";
@@ -92,4 +95,64 @@ function sizeError({ keys, emptyOrganizations }: ScenarioSize): SandboxError {
   return new SandboxError("validation_failed", `Failed to start the scenario: ${message}`, {
     fields: { population: message },
   });
+}
+
+/** A problem as the client gets it. */
+interface ShownProblem {
+  /** Where it is in the body, counted from 1; `null` without a place there. */
+  readonly line: number | null;
+  readonly column: number | null;
+  /** An error keeps the scenario from starting. */
+  readonly level: "error" | "warning";
+  readonly message: string;
+  readonly hint: string | null;
+}
+
+/** The warnings of a sent scenario, with their places in the body. */
+export function startWarnings(checked: CheckedScenario, startOptions: StartOptions): ScenarioProblem[] {
+  const { scenario, placeOf } = checked;
+  const warnings = scenarioWarnings({ scenario, name: sentFile }, checked, startOptions);
+  return problemsAt(Object.values(warnings).flat(), placeOf, sentFile);
+}
+
+/** What `validate` shows of a sent scenario: its errors, or its warnings if it has none. */
+export function problemsInSent(sent: WrittenScenario, startOptions: StartOptions): ShownProblem[] {
+  const check = checkSent(sent);
+  const { kind } = check;
+  switch (kind) {
+    case "checked": {
+      const warnings = startWarnings(check.checked, startOptions);
+      return warnings.map((problem) => showProblem("warning", problem, placeInBody(problem)));
+    }
+    case "not_valid":
+      return check.error.problems.map((problem) => showProblem("error", problem, placeInBody(problem)));
+    case "too_large": {
+      const place = sent.scenario && placeOfField(sent.scenario, ["population"]);
+      return [showProblem("error", check.error, place)];
+    }
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** The part of a problem that says where it is. */
+type ProblemPlace = Pick<ScenarioProblem, "line" | "column">;
+
+/** Where a problem is in the body; a problem of an extended scenario is not there. */
+function placeInBody(problem: ScenarioProblem): ProblemPlace {
+  return problem.file === sentFile ? problem : {};
+}
+
+function showProblem(
+  level: ShownProblem["level"],
+  problem: { readonly message: string; readonly hint?: string },
+  place: ProblemPlace = {},
+): ShownProblem {
+  return {
+    line: place.line ?? null,
+    column: place.column ?? null,
+    level,
+    message: problem.message,
+    hint: problem.hint ?? null,
+  };
 }

@@ -9,7 +9,7 @@ import { nodeCrypto, nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import { day } from "../../rules/time.js";
 import { quoteFile } from "../../schema/words.js";
-import { isWildcard } from "../listening-address.js";
+import { isWildcard } from "../addresses.js";
 
 /** The algorithm of the key and of the signature. */
 const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };

@@ -1,13 +1,13 @@
 import { keyStateAt } from "../../../rules/key-state.js";
-import { type Environment, fingerprintOf } from "../../../rules/key-text.js";
+import { type Environment, fingerprintOf } from "../../../rules/keys/key-text.js";
 import { activeKeysIn } from "../../../sandbox/operations/key-operations.js";
 import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { viewKey, viewOrganization } from "../../../sandbox/views.js";
 import * as s from "../../../schema/shape.js";
 import type { Route } from "../route.js";
-import { dataRoute } from "../route-rows.js";
-import { withNextRequest } from "./next-request.js";
+import { dataRoute } from "../route.js";
+import { withNextRequest } from "./shared.js";
 
 /** The limit of a call that sets none. */
 const defaultLimit = 200;

@@ -12,11 +12,9 @@ import * as s from "../../../schema/shape.js";
 import { membersToSnakeCase } from "../../../schema/spelling.js";
 import { quote } from "../../../schema/words.js";
 import type { Route } from "../route.js";
-import { controlRoute, dataRoute } from "../route-rows.js";
+import { controlRoute, dataRoute } from "../route.js";
 import { directoryRoute } from "./directory.js";
-import { withNextRequest } from "./next-request.js";
-import { pageFields } from "./page-fields.js";
-import { refInBody } from "./ref-in-body.js";
+import { pageFields, refInBody, withNextRequest } from "./shared.js";
 
 /** The keys of a page if a call sets no limit: more would delay everybody's requests. */
 const keysOnAPage = 1000;

@@ -10,7 +10,7 @@ import { actionRefs, stepKind } from "../../../scenario/actions.js";
 import { isReserved } from "../../../scenario/format/refs.js";
 import { quoteFile } from "../../../schema/words.js";
 import type { Route } from "../route.js";
-import { dataRoute } from "../route-rows.js";
+import { dataRoute } from "../route.js";
 
 export const storyRoutes: readonly Route[] = [
   dataRoute("GET /story", {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redactPath } from "./redact-path.js";
+import { redactPath } from "./redact.js";
 
 const key = "SVC_live_9f8e7d6c5b4a";
 

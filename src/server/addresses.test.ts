@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { baseUrlFor, hostToConnectTo, isLoopback } from "./listening-address.js";
-import { certificateName } from "./public-names.js";
+import { baseUrlFor, certificateName, hostToConnectTo, isLoopback } from "./addresses.js";
 
 test.each([
   ["0.0.0.0", "127.0.0.1", false],

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { describeKeyForm } from "./describe-key-form.js";
 import { findKeys } from "./find-keys.js";
-import { hasSandboxMark, isSandboxKey, isWellFormedKey, parseApiKey } from "./key-text.js";
+import { describeKeyForm, hasSandboxMark, isSandboxKey, isWellFormedKey, parseApiKey } from "./key-text.js";
 import { redact, redactPlainKeys } from "./redact.js";
 
 test.each([

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { propertySeed } from "../../test/support/property-seed.js";
-import { sha256Hex } from "./sha256.js";
+import { sha256Hex } from "./web-platform.js";
 
 const ofNode = (text: string) => createHash("sha256").update(text).digest("hex");
 

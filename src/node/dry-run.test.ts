@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseWithPlaces } from "../scenario/parse-scenario.js";
-import { scenarioWarnings } from "./scenario-warnings.js";
+import { scenarioWarnings } from "./dry-run.js";
 
 const text = `version: 1
 organizations:

@@ -1,11 +1,8 @@
 import { expect, test, vi } from "vitest";
-import { describeKeyForm } from "./describe-key-form.js";
-import { findBase64Keys, findKeys } from "./find-keys.js";
-import { isSandboxKey, parseApiKey } from "./key-text.js";
-import { mapTexts } from "./map-texts.js";
-import { isMeantAsKey } from "./meant-key.js";
-import { readApiRequest } from "./read-request.js";
-import { redact, redactPlainKeys } from "./redact.js";
+import { readApiRequest } from "../read-request.js";
+import { findBase64Keys, findKeys, isMeantAsKey } from "./find-keys.js";
+import { describeKeyForm, isSandboxKey, parseApiKey } from "./key-text.js";
+import { mapTexts, redact, redactPlainKeys } from "./redact.js";
 
 const key = "SVC_live_9f8e7d6c5b4a";
 

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { afterEach, expect, test, vi } from "vitest";
 import { shownAfter } from "../../test/model/clock-model.js";
 import { runs } from "../../test/support/property-seed.js";
-import type * as RealTime from "./real-time.js";
-import { forwardClock } from "./real-time.js";
+import type * as RealTime from "./web-platform.js";
+import { forwardClock } from "./web-platform.js";
 
 const { now } = Date;
 const month = 30 * 86_400_000;
@@ -16,7 +16,7 @@ afterEach(() => {
 /** Loads the module again, with the current `Date`. */
 async function loadAgain(reason: string) {
   const { realTime, startTimeout }: typeof RealTime = await import(
-    /* @vite-ignore */ `./real-time.js?${reason}`
+    /* @vite-ignore */ `./web-platform.js?${reason}`
   );
   return { ...realTime, startTimeout };
 }
