@@ -3,7 +3,7 @@ import { keyStateAt, keyStateTable } from "../rules/key-state.js";
 import type { PresentedKind } from "../rules/keys/key-text.js";
 import type { Organization } from "../rules/organization.js";
 import type { ApiOutcomeId } from "../rules/outcomes.js";
-import { successOfKey } from "../rules/success-of-key.js";
+import { successOfKey } from "../rules/outcomes.js";
 import { accessInWords } from "./access-words.js";
 
 /** What the checks know of a request. */

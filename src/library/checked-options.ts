@@ -40,7 +40,7 @@ export type OptionsOf<
 // field is an error, in which the compiler shows the text.
 
 /** What a value of the type `Value` must be in addition, so that it has no field that `Wanted` does not have. */
-export type WithKnownFields<Value, Wanted> = unknown extends Wanted
+type WithKnownFields<Value, Wanted> = unknown extends Wanted
   ? unknown // such as the wanted type of `x-limits`
   : Value extends object
     ? { readonly [Name in keyof Value]: KnownField<Name, Value[Name], FieldOf<Wanted, Name>> }

@@ -67,7 +67,9 @@ export function sandboxCreator({ farmers, currentRun }: EntryPoint): CreateSandb
 
     // The run of `exec` or `certify`, if any, sets what the options leave open.
     const run = currentRun();
-    const scenario = chosenScenario(source, run);
+    let scenario: NamedScenario;
+    if (source !== undefined) scenario = resolveSource(source);
+    else scenario = run?.scenario ?? resolveSource("key-states");
     const completed = run?.optionsFor(startOptions) ?? startOptions;
 
     const start = checkedStart(scenario, completed, { platform, run: run?.conditionedRun });
@@ -84,15 +86,6 @@ export function sandboxCreator({ farmers, currentRun }: EntryPoint): CreateSandb
     });
   }
   return createSandbox as CreateSandbox; // only types have the refs
-}
-
-/** The scenario in the options. Default: the run's, or `key-states`. */
-function chosenScenario(
-  source: ScenarioSource | LoadedScenario | undefined,
-  run: SandboxRun | undefined,
-): NamedScenario {
-  if (source !== undefined) return resolveSource(source);
-  return run?.scenario ?? resolveSource("key-states");
 }
 
 /** What each sandbox of `createSandbox` gets from this runtime, in pages and in Node. */

@@ -28,6 +28,10 @@ export type FailureStatus = keyof typeof failures;
 interface FaultKindRow {
   /** What a scenario has as its value: `true` for a flag. */
   readonly valueKind: "flag" | "delay" | "status" | "rate";
+  /** Of the kinds of one fault, the one with the highest number names the outcome, and makes the response. */
+  readonly drasticness: number;
+  /** Whether it does nothing to a response without a body. */
+  readonly breaksBody: boolean;
   /** What the page shows of a fault of this kind; `{}` stands for the value. */
   readonly labelTemplate: string;
   /** Whether the request still gets its complete response and is counted, only later. */
@@ -54,6 +58,8 @@ const readResultFirst = "It may have taken effect, so read its result before you
 export const faultKindTable = {
   latency: {
     valueKind: "delay",
+    drasticness: 1,
+    breaksBody: false,
     labelTemplate: "{} late",
     onlyDelays: true,
     ends: "sent",
@@ -66,6 +72,8 @@ export const faultKindTable = {
   },
   status: {
     valueKind: "status",
+    drasticness: 3,
+    breaksBody: false,
     labelTemplate: "status {}",
     onlyDelays: false,
     ends: "sent",
@@ -78,6 +86,8 @@ export const faultKindTable = {
   },
   reset: {
     valueKind: "flag",
+    drasticness: 7,
+    breaksBody: false,
     labelTemplate: "connection reset",
     onlyDelays: false,
     ends: "reset",
@@ -89,6 +99,8 @@ export const faultKindTable = {
   },
   hang: {
     valueKind: "flag",
+    drasticness: 6,
+    breaksBody: false,
     labelTemplate: "no response",
     onlyDelays: false,
     ends: "hang",
@@ -100,6 +112,8 @@ export const faultKindTable = {
   },
   truncate: {
     valueKind: "flag",
+    drasticness: 5,
+    breaksBody: true,
     labelTemplate: "truncated body",
     onlyDelays: false,
     ends: "cut",
@@ -112,6 +126,8 @@ export const faultKindTable = {
   },
   malformed: {
     valueKind: "flag",
+    drasticness: 4,
+    breaksBody: true,
     labelTemplate: "broken JSON",
     onlyDelays: false,
     ends: "sent",
@@ -123,6 +139,8 @@ export const faultKindTable = {
   },
   slow: {
     valueKind: "rate",
+    drasticness: 2,
+    breaksBody: false,
     labelTemplate: "{} bytes a second",
     onlyDelays: true,
     ends: "sent",
@@ -162,16 +180,9 @@ export interface FaultEffects {
   readonly retryAfter?: { readonly seconds: number; readonly asDate: boolean };
 }
 
-/** Each kind, the most drastic first: of a fault's kinds, the first names the outcome, and makes the response. */
-const mostDrasticFirst: readonly FaultKind[] = [
-  "reset",
-  "hang",
-  "truncate",
-  "malformed",
-  "status",
-  "slow",
-  "latency",
-];
+const mostDrasticFirst = [...faultKinds].sort(
+  (one, other) => faultKindTable[other].drasticness - faultKindTable[one].drasticness,
+);
 
 /** The kinds of one fault, the most drastic first. */
 export function faultKindsOf(effects: Partial<Record<FaultKind, unknown>>): FaultKind[] {

@@ -1,10 +1,11 @@
 import * as s from "../schema/shape.js";
-import { type FaultKind, type FaultOutcomeId, faultKinds, faultKindTable } from "./fault-effects.js";
+import { type FaultOutcomeId, faultKinds, faultKindTable } from "./fault-effects.js";
+import type { KeyRecord } from "./key-state.js";
 
 // The table of the outcomes of responses. `outcomes.ts` adds those of faults.
 
 /** One way a request can end. */
-export interface OutcomeRow {
+interface OutcomeRow {
   /** Its stable name: `401.revoked`. */
   readonly id: string;
   /** 0 for faults: their effects decide, and some send no status. */
@@ -45,7 +46,7 @@ const success = { status: 200, code: null, message: null, promised: true } as co
 const notFound = { status: 404, code: "not_found", message: "There is nothing at this path." } as const;
 
 /** The outcomes of responses. */
-export const responseOutcomes = [
+const responseOutcomes = [
   {
     id: "200.test",
     ...success,
@@ -185,7 +186,7 @@ export const responseOutcomes = [
 type ResponseRow = (typeof responseOutcomes)[number];
 
 /** The id of a success of `/me`: the key decides which. */
-export type MeSuccessId = Extract<ResponseRow, { readonly status: 200 }>["id"];
+type MeSuccessId = Extract<ResponseRow, { readonly status: 200 }>["id"];
 
 /** The statuses that a success of an endpoint can have. */
 export const successStatuses = [200, 201, 202, 204] as const;
@@ -208,14 +209,12 @@ export interface Outcome extends OutcomeRow {
 }
 
 /** The outcomes of faults, one for each kind. */
-const faultRows = faultKinds.map(faultRow);
-
-function faultRow(kind: FaultKind) {
+const faultRows = faultKinds.map((kind) => {
   const id: FaultOutcomeId = `fault.${kind}`;
   const { causeClause, whatToDo } = faultKindTable[kind];
   const when = `a fault that ${causeClause}`;
   return { id, status: 0, code: null, message: null, when, whatToDo, promised: false } as const;
-}
+});
 
 /**
  * The rows of the outcomes: responses, the OpenAPI document, the docs and the coverage are made from them. A success of
@@ -265,4 +264,28 @@ export function outcomeShape(): s.Shape<OutcomeId> {
 function idShape<Id extends OutcomeId>(ids: readonly Id[]): s.Shape<Id | EndpointSuccessId> {
   const endpointSuccess = new RegExp(`^(?:${successStatuses.join("|")})\\.[A-Za-z][\\w-]*$`);
   return { ...s.choice(ids), alsoMatching: endpointSuccess } as s.Shape<Id | EndpointSuccessId>; // which the pattern allows
+}
+
+/** What of a key decides its success. */
+interface KeyFacts {
+  readonly environment: KeyRecord["environment"];
+  readonly legacy: boolean;
+  readonly replaces?: string | undefined;
+  /** Only of a replaced key: the key is accepted until then. */
+  readonly overlapEndsAt?: number | undefined;
+}
+
+// Several successes can fit a key, such as a retiring legacy key: the first that fits counts.
+
+/** The outcome of a success of `/me` with a key. */
+export function successOfKey(key: KeyFacts): MeSuccessId {
+  if (key.overlapEndsAt !== undefined) return "200.retiring";
+  return successBeforeReplacement(key);
+}
+
+/** The outcome of a success of `/me` with a key that has not been replaced, or as it was before. */
+export function successBeforeReplacement(key: KeyFacts): MeSuccessId {
+  if (key.replaces !== undefined) return "200.replacement";
+  if (key.legacy) return "200.legacy";
+  return key.environment === "live" ? "200.live" : "200.test";
 }

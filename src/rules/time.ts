@@ -72,14 +72,14 @@ export function parseTime(text: string): number | undefined {
 }
 
 /** Whether the day of a time exists: `Date` turns February 30 into March 2. */
-export function isOnCalendar(text: string): boolean {
+function isOnCalendar(text: string): boolean {
   const date = text.slice(0, 10);
   const midnight = Date.parse(`${date}T00:00:00Z`);
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(date);
 }
 
 /** Whether a time is 24:00, which `Date` accepts. */
-export function isAtHour24(time: string): boolean {
+function isAtHour24(time: string): boolean {
   return time.startsWith("24", "2026-03-02T".length);
 }
 

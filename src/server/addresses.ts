@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
 import { hostName, readHostName } from "../node/host-names.js";
-
 import { readBaseUrl } from "../rules/base-url.js";
 import { SandboxError } from "../rules/errors.js";
 
@@ -43,23 +42,18 @@ export function readPublicNames(
   publicUrl: string | URL | undefined,
   allowHosts: readonly string[] = [],
 ): PublicNames {
-  const allowedHosts = allowHosts.map(readAllowedHost);
+  const allowedHosts = allowHosts.map((text) => {
+    const host = readHostName(text);
+    if (host !== undefined) return host;
+    throw new SandboxError("usage", "Invalid allowed host: use a name such as sandbox.example.");
+  });
   if (publicUrl === undefined) return { publicUrl, allowedHosts };
 
-  const url = readPublicUrl(publicUrl);
+  const url = readBaseUrl(String(publicUrl));
+  if (url === undefined) {
+    throw new SandboxError("usage", "Invalid public URL: use one such as https://sandbox.example.");
+  }
   return { publicUrl: url, allowedHosts: [new URL(url).host, ...allowedHosts] };
-}
-
-function readPublicUrl(text: string | URL): string {
-  const url = readBaseUrl(String(text));
-  if (url !== undefined) return url;
-  throw new SandboxError("usage", "Invalid public URL: use one such as https://sandbox.example.");
-}
-
-function readAllowedHost(text: string): string {
-  const host = readHostName(text);
-  if (host !== undefined) return host;
-  throw new SandboxError("usage", "Invalid allowed host: use a name such as sandbox.example.");
 }
 
 /** The name in a `Host` header as certificates have it: an IPv6 address without brackets. */

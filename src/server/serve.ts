@@ -59,10 +59,18 @@ async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Pro
   const { server, openConnections, certificate, localUrl, isLocal } = await listen(options, allowedHosts);
   const url = publicUrl ?? localUrl;
   // Other machines can call its control plane.
+  const randomToken = () => nodeCrypto.randomBytes(tokenBytes).toString("base64url");
   const controlToken = options.controlToken || (isLocal ? undefined : randomToken());
 
   // Timelines also continue without requests.
-  const dueTimer = timers.setInterval(() => tryToRunDue(sandbox), dueIntervalMs).unref();
+  const runDueOrWait = () => {
+    try {
+      runDue(sandbox);
+    } catch {
+      // The next request reports the error. A failed save is tried again, and reported there.
+    }
+  };
+  const dueTimer = timers.setInterval(runDueOrWait, dueIntervalMs).unref();
   const stopping = new AbortController();
   const close = async (grace = 2000) => {
     stopping.abort();
@@ -95,7 +103,13 @@ async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Pro
     onDefect,
   });
 
-  await startSaving(stateFile, close);
+  try {
+    stateFile?.startSaving();
+  } catch (error) {
+    // A state that cannot be written.
+    await close(0);
+    throw error;
+  }
   return {
     url,
     localUrl,
@@ -104,29 +118,6 @@ async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Pro
     controlUrl: hasControl ? url + controlPath : undefined,
     controlToken: hasControl ? controlToken : undefined,
   };
-}
-
-/** Starts to save the sandbox. Closes a server whose state cannot be written, and throws `state_unwritable`. */
-async function startSaving(stateFile: StateFile | undefined, close: RunningServer["close"]): Promise<void> {
-  try {
-    stateFile?.startSaving();
-  } catch (error) {
-    await close(0);
-    throw error;
-  }
-}
-
-function randomToken(): string {
-  return nodeCrypto.randomBytes(tokenBytes).toString("base64url");
-}
-
-/** Runs what is due; an error of it ends nothing. */
-function tryToRunDue(sandbox: SandboxState): void {
-  try {
-    runDue(sandbox);
-  } catch {
-    // The next request reports the error. A failed save is tried again, and reported there.
-  }
 }
 
 /** Where a server keeps its sandbox. */
@@ -146,6 +137,6 @@ export async function openSandbox(
 
   // Most servers keep nothing, and do not load the code for it.
   const { openStateFile } = await import("./state-file.js");
-  const stateFile = await openStateFile({ file: resolve(cwd, name), name }, start, options);
+  const stateFile = await openStateFile(resolve(cwd, name), name, start, options);
   return { sandbox: stateFile.sandbox, stateFile };
 }

@@ -7,12 +7,11 @@ import type { LoadedScenario, NamedScenario } from "../scenario/scenario-source.
 import { checkShape } from "../schema/check.js";
 import * as s from "../schema/shape.js";
 import { quote } from "../schema/words.js";
-
 import type { CertificatePair } from "./sockets/tls.js";
 import type { StateFile } from "./state-file.js";
 
 /** How a user sets up a server. */
-export interface ServerSettings {
+interface ServerSettings {
   /** 0: any free port. */
   readonly port: number;
   /** Default: 127.0.0.1. */

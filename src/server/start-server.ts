@@ -112,7 +112,7 @@ export async function loadScenario(
 }
 
 /** The name of a file or folder that a caller gives, also as a URL. Throws `validation_failed` for the field. */
-export function nameOfFile(file: unknown, attempt: string, field: string): string {
+function nameOfFile(file: unknown, attempt: string, field: string): string {
   if (typeof file === "string") return file;
   const isOfFile = typeTag(file) === "URL" && String(file).startsWith("file:");
   if (!isOfFile) {

@@ -15,12 +15,6 @@ import { damagedState, parseState, stateParts, unreadableState } from "./state-t
 /** Milliseconds between two saves by the timer, or more if they take long. */
 const saveIntervalMs = 500;
 
-/** The file of a sandbox: its absolute path, and its name for messages. */
-interface NamedFile {
-  readonly file: string;
-  readonly name: string;
-}
-
 export interface StateOptions {
   /** The scenario that the server was started with, without its options: a state of another one is rejected. */
   readonly startedScenario: () => NamedScenario;
@@ -36,13 +30,15 @@ interface OpenedSandbox {
 }
 
 /**
- * Continues the sandbox of a file, or starts a new one that `startSaving` writes there for the first time.
+ * Continues the sandbox of a file, or starts a new one that `startSaving` writes there for the first time. `name`: that of the file
+ * for messages.
  *
  * Throws `state_unreadable`, `state_mismatch` for another scenario's state, or `state_in_use` if another process uses the file.
  * An error leaves the file unchanged.
  */
 export async function openStateFile(
-  { file, name }: NamedFile,
+  file: string,
+  name: string,
   start: Start,
   options: StateOptions,
 ): Promise<StateFile> {

@@ -4,11 +4,7 @@ import { explainedRequestShape } from "../../report/request-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { controlPath } from "../../rules/known-paths.js";
 import { outcomeShape } from "../../rules/outcomes.js";
-import { oneSafeLine } from "../../rules/terminal-text.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
-import { isTooDeep, tryParseJson } from "../../schema/json-text.js";
-import { findMismatches } from "../../schema/mismatches.js";
-import type { Shape, ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
 import type { InJson } from "../../schema/spelling.js";
 import { tolerantJsonShape } from "../../schema/tolerant-json-shape.js";
@@ -34,15 +30,15 @@ const runningKeyShape = s.openMapping({
   }),
 });
 const runningKeysShape = s.list(runningKeyShape);
-export type RunningKey = ValueOf<typeof runningKeyShape>;
+type RunningKey = s.ValueOf<typeof runningKeyShape>;
 
 const detailsShape = tolerantJsonShape(explainedRequestShape);
 /** A request with its details. */
-export type DetailsInJson = InJson<ValueOf<typeof explainedRequestShape>>;
+type DetailsInJson = InJson<s.ValueOf<typeof explainedRequestShape>>;
 
 const requestsShape = tolerantJsonShape(s.list(requestShape));
 /** A request of the journal. */
-export type RequestInJson = InJson<ValueOf<typeof requestShape>>;
+type RequestInJson = InJson<s.ValueOf<typeof requestShape>>;
 
 /** The keys of a running sandbox, each with what its next request gets. */
 interface RunningKeys {

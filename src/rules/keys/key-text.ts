@@ -27,7 +27,7 @@ export const sandboxMark = "sbx";
 export const randomLength = 29;
 
 /** The maximum length of a key in characters, including its prefix. Longer keys are malformed. */
-export const maximumKeyLength = 256;
+const maximumKeyLength = 256;
 
 /** The row of the prefix that a text starts with; `undefined` if it starts with none. */
 export function findPrefix(text: string): KeyPrefix | undefined {

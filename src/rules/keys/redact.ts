@@ -1,7 +1,6 @@
 import { isPlainObject } from "../../schema/type-tag.js";
 import { unicodePattern } from "../../schema/unicode-pattern.js";
 import { quote } from "../../schema/words.js";
-import { copyText } from "../copy-text.js";
 import { decodePrintable } from "./decode-printable.js";
 import { base64Forms, endOfRun, prefixesIn } from "./find-keys.js";
 import { isKeyCharacter, keyPrefixes } from "./key-text.js";
@@ -158,4 +157,9 @@ function mapInside(
     members.push([change(name), changed]);
   }
   return Object.fromEntries(members);
+}
+
+/** A copy of a text in its own memory: a substring would keep the whole text alive. */
+export function copyText(text: string): string {
+  return JSON.parse(JSON.stringify(text));
 }

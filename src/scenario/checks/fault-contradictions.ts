@@ -96,7 +96,7 @@ export function whyNoBodyBreaks(
   const kinds = faultKindsOf(then);
   const [first] = kinds;
   if (first === undefined || outcome === undefined) return undefined;
-  const onlyBreaksBodies = kinds.every((kind) => kind === "truncate" || kind === "malformed");
+  const onlyBreaksBodies = kinds.every((kind) => faultKindTable[kind].breaksBody);
   if (!onlyBreaksBodies) return undefined;
 
   // Each error has a body, and `/me` has one. Only a success of an endpoint of the scenario may have none.

@@ -1,6 +1,5 @@
 import { keyStateTable } from "../../rules/key-state.js";
-import { isSuccess, type OutcomeId } from "../../rules/outcomes.js";
-import { successBeforeReplacement } from "../../rules/success-of-key.js";
+import { isSuccess, type OutcomeId, successBeforeReplacement } from "../../rules/outcomes.js";
 import { quote } from "../../schema/words.js";
 import type { FaultContradiction, FaultFields } from "./fault-contradictions.js";
 import type { KeyForFaults, KeysForFaults } from "./keys-for-faults.js";

@@ -123,7 +123,7 @@ async function readAsset(file: string, encoding: "br" | "gzip" | "identity"): Pr
 }
 
 /** The pages of the documentation by name, with their style sheet. The build has made them. */
-export function readDocs(): Promise<ReadonlyMap<string, string>> {
+function readDocs(): Promise<ReadonlyMap<string, string>> {
   return sharedContent("docs", async () => {
     const packed = await packageFile("dist/docs.json.br");
     const json = String(await fromBrotli(packed));
@@ -147,7 +147,7 @@ function sharedContent<Content>(name: string, make: () => Promise<Content>): Pro
 }
 
 /** The content of a file. One that cannot be read is unknown, unless the machine is to blame. */
-export async function contentOrNotFound(file: string, reading: Promise<Buffer>): Promise<Buffer> {
+async function contentOrNotFound(file: string, reading: Promise<Buffer>): Promise<Buffer> {
   try {
     return await reading;
   } catch (error) {
@@ -157,6 +157,6 @@ export async function contentOrNotFound(file: string, reading: Promise<Buffer>):
 }
 
 /** The error of a page or a file that does not exist. */
-export function unknownFile(file: string): SandboxError {
+function unknownFile(file: string): SandboxError {
   return new SandboxError("not_found", `Unknown page or file ${redactPath(file)}.`);
 }

@@ -33,12 +33,12 @@ export interface ControlServer {
   readonly onDefect: (error: unknown) => void;
 }
 
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-export type QueryShape = MappingKind & Shape<Readonly<Record<string, unknown>>>;
+type QueryShape = MappingKind & Shape<Readonly<Record<string, unknown>>>;
 
 /** What a route works on: the sandbox, and what a client sent, checked by the shapes of the route. */
-export interface RouteContext<Body = unknown, QueryValues = unknown, Params = unknown> {
+interface RouteContext<Body = unknown, QueryValues = unknown, Params = unknown> {
   readonly sandbox: SandboxState;
   /** The named parts of the path, decoded. */
   readonly params: Params;
@@ -48,7 +48,7 @@ export interface RouteContext<Body = unknown, QueryValues = unknown, Params = un
 }
 
 /** The HTTP call and the server that gets it, for routes that are about them. */
-export interface HttpCall {
+interface HttpCall {
   readonly server: ControlServer;
   readonly request: Request;
   readonly response: Response;

@@ -18,7 +18,7 @@ import { listed } from "../../schema/words.js";
 // A scenario that a client sends, as YAML or as a value. It may extend only bundled scenarios, and has a limit of keys.
 
 /** The name of a sent scenario in messages, where others have the name of their file. */
-export const sentFile = "request body";
+const sentFile = "request body";
 
 /** Reads the scenario in a body; its check comes later. */
 export function readSentScenario(text: string): WrittenScenario {
@@ -31,7 +31,7 @@ type SentCheck =
   | { readonly kind: "not_valid"; readonly error: ScenarioError }
   | { readonly kind: "too_large"; readonly error: SandboxError };
 
-export function checkSent(sent: WrittenScenario): SentCheck {
+function checkSent(sent: WrittenScenario): SentCheck {
   // A large population is rejected before its check, which would take long.
   const uncheckedSize = sizeOfPopulation(sent.scenario?.fields.population);
   if (isTooLarge(uncheckedSize)) return { kind: "too_large", error: sizeError(uncheckedSize) };

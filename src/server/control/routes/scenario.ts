@@ -99,9 +99,15 @@ function viewListedScenario(listed: NamedScenario, started: NamedScenario, sandb
   };
 }
 
-/** Starts the scenario with a name. Throws `scenario_not_found`. */
+/** Starts the scenario with a name: the one that the sandbox was started with, or a bundled one. Throws `scenario_not_found`. */
 function startNamed(sandbox: SandboxState, name: string, server: ControlServer, options: StartOptions = {}) {
-  const named = namedScenario(name, server.startedScenario());
+  let named = server.startedScenario();
+  if (name !== named.name) {
+    if (!isScenarioName(name)) {
+      throw scenarioNotFound(name, "it is not a bundled one", { list: "`GET /scenarios`" });
+    }
+    named = { scenario: withStory(name), name };
+  }
   replaceScenario(sandbox, checkedReplacement(sandbox, named, options));
   return summarizeStart(sandbox);
 }
@@ -113,15 +119,6 @@ function startSent(sandbox: SandboxState, sent: WrittenScenario, options: StartO
   const named: NamedScenario = { scenario, name: scenario.name ?? "unnamed", text: sent.text };
   replaceScenario(sandbox, checkedReplacement(sandbox, named, options));
   return summarizeStart(sandbox, startWarnings(checked, sandbox.startOptions));
-}
-
-/** The scenario with a name: the one that the sandbox was started with, or a bundled one. Throws `scenario_not_found`. */
-function namedScenario(name: string, started: NamedScenario): NamedScenario {
-  if (name === started.name) return started;
-  if (!isScenarioName(name)) {
-    throw scenarioNotFound(name, "it is not a bundled one", { list: "`GET /scenarios`" });
-  }
-  return { scenario: withStory(name), name };
 }
 
 /** What a start results in: the running scenario, and the warnings of a sent one. */
@@ -145,7 +142,7 @@ function withAllSecrets(summary: ReturnType<typeof summarizeStart>, sandbox: San
 const membersOfOptions: readonly (keyof Scenario)[] = ["seed", "clock", "assumptions"];
 
 /** Whether the sandbox runs a scenario of the list, whatever the options of its start. */
-export function isRunning({ name, scenario, text }: NamedScenario, sandbox: SandboxState): boolean {
+function isRunning({ name, scenario, text }: NamedScenario, sandbox: SandboxState): boolean {
   if (sandbox.name !== name || sandbox.text !== text) return false;
   return isSameScenario(sandbox.scenario, scenario, membersOfOptions);
 }
@@ -159,7 +156,7 @@ function isSameScenario(one: Scenario, other: Scenario, ignored: readonly (keyof
 }
 
 /** The running scenario as YAML: as it was written with its comments, if possible. Every key in it is cut after its prefix. */
-export async function runningText(sandbox: SandboxState): Promise<string> {
+async function runningText(sandbox: SandboxState): Promise<string> {
   const { scenario } = sandbox;
   const original = sandbox.text ?? (await bundledText(sandbox));
   if (original === undefined) return redactPlainKeys(yamlText(scenario));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeConnectionError } from "./send-once.js";
+import { describeConnectionError } from "./connection-errors.js";
 
 test.each([
   ["ENOTFOUND", "the host name cannot be resolved"],
