@@ -24,10 +24,6 @@ const { now: dateNowAtLoad } = Date;
 // The text of a built-in function is `function now() { [native code] }`.
 const wasDateReal = /\[native code\]/.test(Function.prototype.toString.call(dateNowAtLoad));
 
-function isDateReal(): boolean {
-  return wasDateReal && Date.now === dateNowAtLoad;
-}
-
 /**
  * A clock that follows the wall clock forward, such as after a machine has slept, which stops some stopwatches. It does not
  * follow a step back, and goes on by the stopwatch until the wall clock has come to it again. Both are in milliseconds, and are
@@ -47,6 +43,6 @@ const forwardTime = forwardClock(() => dateNowAtLoad(), stopwatch);
 
 export const realTime: Pick<Platform, "time" | "steadyTime" | "stopwatch"> = {
   time: () => Date.now(),
-  steadyTime: () => (isDateReal() ? forwardTime() : Date.now()),
+  steadyTime: () => (wasDateReal && Date.now === dateNowAtLoad ? forwardTime() : Date.now()),
   stopwatch,
 };

@@ -90,14 +90,13 @@ const longestWord = 20;
 export function redactPath(path: string): string {
   const isLong = path.length > longestPath + cutEnd.length;
   const start = isLong ? path.slice(0, longestPath) : path;
-  const safe = start.split("/").map(shownSegment).join("/");
+  const segments = start.split("/").map((segment) => {
+    const redacted = redactPlainKeys(segment);
+    // An encoded key may be in it.
+    return hasOnlyWords(redacted) ? redacted : "…";
+  });
+  const safe = segments.join("/");
   return copyText(isLong ? safe + cutEnd : safe);
-}
-
-/** A segment without keys; `…` for one in which an encoded key may be. */
-function shownSegment(segment: string): string {
-  const redacted = redactPlainKeys(segment);
-  return hasOnlyWords(redacted) ? redacted : "…";
 }
 
 /** Whether a text has only words of letters and digits, separated by `-`, `.`, `_` and `…`. */
@@ -108,17 +107,14 @@ function hasOnlyWords(text: string): boolean {
       wordLength = 0;
       continue;
     }
-    if (wordLength === longestWord || !isInWord(character)) return false;
+    const isInWord = /[\dA-Za-z]/.test(character) || inWord().test(character);
+    if (wordLength === longestWord || !isInWord) return false;
     wordLength += 1;
   }
   return true;
 }
 
 const inWord = unicodePattern("[\\p{L}\\p{M}\\p{N}]", "u");
-
-function isInWord(character: string): boolean {
-  return /[\dA-Za-z]/.test(character) || inWord().test(character);
-}
 
 /** Whether the value of a member stays as it is. */
 type IsKept = (name: string, member: unknown) => boolean;

@@ -149,14 +149,13 @@ export function dataRoute<
   row: RouteRow<unknown, BodyName, Queried, Address> & { readonly status?: 201 },
 ): Route {
   const { status = 200, run, runYaml } = row;
+  // The members get their JSON names.
+  const dataOf = (data: unknown): RouteResult => {
+    return { kind: "json", status, json: { data: membersToSnakeCase(data) } };
+  };
   return controlRoute<Address, BodyName, Queried>(call, {
     ...row,
-    run: (context, httpCall) => dataResult(run(context, httpCall), status),
-    runYaml: runYaml && ((context, httpCall) => dataResult(runYaml(context, httpCall), status)),
+    run: (context, httpCall) => dataOf(run(context, httpCall)),
+    runYaml: runYaml && ((context, httpCall) => dataOf(runYaml(context, httpCall))),
   });
-}
-
-/** The response with data, whose members get their JSON names. */
-function dataResult(data: unknown, status: 200 | 201): RouteResult {
-  return { kind: "json", status, json: { data: membersToSnakeCase(data) } };
 }

@@ -8,7 +8,6 @@ import { populationOf } from "../../scenario/keys/population.js";
 import { listedKeys } from "../../scenario/keys/scenario-keys.js";
 import { bundledOnly } from "../../scenario/parse-scenario.js";
 import { problemsAt, type ScenarioProblem } from "../../scenario/problems.js";
-import type { Scenario } from "../../scenario/scenario.generated.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
 import { placeOfField, type WrittenScenario } from "../../scenario/written-scenario.js";
 import { readYaml } from "../../scenario/yaml/read-yaml.js";
@@ -45,7 +44,8 @@ function checkSent(sent: WrittenScenario): SentCheck {
   }
 
   // The listed keys count, too.
-  const size = sizeOfScenario(checked.scenario);
+  const { keys, emptyOrganizations } = sizeOfPopulation(checked.scenario.population);
+  const size = { keys: [...listedKeys(checked.scenario)].length + keys, emptyOrganizations };
   if (isTooLarge(size)) return { kind: "too_large", error: sizeError(size) };
   return { kind: "checked", checked };
 }
@@ -62,11 +62,6 @@ interface ScenarioSize {
   readonly keys: number;
   /** The organizations of a population without keys, which take as long as keys. */
   readonly emptyOrganizations: number;
-}
-
-function sizeOfScenario(scenario: Scenario): ScenarioSize {
-  const { keys, emptyOrganizations } = sizeOfPopulation(scenario.population);
-  return { keys: [...listedKeys(scenario)].length + keys, emptyOrganizations };
 }
 
 /** The size of a population, which may have any form: one without numbers creates nothing, because its check rejects it. */
