@@ -6,6 +6,7 @@ import { currentRun } from "./runs/current-run.js";
 
 export type { KeyContext } from "./api/endpoints/me.js";
 export { type ApiErrorBody, openApiDocument } from "./api/openapi.js";
+export type { KeyRef, OrganizationRef, ScenarioSource } from "./library/checked-options.js";
 export type { CreateSandbox, SandboxOptions } from "./library/create-sandbox.js";
 export type {
   ActingAs,
@@ -22,7 +23,6 @@ export type {
   SandboxOrganizations,
   SandboxRequests,
 } from "./library/sandbox.js";
-export type { KeyRef, OrganizationRef, ScenarioSource } from "./library/scenario-refs.js";
 export type {
   Coverage,
   Report,

@@ -1,5 +1,5 @@
 import type { AdviceId } from "../rules/advice.js";
-import { hasKeyElsewhere } from "../rules/request-traits.js";
+import { hasKeyElsewhere } from "../rules/request.js";
 import type { ApiCall } from "../sandbox/call.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 

@@ -1,10 +1,9 @@
 import type { AdviceId } from "../rules/advice.js";
 import { isFault } from "../rules/fault-effects.js";
-import type { KeyRecord } from "../rules/key-record.js";
+import type { KeyRecord } from "../rules/key-state.js";
 import { keyStateAt, keyStateTable } from "../rules/key-state.js";
-import { hasSandboxMark, isSandboxKey } from "../rules/key-text.js";
-import { isSuccess, outcomeRow } from "../rules/outcomes.js";
-import { successOfKey } from "../rules/success-of-key.js";
+import { hasSandboxMark, isSandboxKey } from "../rules/keys/key-text.js";
+import { isSuccess, outcomeRow, successOfKey } from "../rules/outcomes.js";
 import type { ApiCall } from "../sandbox/call.js";
 import type { ClientBehavior } from "../sandbox/journal/client-behavior.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { KeyRecord } from "../rules/key-record.js";
+import type { KeyRecord } from "../rules/key-state.js";
 import { keyStateTable } from "../rules/key-state.js";
 import type { Organization } from "../rules/organization.js";
 import { type OutcomeId, outcomes } from "../rules/outcomes.js";

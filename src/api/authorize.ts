@@ -1,9 +1,7 @@
-import type { KeyRecord } from "../rules/key-record.js";
-import { keyStateAt, keyStateTable } from "../rules/key-state.js";
-import type { PresentedKind } from "../rules/key-text.js";
+import { type KeyRecord, keyStateAt, keyStateTable } from "../rules/key-state.js";
+import type { PresentedKind } from "../rules/keys/key-text.js";
 import type { Organization } from "../rules/organization.js";
-import type { ApiOutcomeId } from "../rules/outcomes.js";
-import { successOfKey } from "../rules/success-of-key.js";
+import { type ApiOutcomeId, successOfKey } from "../rules/outcomes.js";
 import { type LimitUses, reachedLimit } from "../sandbox/usage.js";
 
 /** Words for people, of the members and values with a `_`. */

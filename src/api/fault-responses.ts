@@ -1,5 +1,11 @@
-import { type FailureStatus, failures } from "../rules/failures.js";
-import { type FaultEffects, type FaultKind, faultKindTable, mainFaultKind } from "../rules/fault-effects.js";
+import {
+  type FailureStatus,
+  type FaultEffects,
+  type FaultKind,
+  failures,
+  faultKindTable,
+  mainFaultKind,
+} from "../rules/fault-effects.js";
 import type { ApiCall, ApiResponse, CallResult, Delivery } from "../sandbox/call.js";
 import type { FiredFault } from "../sandbox/faults.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";

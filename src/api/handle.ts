@@ -1,10 +1,12 @@
-import { describeKeyForm } from "../rules/describe-key-form.js";
-import { fingerprintOf, isWellFormedKey, type PresentedKind } from "../rules/key-text.js";
+import {
+  describeKeyForm,
+  fingerprintOf,
+  isWellFormedKey,
+  type PresentedKind,
+} from "../rules/keys/key-text.js";
+import { redactPath, redactPlainKeys } from "../rules/keys/redact.js";
 import { controlPath } from "../rules/known-paths.js";
-import { redactPlainKeys } from "../rules/redact.js";
-import { redactPath } from "../rules/redact-path.js";
-import type { ApiRequest } from "../rules/request.js";
-import { hasKeyElsewhere, mergeTraits, type RequestTraits } from "../rules/request-traits.js";
+import { type ApiRequest, hasKeyElsewhere, mergeTraits, type RequestTraits } from "../rules/request.js";
 import type { ApiCall, CallResult } from "../sandbox/call.js";
 import { type FaultFacts, type FiredFault, faultFacts, fireFault } from "../sandbox/faults.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";

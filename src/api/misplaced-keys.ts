@@ -1,7 +1,6 @@
 import type { AdviceId } from "../rules/advice.js";
-import { findKeys } from "../rules/find-keys.js";
-import { fingerprintOf, hasSandboxMark, isWellFormedKey } from "../rules/key-text.js";
-import { isMeantAsKey } from "../rules/meant-key.js";
+import { findKeys, isMeantAsKey } from "../rules/keys/find-keys.js";
+import { fingerprintOf, hasSandboxMark, isWellFormedKey } from "../rules/keys/key-text.js";
 import type { ApiCall } from "../sandbox/call.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";

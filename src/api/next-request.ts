@@ -1,7 +1,12 @@
-import { isIdempotent, whatToDoAfter } from "../rules/after-fault.js";
-import { type FaultOutcomeId, faultKindRow, isFault } from "../rules/fault-effects.js";
+import {
+  type FaultOutcomeId,
+  faultKindRow,
+  isFault,
+  isIdempotent,
+  whatToDoAfter,
+} from "../rules/fault-effects.js";
 import { keyStateAt, keyStateTable } from "../rules/key-state.js";
-import type { PresentedKind } from "../rules/key-text.js";
+import type { PresentedKind } from "../rules/keys/key-text.js";
 import { type ApiOutcomeId, isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { profileInEffect } from "../sandbox/behavior.js";

@@ -1,7 +1,7 @@
 import { pluralize } from "../report/plain-text.js";
 import type { Report } from "../report/report-shape.js";
 import type { Profile } from "../rules/assumptions.js";
-import { keyVariable } from "../rules/key-text.js";
+import { keyVariable } from "../rules/keys/key-text.js";
 import { outcomeRow } from "../rules/outcomes.js";
 import { fixHiddenDependency, type Reason } from "./checks/judgment.js";
 import { plainRunRequest } from "./client-runs/client-run.js";

@@ -1,6 +1,6 @@
 import { CommanderError } from "commander";
 import { version } from "../node/package-files.js";
-import { shellWord } from "../report/shell-words.js";
+import { shellWord } from "../report/curl-line.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
 import { type HostIo, type Io, isExecutable, splitAtDashes, wantedErrorForm } from "./io.js";
 import { readCall, readLine } from "./line.js";

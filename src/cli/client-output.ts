@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
-import { findBase64Keys, findKeys } from "../rules/find-keys.js";
-import { parseApiKey, randomLength, sandboxMark } from "../rules/key-text.js";
-import { redact } from "../rules/redact.js";
+import { findBase64Keys, findKeys } from "../rules/keys/find-keys.js";
+import { parseApiKey, randomLength, sandboxMark } from "../rules/keys/key-text.js";
+import { redact } from "../rules/keys/redact.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { unknownSecret } from "../scenario/keys.js";

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { makeFolder } from "../node/files/write-file.js";
 import { packageFile, repository, version } from "../node/package-files.js";
-import { shellWord } from "../report/shell-words.js";
+import { shellWord } from "../report/curl-line.js";
 import { tryParseJson } from "../schema/json-text.js";
 import { isMapping } from "../schema/type-tag.js";
 import { listed, quote, quoteFile } from "../schema/words.js";

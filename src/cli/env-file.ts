@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Logger } from "../node/logger.js";
 import { SandboxError } from "../rules/errors.js";
-import { hasSandboxMark, keyVariable } from "../rules/key-text.js";
+import { hasSandboxMark, keyVariable } from "../rules/keys/key-text.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys, defaultSecret, secretsByRef, secretsOfNoKey } from "../sandbox/secrets.js";
 import { quoteFile } from "../schema/words.js";

@@ -1,6 +1,6 @@
 import { fileFailure, isMachineLimit } from "../node/files/write-file.js";
 import { SandboxError } from "../rules/errors.js";
-import { redactPlainKeys } from "../rules/redact.js";
+import { redactPlainKeys } from "../rules/keys/redact.js";
 import { safeOutput } from "../rules/terminal-text.js";
 import { quoteFile } from "../schema/words.js";
 

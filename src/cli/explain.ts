@@ -2,13 +2,13 @@ import { authorizationChecks } from "../api/authorize.js";
 import { whatToDoAbout } from "../api/next-request.js";
 import { checkResults } from "../api/request-details.js";
 import { nodePlatform } from "../node/platform.js";
+import { shellWord } from "../report/curl-line.js";
 import { alignColumns } from "../report/plain-text.js";
 import { checkLines, responseFacts } from "../report/request-text.js";
-import { shellWord } from "../report/shell-words.js";
 import { type AdviceId, adviceOf } from "../rules/advice.js";
-import { describeKeyForm } from "../rules/describe-key-form.js";
 import { SandboxError } from "../rules/errors.js";
 import {
+  describeKeyForm,
   findPrefix,
   fingerprintOf,
   isSandboxKey,
@@ -16,9 +16,9 @@ import {
   keyPrefixes,
   keyVariable,
   parseApiKey,
-} from "../rules/key-text.js";
+} from "../rules/keys/key-text.js";
+import { redactPlainKeys } from "../rules/keys/redact.js";
 import { type OutcomeId, outcomeRow } from "../rules/outcomes.js";
-import { redactPlainKeys } from "../rules/redact.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import { isReserved, reservedKeyRefs } from "../scenario/format/fields.js";
 import { listedKeys } from "../scenario/keys.js";

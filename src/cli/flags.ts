@@ -1,6 +1,5 @@
 import { lastClockInstant } from "../rules/key-state.js";
-import { parseDuration, parseTime } from "../rules/time.js";
-import { timeHint } from "../rules/time-hint.js";
+import { parseDuration, parseTime, timeHint } from "../rules/time.js";
 import { didYouMean, listed, quote } from "../schema/words.js";
 import { usageError } from "./exit-codes.js";
 

@@ -1,9 +1,9 @@
 import { nextRequest } from "../api/next-request.js";
 import { alignColumns } from "../report/plain-text.js";
 import { type KeyStateName, keyStateAt } from "../rules/key-state.js";
-import type { Environment } from "../rules/key-text.js";
+import type { Environment } from "../rules/keys/key-text.js";
 import type { OutcomeId } from "../rules/outcomes.js";
-import { textWidth } from "../rules/text-width.js";
+import { textWidth } from "../rules/terminal-text.js";
 import type { Endpoint } from "../sandbox/call.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { secretsByRef, secretToSend } from "../sandbox/secrets.js";

@@ -12,7 +12,7 @@ import { dirname, extname, resolve } from "node:path";
 import { makeFolder, replaceFile, resolveLinks } from "../node/files/write-file.js";
 import { formats, type ReportFormat, reportFormats } from "../report/render/layout.js";
 import type { SandboxError } from "../rules/errors.js";
-import { redactPlainKeys } from "../rules/redact.js";
+import { redactPlainKeys } from "../rules/keys/redact.js";
 import { listed, quoteFile } from "../schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";

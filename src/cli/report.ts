@@ -1,10 +1,10 @@
+import { rerunCommand } from "../report/curl-line.js";
 import type { ReportFormat } from "../report/render/layout.js";
 import { adviceCount, conclusion, renderReport } from "../report/report-layout.js";
 import type { Report } from "../report/report-shape.js";
-import { rerunCommand } from "../report/shell-words.js";
 import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
 import type { SandboxError } from "../rules/errors.js";
-import { redactPlainKeys } from "../rules/redact.js";
+import { redactPlainKeys } from "../rules/keys/redact.js";
 import { oneSafeLine } from "../rules/terminal-text.js";
 import { listed, quoteFile } from "../schema/words.js";
 import type { CommandCall } from "./command.js";

@@ -1,9 +1,9 @@
 import { promises as files, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { nodePlatform } from "../node/platform.js";
+import { commandLine } from "../report/curl-line.js";
 import { clientReport } from "../report/report.js";
 import type { Report } from "../report/report-shape.js";
-import { commandLine } from "../report/shell-words.js";
 import { SandboxError } from "../rules/errors.js";
 import { conditionedRun } from "../runs/conditioned-run.js";
 import type { RunConditions } from "../runs/conditions.js";

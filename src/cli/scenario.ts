@@ -3,9 +3,9 @@ import { resolve } from "node:path";
 import { ownAssumptionNames } from "../api/variation/vary.js";
 import { type OpenedScenario, openScenario } from "../node/files/scenario-files.js";
 import type { Logger } from "../node/logger.js";
-import { shellWord } from "../report/shell-words.js";
+import { shellWord } from "../report/curl-line.js";
 import type { SandboxError } from "../rules/errors.js";
-import { redactPlainKeys } from "../rules/redact.js";
+import { redactPlainKeys } from "../rules/keys/redact.js";
 import { isoTime, minute } from "../rules/time.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
@@ -129,7 +129,7 @@ export async function warnOfScenario(
   // Bundled scenarios are tested, and one of a run has no places.
   if (origin === "bundled" || origin === "run") return;
 
-  const { scenarioWarnings } = await import("../node/scenario-warnings.js");
+  const { scenarioWarnings } = await import("../node/dry-run.js");
   const { name } = loaded;
   const { placeOf, spelling } = await places();
   const warnings = scenarioWarnings(loaded, { spelling }, startOptions);

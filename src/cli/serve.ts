@@ -10,9 +10,8 @@ import { invocationOfServer, type StartOptions } from "../sandbox/sandbox-state.
 import { checkedStart } from "../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
 import { listed, quoteFile } from "../schema/words.js";
-import { openSandbox } from "../server/open-sandbox.js";
-import { serve } from "../server/serve.js";
-import type { ServeOptions } from "../server/serve-options.js";
+import { openSandbox, serve } from "../server/serve.js";
+import type { ServeOptions } from "../server/server-options.js";
 import { announce } from "./announce.js";
 import type { CommandCall } from "./command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "./exit-codes.js";

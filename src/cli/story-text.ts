@@ -1,8 +1,8 @@
 import { STATUS_CODES } from "node:http";
 import { narrateAction, narrateAdvance, timeInWords } from "../api/story/narrate.js";
-import { parseApiKey, sandboxMark } from "../rules/key-text.js";
+import { parseApiKey, sandboxMark } from "../rules/keys/key-text.js";
+import { redactPlainKeys } from "../rules/keys/redact.js";
 import { outcomeRow } from "../rules/outcomes.js";
-import { redactPlainKeys } from "../rules/redact.js";
 import { oneSafeLine } from "../rules/terminal-text.js";
 import { isoTime } from "../rules/time.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";

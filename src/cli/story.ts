@@ -3,7 +3,7 @@ import { stepView } from "../api/story/step-view.js";
 import type { OpenedScenario } from "../node/files/scenario-files.js";
 import { startInNode } from "../node/platform.js";
 import { alignColumns, pluralize } from "../report/plain-text.js";
-import { redactPlainKeys } from "../rules/redact.js";
+import { redactPlainKeys } from "../rules/keys/redact.js";
 import { oneSafeLine, safeOutput } from "../rules/terminal-text.js";
 import { shortTime } from "../rules/time.js";
 import { isAsExpected, type PlayedStep } from "../sandbox/steps.js";

@@ -1,6 +1,5 @@
 import { styleText } from "node:util";
-import { safeOutput, withoutLogCommands } from "../rules/terminal-text.js";
-import { charactersOf, textWidth } from "../rules/text-width.js";
+import { charactersOf, safeOutput, textWidth, withoutLogCommands } from "../rules/terminal-text.js";
 
 /** A destination of text: a terminal, a pipe, or a test's string. */
 export interface Output {

@@ -1,6 +1,6 @@
 import type { CommanderError } from "commander";
 import { similarFile } from "../node/files/scenario-files.js";
-import { commandLine } from "../report/shell-words.js";
+import { commandLine } from "../report/curl-line.js";
 import type { SandboxError } from "../rules/errors.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
 import { didYouMean, listed, nearest, quote, quoteFile } from "../schema/words.js";

@@ -69,7 +69,8 @@ function readAddress(option: string | URL | undefined): ApiAddress {
   const { origin, pathname } = new URL(checkedUrl);
   const base = pathname === "/" ? "" : pathname;
   const escaped = (origin + base).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-  return { urls: new RegExp(`^${escaped}(?:/|$)`, "i"), base };
+  // A path has cases, and `URL` writes schemes and hosts in lower case.
+  return { urls: new RegExp(`^${escaped}(?:/|$)`), base };
 }
 
 /** The text of a base URL. Default: any host. A URL of another realm, as in jsdom, is not an instance of this one's. */

@@ -1,11 +1,15 @@
 import { createRequire } from "node:module";
 import type { ExpectStatic, TestAPI } from "vitest";
 import { createSandbox } from "../index.js";
-import type { OptionsWithSource } from "../library/checked-options.js";
+import type {
+  OptionsWithSource,
+  OrganizationRef,
+  ScenarioKeyRef,
+  ScenarioSource,
+} from "../library/checked-options.js";
 import type { SandboxOptions } from "../library/create-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { stateOf } from "../library/sandbox-api.js";
-import type { OrganizationRef, ScenarioKeyRef, ScenarioSource } from "../library/scenario-refs.js";
 import { isOlderVersion, usersPackage } from "../library/users-package.js";
 import { SandboxError } from "../rules/errors.js";
 import { isScenarioName } from "../scenario/bundled.js";

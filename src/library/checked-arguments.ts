@@ -40,14 +40,10 @@ export function checkedActor(by: ActingAs = {}) {
 export function checkedPage(page: FarmerPage): Required<FarmerPage> {
   requireKnownOptions("list farmers", page, ["offset", "limit"]);
   const { offset = 0, limit = defaultFarmerPage } = page;
-  throwIfProblems("list farmers", { offset: countProblem(offset), limit: countProblem(limit) });
+  const problemOf = (value: unknown) =>
+    Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : "must be a whole number from 0";
+  throwIfProblems("list farmers", { offset: problemOf(offset), limit: problemOf(limit) });
   return { offset, limit };
-}
-
-/** What is wrong with a number of farmers to skip or to list, if anything. */
-function countProblem(value: unknown): string | undefined {
-  const isCount = Number.isSafeInteger(value) && (value as number) >= 0;
-  return isCount ? undefined : "must be a whole number from 0";
 }
 
 /**

@@ -6,12 +6,16 @@ import type { Platform } from "../sandbox/platform.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { checkedStart, requirePossibleStart, startSandbox } from "../sandbox/start-sandbox.js";
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/scenario-source.js";
-import type { OptionsOf, OptionsWithSource } from "./checked-options.js";
-import { realTime } from "./real-time.js";
+import type {
+  OptionsOf,
+  OptionsWithSource,
+  OrganizationRef,
+  ScenarioKeyRef,
+  ScenarioSource,
+} from "./checked-options.js";
 import type { Sandbox } from "./sandbox.js";
 import { sandboxApi } from "./sandbox-api.js";
-import type { OrganizationRef, ScenarioKeyRef, ScenarioSource } from "./scenario-refs.js";
-import { sha256Hex } from "./sha256.js";
+import { realTime, sha256Hex } from "./web-platform.js";
 
 /** Options of `createSandbox`. */
 export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> extends StartOptions {
@@ -63,7 +67,9 @@ export function sandboxCreator({ farmers, currentRun }: EntryPoint): CreateSandb
 
     // The run of `exec` or `certify`, if any, sets what the options leave open.
     const run = currentRun();
-    const scenario = chosenScenario(source, run);
+    let scenario: NamedScenario;
+    if (source !== undefined) scenario = resolveSource(source);
+    else scenario = run?.scenario ?? resolveSource("key-states");
     const completed = run?.optionsFor(startOptions) ?? startOptions;
 
     const start = checkedStart(scenario, completed, { platform, run: run?.conditionedRun });
@@ -80,15 +86,6 @@ export function sandboxCreator({ farmers, currentRun }: EntryPoint): CreateSandb
     });
   }
   return createSandbox as CreateSandbox; // only types have the refs
-}
-
-/** The scenario in the options. Default: the run's, or `key-states`. */
-function chosenScenario(
-  source: ScenarioSource | LoadedScenario | undefined,
-  run: SandboxRun | undefined,
-): NamedScenario {
-  if (source !== undefined) return resolveSource(source);
-  return run?.scenario ?? resolveSource("key-states");
 }
 
 /** What each sandbox of `createSandbox` gets from this runtime, in pages and in Node. */

@@ -29,8 +29,8 @@ import {
   rejectingArguments,
   withExpiryAsText,
 } from "./checked-arguments.js";
-import { fetchResponse } from "./fetch-response.js";
 import type { Sandbox } from "./sandbox.js";
+import { fetchResponse } from "./web-request.js";
 
 /** The member of a sandbox with its state. Registered globally, so that the ES module build and the CommonJS build accept each other's sandboxes. */
 const stateKey = Symbol.for("svc-sandbox.state");

@@ -1,7 +1,7 @@
 import type { Report } from "../report/report-shape.js";
 import type { Assumptions, Profile } from "../rules/assumptions.js";
-import type { KeyLimits, KeySettings } from "../rules/key-record.js";
-import type { Environment } from "../rules/key-text.js";
+import type { KeyLimits, KeySettings } from "../rules/key-state.js";
+import type { Environment } from "../rules/keys/key-text.js";
 import type { OrganizationUpdate } from "../rules/organization.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import type { Duration, Instant, Overlap } from "../rules/time.js";

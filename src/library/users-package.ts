@@ -50,14 +50,10 @@ export function isOlderVersion(version: string, since: string): boolean {
 
 /** The error of a package that does not load: ours, if that package itself is missing. */
 function errorOfLoading(error: Error, wanted: WantedPackage): Error {
-  if (missingPackage(error) !== wanted.name) return error;
-  return unusablePackage(wanted, "which is not installed");
-}
-
-/** The package that could not be found, by the messages of Node, and of Yarn without `node_modules`. */
-function missingPackage({ message }: Error): string | undefined {
+  // The messages of Node, and of Yarn without `node_modules`.
   const words = /^(?:Cannot find (?:package|module) ['"]|svc-sandbox tried to access )([^'" ]+)/;
-  return words.exec(message)?.[1];
+  const missing = words.exec(error.message)?.[1];
+  return missing === wanted.name ? unusablePackage(wanted, "which is not installed") : error;
 }
 
 function unusablePackage({ entry, name, since }: WantedPackage, why: string): SandboxError {

@@ -1,8 +1,7 @@
-import { bodyParts } from "../api/http-messages.js";
+import { bodyParts, headerPairs, reasonPhrases } from "../api/http-messages.js";
+import { failures } from "../rules/fault-effects.js";
 import type { ApiResponse, Delivery } from "../sandbox/call.js";
-import { endTimeout, startTimeout } from "./real-time.js";
-import { clientOf } from "./web-client.js";
-import { toResponse } from "./web-response.js";
+import { endTimeout, startTimeout } from "./web-platform.js";
 
 /** The time that Node's own `fetch` waits for a response, in milliseconds. */
 const longestFetch = 300_000;
@@ -114,4 +113,38 @@ function bodyStream(
     // Starts only when read, so that an unread body leaves no timer.
     { highWaterMark: 0 },
   );
+}
+
+/** The reason phrases of HTTP, as Node's server sends them; browsers have no such list. */
+const statusTexts: Readonly<Record<number, string>> = {
+  ...reasonPhrases,
+  200: "OK",
+  201: "Created",
+  202: "Accepted",
+  204: "No Content",
+  ...Object.fromEntries(Object.entries(failures).map(([status, { reason }]) => [status, reason])),
+};
+
+/** A web `Response`; `body` in place of its own one. */
+export function toResponse(
+  response: ApiResponse,
+  method: string,
+  body: string | ReadableStream<Uint8Array> = response.body,
+): Response {
+  const { status } = response;
+  const statusText = statusTexts[status] ?? "";
+  const headers = headerPairs(response.headers);
+  // The platform gives any text a media type, also an empty one.
+  const isEmpty = method === "HEAD" || response.body === "";
+  return new Response(isEmpty ? null : (body as BodyInit), { status, statusText, headers });
+}
+
+/** What sends a web `Request`. `node_http`: a client of `node:http` that msw intercepts. */
+type WebClient = "fetch" | "node_http" | "middleware";
+
+/** Who sends a request, as far as the request shows it. `middleware`: `@mswjs/http-middleware`, which serves msw's handlers from a user's own server. */
+export function clientOf({ headers, credentials }: Request): WebClient {
+  // `fetch` sets no `Host`. Of the others, only the middleware omits credentials.
+  if (!headers.has("host")) return "fetch";
+  return credentials === "omit" ? "middleware" : "node_http";
 }

@@ -4,7 +4,7 @@ import { failingWith } from "../../test/support/faulty.js";
 import { mePath } from "../../test/support/send.js";
 import { createSandbox } from "../index.js";
 import { startInNode } from "../node/platform.js";
-import { type FailureStatus, failures } from "../rules/failures.js";
+import { type FailureStatus, failures } from "../rules/fault-effects.js";
 import { outcomes } from "../rules/outcomes.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import type { Scenario } from "../scenario/scenario.generated.js";

@@ -1,12 +1,8 @@
 import { handle } from "../api/handle.js";
 import { readApiRequest } from "../rules/read-request.js";
-import type { Received } from "../rules/request.js";
-import type { RequestTraits } from "../rules/request-traits.js";
-import type { ApiResponse } from "../sandbox/call.js";
+import type { Received, RequestTraits } from "../rules/request.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { clientOf } from "./web-client.js";
-import { deliverOverWeb } from "./web-delivery.js";
-import { toResponse } from "./web-response.js";
+import { clientOf, deliverOverWeb, toResponse } from "./web-delivery.js";
 
 /** Responds to a web `Request`: synchronously, unless the response is late, broken or left out. `base`: the path of the base URL, without a slash at its end. */
 export function respondToWebRequest(
@@ -14,13 +10,21 @@ export function respondToWebRequest(
   request: Request,
   base = "",
 ): Response | Promise<Response> {
-  discardBody(request);
+  const { body } = request;
+  // No endpoint reads a body: in the middleware, its connection would wait for that forever.
+  if (body && clientOf(request) === "middleware") body.pipeTo(new WritableStream()).catch(() => {});
+
   const { pathname, search } = new URL(request.url);
   const path = pathname.startsWith(base) ? pathname.slice(base.length) || "/" : pathname;
   const apiRequest = readApiRequest(receivedWeb(request, path, search));
 
   const exchange = handle(getOrStart(), apiRequest);
-  const response = withDate(exchange.response, exchange.date ?? exchange.at);
+  let { response } = exchange;
+  // A network always sends `Date`. Here, only a response with another date has it, such as that of `Retry-After`: clients compare them.
+  if (response.headers.some((text) => text.endsWith(" GMT"))) {
+    const date = new Date(exchange.date ?? exchange.at).toUTCString();
+    response = { ...response, headers: [...response.headers, "Date", date] };
+  }
   if (exchange.delivery === undefined) return toResponse(response, request.method);
   return deliverOverWeb(exchange.delivery, response, request);
 }
@@ -37,15 +41,48 @@ function receivedWeb(request: Request, path: string, query: string): Received {
   return { method, path, query, headers, traits };
 }
 
-/** Adds the header `Date` to a response with another date, such as that of `Retry-After`: clients compare them. A network always sends `Date`. */
-function withDate(response: ApiResponse, date: number): ApiResponse {
-  const hasOtherDate = response.headers.some((text) => text.endsWith(" GMT"));
-  if (!hasOtherDate) return response;
-  return { ...response, headers: [...response.headers, "Date", new Date(date).toUTCString()] };
+/** Responds as `fetch` does, which a client calls with these arguments. */
+export async function fetchResponse(
+  currentSandbox: () => SandboxState,
+  input: Request | URL | string,
+  init: RequestInit | undefined,
+): Promise<Response> {
+  // A request without a body needs no copy, which would take as long as the response.
+  const isItself = init === undefined && input instanceof Request && input.body === null;
+  const request = isItself ? input : new Request(input, init);
+  request.signal.throwIfAborted();
+  const result = respondToWebRequest(currentSandbox, request);
+  if (result instanceof Response) return withUrl(result, request);
+
+  // A fault delays or breaks the response.
+  const canBeAborted = init?.signal !== undefined || input instanceof Request;
+  const response = canBeAborted ? await whileKept({ input, request }, result) : await result;
+  if (response.type === "error") {
+    const reset = { code: "ECONNRESET", syscall: "read" };
+    throw new TypeError("fetch failed", { cause: Object.assign(new Error("read ECONNRESET"), reset) });
+  }
+  return withUrl(response, request);
 }
 
-/** Reads and drops a body, which no endpoint reads: in the middleware, its connection would wait for that forever. */
-function discardBody(request: Request): void {
-  const { body } = request;
-  if (body && clientOf(request) === "middleware") body.pipeTo(new WritableStream()).catch(() => {});
+/** What the garbage collector must not collect: awaiting a response does not reference its request. */
+const requestsInUse = new Set<object>();
+
+/**
+ * Awaits a response, and until then keeps its request and what the client made it of: the client's signal does not reach a request
+ * that is collected, so that the client could not abort the response.
+ */
+async function whileKept(requests: object, result: Promise<Response>): Promise<Response> {
+  requestsInUse.add(requests);
+  try {
+    return await result;
+  } finally {
+    requestsInUse.delete(requests);
+  }
+}
+
+/** Sets the URL of a response, which one from the network has and a constructed one does not. */
+function withUrl(response: Response, request: Request): Response {
+  const [url] = request.url.split("#");
+  const clone = () => withUrl(Response.prototype.clone.call(response), request);
+  return Object.defineProperties(response, { url: { value: url }, clone: { value: clone } });
 }

@@ -9,8 +9,9 @@ import {
   type TimelineResult,
 } from "../sandbox/steps.js";
 import { keyProblemsAtStart, pastStepProblem } from "../scenario/checks/start-rules.js";
-import type { FieldProblem } from "../scenario/problems.js";
+import type { FieldProblem, ScenarioPlaces } from "../scenario/problems.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
+import { warningsOf } from "../scenario/warnings.js";
 import { nodePlatform, startInNode } from "./platform.js";
 
 /** The most problems that are shown. */
@@ -143,4 +144,17 @@ function rejectionProblem(
   if (error === null) return undefined;
   const message = `the step is rejected: ${error.message}`;
   return { message, hint: `if this is intended, write expect: { error: ${error.code} }` };
+}
+
+/**
+ * What a scenario has that is valid and usually a mistake, by its kind: steps that fail, and what `warningsOf` finds in its
+ * fields. `spelling` shows how a number is written in the text, because JSON shortens some decimals.
+ */
+export function scenarioWarnings(
+  { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
+  { spelling }: Pick<ScenarioPlaces, "spelling">,
+  startOptions: StartOptions = {},
+) {
+  const failingSteps = dryRunProblems({ scenario, name }, startOptions);
+  return { failingSteps, ...warningsOf(scenario, spelling) };
 }

@@ -1,6 +1,5 @@
 import { actionErrorOf } from "../api/story/step-view.js";
-import { mapTexts } from "../rules/map-texts.js";
-import { redactPlainKeys } from "../rules/redact.js";
+import { mapTexts, redactPlainKeys } from "../rules/keys/redact.js";
 import { isoTime } from "../rules/time.js";
 import { type Exchange, viewRequest } from "../sandbox/journal/exchange.js";
 import type { SandboxEvent, StepEvent } from "../sandbox/journal/journal.js";

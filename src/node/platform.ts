@@ -1,6 +1,6 @@
 import { endpointsIn } from "../api/endpoints.js";
 import { makeFarmers } from "../farmers/make-farmers.js";
-import { realTime } from "../library/real-time.js";
+import { realTime } from "../library/web-platform.js";
 import type { Platform } from "../sandbox/platform.js";
 import type { ConditionedRun, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
@@ -11,12 +11,11 @@ export const nodeCrypto = process.getBuiltinModule("node:crypto");
 
 const { createHash, hash, randomBytes } = nodeCrypto;
 
-/** The fastest function for a hash in hex. */
-function makeSha256(): Platform["sha256"] {
-  // The one-shot `hash`, in hex by default, is twice as fast as `createHash`; other runtimes may not have it.
-  if (typeof hash === "function") return hash.bind(undefined, "sha256") as Platform["sha256"];
-  return (text) => createHash("sha256").update(text).digest("hex");
-}
+/** The fastest function for a hash in hex: the one-shot `hash`, in hex by default, is twice as fast; other runtimes may not have it. */
+const sha256: Platform["sha256"] =
+  typeof hash === "function"
+    ? (hash.bind(undefined, "sha256") as Platform["sha256"])
+    : (text) => createHash("sha256").update(text).digest("hex");
 
 const { clearInterval, clearTimeout, setInterval, setTimeout } = process.getBuiltinModule("node:timers");
 
@@ -26,7 +25,7 @@ export const timers = { clearInterval, clearTimeout, nextTick: process.nextTick,
 /** What sandboxes of this program get from outside; `webPlatform` has the same parts for `createSandbox`. */
 export const nodePlatform: Platform = {
   ...realTime,
-  sha256: makeSha256(),
+  sha256,
   // Wrapped, so that CommonJS loads the module with the first call.
   farmers: (settings) => makeFarmers(settings),
   endpoints: endpointsIn,

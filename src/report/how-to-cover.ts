@@ -1,83 +1,99 @@
 import { nextRequest } from "../api/next-request.js";
-import { keyVariable } from "../rules/key-text.js";
+import { routeAt } from "../api/routes.js";
+import { faultKindRow } from "../rules/fault-effects.js";
+import { keyVariable } from "../rules/keys/key-text.js";
 import { mePath } from "../rules/known-paths.js";
-import type { OutcomeId } from "../rules/outcomes.js";
+import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
+import type { Endpoint } from "../sandbox/call.js";
+import { faultsAhead } from "../sandbox/faults.js";
+import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
 import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
-import { certainOutcomes, type ExpectedRequest } from "./certain-outcomes.js";
 import { curlLine, type RequestToSend } from "./curl-line.js";
-import { requestTo, unknownPathOf, unusedMethodOfMe } from "./example-requests.js";
 import type { HowToCover } from "./report-shape.js";
+
+// How to cover an outcome: a request that ends on it for certain, now, or after a reset or the start of a bundled scenario.
 
 /** The bundled scenarios to try for outcomes that no request to the running sandbox covers. */
 const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day"];
 
-/** For each outcome that can be covered, the first request that always covers it. */
-type RequestsByOutcome = ReadonlyMap<OutcomeId, RequestToSend>;
-
-/** What to do before a request is sent. */
-type Preparation =
-  | { readonly kind: "none" }
-  | { readonly kind: "reset" }
-  | { readonly kind: "start" | "run_exec"; readonly scenario: ScenarioName };
-
-interface PreparedRequest {
-  readonly preparation: Preparation;
-  readonly request: RequestToSend;
+/** What to do before a request is sent: for programs, and in words, which are empty if nothing is to do. */
+interface Preparation extends Pick<HowToCover, "scenario" | "reset"> {
+  readonly words: string;
 }
 
-interface HowToCoverOptions {
-  /** Under `exec`, the sandbox has already stopped. */
-  readonly underExec: boolean;
-}
-
-/** How to cover each of these outcomes; without those that nothing covers for certain. */
+/** How to cover each of these outcomes; without those that nothing covers for certain. `underExec`: the sandbox has already stopped. */
 export function howToCoverEach(
   sandbox: SandboxState,
   outcomes: readonly OutcomeId[],
-  options: HowToCoverOptions,
+  underExec: boolean,
 ): ReadonlyMap<OutcomeId, HowToCover> {
-  const requests = requestsByOutcome(sandbox);
+  const requestsNow = requestsByOutcome(sandbox);
   const instructions = new Map<OutcomeId, HowToCover>();
   for (const outcome of outcomes) {
-    const prepared = findRequest(sandbox, outcome, requests, options);
-    if (prepared !== undefined) instructions.set(outcome, instruction(sandbox, outcome, prepared));
+    const requestNow = requestsNow.get(outcome);
+    if (requestNow !== undefined) {
+      const nothing: Preparation = { scenario: null, reset: false, words: "" };
+      instructions.set(outcome, instruction(sandbox, outcome, requestNow, nothing));
+      continue;
+    }
+
+    for (const scenario of fallbackScenarios) {
+      const request = requestsOfBundled(scenario, sandbox.platform).get(outcome);
+      if (request === undefined) continue;
+      const preparation = preparationFor(sandbox, scenario, underExec);
+      instructions.set(outcome, instruction(sandbox, outcome, request, preparation));
+      break;
+    }
   }
   return instructions;
 }
 
-/** A request that covers an outcome: now, or after a start or a reset. */
-function findRequest(
+/** How a bundled scenario starts. */
+function preparationFor(sandbox: SandboxState, scenario: ScenarioName, underExec: boolean): Preparation {
+  if (underExec) return { scenario, reset: false, words: `run exec with the scenario ${scenario}` };
+
+  // A reset starts the scenario of the sandbox again, and a user's own one may have the name of a bundled one.
+  const contentOf = ({ organizations, faults }: SandboxState["scenario"]) =>
+    JSON.stringify([organizations, faults]);
+  const isRunning =
+    scenario === sandbox.name && contentOf(sandbox.scenario) === contentOf(bundledScenarios[scenario]);
+  if (!isRunning) return { scenario, reset: false, words: `start the scenario ${scenario}` };
+
+  const { curlOptions } = sandbox.invocation;
+  const curl = curlOptions === "" ? "curl" : `curl ${curlOptions}`;
+  const call = `${curl} -X POST -H content-type:application/json $SVC_CONTROL_URL/reset`;
+  return { scenario: null, reset: true, words: `reset the sandbox (${call})` };
+}
+
+function instruction(
   sandbox: SandboxState,
   outcome: OutcomeId,
-  requests: RequestsByOutcome,
-  { underExec }: HowToCoverOptions,
-): PreparedRequest | undefined {
-  const requestNow = requests.get(outcome);
-  if (requestNow !== undefined) return { preparation: { kind: "none" }, request: requestNow };
+  toSend: RequestToSend,
+  { scenario, reset, words }: Preparation,
+): HowToCover {
+  const { ref, method = "GET", path } = toSend;
 
-  for (const scenario of fallbackScenarios) {
-    const request = requestsOfBundled(scenario, sandbox.platform).get(outcome);
-    if (request === undefined) continue;
-    if (underExec) return { preparation: { kind: "run_exec", scenario }, request };
-    // A reset starts the scenario of the sandbox again.
-    if (scenario === sandbox.name) return { preparation: { kind: "reset" }, request };
-    return { preparation: { kind: "start", scenario }, request };
-  }
-  return undefined;
+  // In words: with its method and path unless it is the usual request.
+  const isUsual = method === "GET" && path === mePath;
+  let send: string;
+  if (isUsual) send = ref === "none" ? "send no key" : `send ${keyVariable(ref)}`;
+  else send = `send ${method} ${path} ${ref === "none" ? "without a key" : `with ${keyVariable(ref)}`}`;
+
+  return {
+    ref,
+    request: { method, path },
+    scenario,
+    reset,
+    text: words === "" ? send : `${words}, then ${send}`,
+    curl: curlLine(toSend, sandbox.invocation.curlOptions, outcome),
+  };
 }
 
-function requestsByOutcome(sandbox: SandboxState): RequestsByOutcome {
-  const byOutcome = new Map<OutcomeId, RequestToSend>();
-  for (const expected of [...requestsWithKeys(sandbox), ...requestsWithoutKeys(sandbox)]) {
-    for (const outcome of certainOutcomes(sandbox, expected)) {
-      if (!byOutcome.has(outcome)) byOutcome.set(outcome, expected.request);
-    }
-  }
-  return byOutcome;
-}
+/** For each outcome that can be covered, the first request that always covers it. */
+type RequestsByOutcome = ReadonlyMap<OutcomeId, RequestToSend>;
 
 /** Kept, because bundled scenarios never change: to start one takes longer than the rest of a report. */
 const keptRequests = new Map<ScenarioName, RequestsByOutcome>();
@@ -93,73 +109,98 @@ function requestsOfBundled(name: ScenarioName, platform: SandboxState["platform"
   return requests;
 }
 
+function requestsByOutcome(sandbox: SandboxState): RequestsByOutcome {
+  const byOutcome = new Map<OutcomeId, RequestToSend>();
+  for (const expected of [...requestsWithKeys(sandbox), ...requestsWithoutKeys(sandbox)]) {
+    for (const outcome of certainOutcomes(sandbox, expected)) {
+      if (!byOutcome.has(outcome)) byOutcome.set(outcome, expected.request);
+    }
+  }
+  return byOutcome;
+}
+
+/** A request that a user can send, and the outcome that it has without faults. */
+interface ExpectedRequest {
+  readonly request: RequestToSend;
+  readonly outcome: ApiOutcomeId;
+  /** Its key. Default: none of the sandbox. */
+  readonly entry?: KeyEntry;
+  /** Default: the request reaches no endpoint, or is rejected before its endpoint matters. */
+  readonly endpoint?: Endpoint;
+}
+
 /** A request to each endpoint with each key that is in the environment of clients. */
 function requestsWithKeys(sandbox: SandboxState): ExpectedRequest[] {
   const { keys } = announcedKeys(sandbox);
   const requests: ExpectedRequest[] = [];
   for (const endpoint of sandbox.endpoints) {
-    const target = requestTo(endpoint, sandbox.endpoints);
+    const { method } = endpoint;
+    const path = pathTo(endpoint, sandbox.endpoints);
     for (const { ref } of keys) {
       const entry = sandbox.registry.key(ref);
       const { outcome } = nextRequest(sandbox, ref, endpoint);
-      requests.push({ request: { ref, ...target }, outcome, entry, endpoint });
+      const request = { ref, ...(method !== "GET" && { method }), path };
+      requests.push({ request, outcome, entry, endpoint });
     }
   }
   return requests;
 }
 
+/**
+ * The path of a request to an endpoint. Each parameter in it has the value 1, or the next number if another endpoint is at that
+ * path: `/v1/items/{id}` has 2 if there is `/v1/items/1`.
+ */
+function pathTo(endpoint: Endpoint, endpoints: readonly Endpoint[]): string {
+  // Each other endpoint is at one of these paths at most, so that one of as many paths as there are endpoints is free.
+  let path = endpoint.path;
+  for (let value = 1; value <= endpoints.length; value += 1) {
+    path = endpoint.path.replace(/\{[^{}]*\}/g, String(value));
+    const reached = routeAt(endpoints, path)?.methods.get(endpoint.method);
+    if (reached === endpoint) break;
+  }
+  return path;
+}
+
 /** The requests without a key of the sandbox. */
 function requestsWithoutKeys({ endpoints }: SandboxState): ExpectedRequest[] {
+  // A path that no endpoint has: a scenario may have one at `/v1/relying-party/{id}`.
+  let unknownPath = "/v1/relying-party/nothing";
+  while (routeAt(endpoints, unknownPath) !== undefined) unknownPath += "/nothing";
   const requests: ExpectedRequest[] = [
     { request: { ref: "none", path: mePath }, outcome: "401.missing" },
     { request: { ref: "malformed", path: mePath }, outcome: "401.malformed" },
     { request: { ref: "unknown", path: mePath }, outcome: "401.unknown" },
-    { request: { ref: "none", path: unknownPathOf(endpoints) }, outcome: "404.unknown_path" },
+    { request: { ref: "none", path: unknownPath }, outcome: "404.unknown_path" },
   ];
-  const method = unusedMethodOfMe(endpoints);
+
+  // A method that the path of `/me` does not accept, unless a scenario has them all.
+  const methods = routeAt(endpoints, mePath)?.methods;
+  const method = ["DELETE", "PUT", "PATCH", "POST"].find((unused) => !methods?.has(unused));
   if (method !== undefined) {
     requests.push({ request: { ref: "none", method, path: mePath }, outcome: "405.method" });
   }
   return requests;
 }
 
-function instruction(sandbox: SandboxState, outcome: OutcomeId, prepared: PreparedRequest): HowToCover {
-  const { preparation } = prepared;
-  const { ref, method = "GET", path } = prepared.request;
-  const send = sendingInWords(ref, method, path);
-  const toDoFirst = preparationInWords(preparation, sandbox.invocation.curlOptions);
-  return {
-    ref,
-    request: { method, path },
-    scenario: preparation.kind === "start" || preparation.kind === "run_exec" ? preparation.scenario : null,
-    reset: preparation.kind === "reset",
-    text: toDoFirst === "" ? send : `${toDoFirst}, then ${send}`,
-    curl: curlLine(prepared.request, sandbox.invocation.curlOptions, outcome),
-  };
-}
+/**
+ * The outcomes that a request covers for certain, whatever the active faults do. A latency on every second request leaves its 200
+ * certain, a reset on every second one leaves nothing certain. A latency on every request makes both 200 and the latency certain.
+ */
+function certainOutcomes(sandbox: SandboxState, expected: ExpectedRequest): OutcomeId[] {
+  const { outcome, entry, endpoint } = expected;
+  const call = { entry, endpoint, now: sandbox.clock.now() };
+  const faults = faultsAhead(sandbox.faults, call, endpoint?.method, outcome);
 
-/** What to do before a request is sent, in words; empty if nothing is to do. */
-function preparationInWords(preparation: Preparation, curlOptions: string): string {
-  switch (preparation.kind) {
-    case "none":
-      return "";
-    case "reset": {
-      const words = ["curl"];
-      if (curlOptions !== "") words.push(curlOptions);
-      words.push("-X POST -H content-type:application/json $SVC_CONTROL_URL/reset");
-      return `reset the sandbox (${words.join(" ")})`;
-    }
-    case "start":
-      return `start the scenario ${preparation.scenario}`;
-    case "run_exec":
-      return `run exec with the scenario ${preparation.scenario}`;
-  }
-}
+  const certain: OutcomeId[] = [];
+  // A delayed response keeps its outcome; any other fault replaces the response.
+  const isOutcomeKept = faults.every((fault) => faultKindRow(fault.outcome).onlyDelays);
+  if (isOutcomeKept) certain.push(outcome);
 
-/** What to send, in words: with its method and path unless it is the usual request. */
-function sendingInWords(ref: string, method: string, path: string): string {
-  const isUsual = method === "GET" && path === mePath;
-  if (isUsual) return ref === "none" ? "send no key" : `send ${keyVariable(ref)}`;
-  const key = ref === "none" ? "without a key" : `with ${keyVariable(ref)}`;
-  return `send ${method} ${path} ${key}`;
+  // Some fault hits the request for certain, and whichever it is, it has this outcome.
+  const [firstFault] = faults;
+  if (firstFault === undefined) return certain;
+  const isFaultCertain = faults.some((fault) => fault.isCertain);
+  const areAllAlike = faults.every((fault) => fault.outcome === firstFault.outcome);
+  if (isFaultCertain && areAllAlike) certain.push(firstFault.outcome);
+  return certain;
 }

@@ -1,4 +1,4 @@
-import { type AdviceId, adviceIds } from "../rules/advice.js";
+import { adviceIds } from "../rules/advice.js";
 import { maxAdviceExamples } from "../sandbox/journal/counts.js";
 import { sharesOf } from "./report.js";
 import type {
@@ -82,12 +82,9 @@ function mergeAdvice(advice: readonly ReportedAdvice[]): ReportedAdvice[] {
     const row = { id, level, rule, count, meaning, whatToDo, examples } satisfies EachMember<ReportedAdvice>;
     merged.push(row);
   }
-  return merged.sort((one, other) => rankOfAdvice(one.id) - rankOfAdvice(other.id));
-}
-
-function rankOfAdvice(id: AdviceId): number {
-  const place = adviceIds.indexOf(id);
-  return place === -1 ? adviceIds.length : place;
+  const rankOf = ({ id }: ReportedAdvice) =>
+    adviceIds.includes(id) ? adviceIds.indexOf(id) : adviceIds.length;
+  return merged.sort((one, other) => rankOf(one) - rankOf(other));
 }
 
 /** By the ref of the key if it has one: with each seed, a ref has another key. */

@@ -1,4 +1,4 @@
-import { textWidth } from "../rules/text-width.js";
+import { textWidth } from "../rules/terminal-text.js";
 
 /**
  * Returns rows of cells, which may be colored, as lines with aligned columns, two spaces apart. Lines have no trailing spaces.

@@ -3,16 +3,10 @@ import { isSuccess } from "../rules/outcomes.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
 import { listed } from "../schema/words.js";
 import { pluralize } from "./plain-text.js";
-import type { ReportFormat, ReportLayout, Section, TableRow, Tone } from "./render/layout.js";
+import type { Cell, ReportFormat, ReportLayout, Section, TableRow, Tone } from "./render/layout.js";
 import { render } from "./render/render.js";
 import type { TextStyle } from "./render/render-text.js";
-import type {
-  Report,
-  ReportedAdvice,
-  ReportedEndpoint,
-  ReportedOutcome,
-  ReportedRequest,
-} from "./report-shape.js";
+import type { Report, ReportedAdvice, ReportedOutcome } from "./report-shape.js";
 
 const toneOfLevel: Readonly<Record<AdviceLevel, Tone>> = { error: "bad", warning: "warning", note: "quiet" };
 
@@ -35,9 +29,10 @@ export function conclusion(report: Report): string {
   const { percent, covered, promised } = coverage;
   const share = `Coverage ${percent}%: ${covered} of ${promised} promised outcomes covered`;
 
-  const errors = countOfLevel(report, "error");
-  const warnings = countOfLevel(report, "warning");
-  const notes = countOfLevel(report, "note");
+  const countOf = (level: AdviceLevel) => report.advice.filter((row) => row.level === level).length;
+  const errors = countOf("error");
+  const warnings = countOf("warning");
+  const notes = countOf("note");
   const counts: string[] = [];
   if (errors > 0) counts.push(pluralize(errors, "error"));
   if (warnings > 0) counts.push(pluralize(warnings, "warning"));
@@ -62,10 +57,6 @@ export function conclusion(report: Report): string {
   return `${sentences.join(". ")}.`;
 }
 
-function countOfLevel(report: Report, level: AdviceLevel): number {
-  return report.advice.filter((row) => row.level === level).length;
-}
-
 function reportLayout(report: Report, options: RenderOptions): ReportLayout {
   const { requests, unread, coverage } = report;
   const { failures = [], hint, certifyCommand } = options;
@@ -81,6 +72,10 @@ function reportLayout(report: Report, options: RenderOptions): ReportLayout {
     notes.push(certifyCommand === undefined ? whole : `${whole} Next: ${certifyCommand}`);
   }
 
+  let tone: Tone | undefined;
+  if (requests === 0) tone = "warning";
+  else if (coverage.percent === 100 && !report.advice.some(requiresChange)) tone = "good";
+
   const text = conclusion(report);
   // Other formats get the hint from their command, on stderr.
   const jsonNotes = requests === 0 && hint !== undefined ? [...notes, hint] : notes;
@@ -90,28 +85,29 @@ function reportLayout(report: Report, options: RenderOptions): ReportLayout {
     title: reportTitle(report),
     sections: reportSections(report),
     notes,
-    conclusion: { text, tone: conclusionTone(report) },
+    conclusion: { text, tone },
     failures,
     json: { ...(membersToSnakeCase(report) as object), conclusion: text, notes: jsonNotes, failures },
   };
-}
-
-function conclusionTone({ requests, coverage, advice }: Report): Tone | undefined {
-  if (requests === 0) return "warning";
-  if (coverage.percent < 100) return undefined;
-  return advice.some(requiresChange) ? undefined : "good";
 }
 
 function reportSections(report: Report): Section[] {
   const sections: Section[] = [];
   // A client that never called needs no table, but may have printed a key.
   if (report.requests > 0) {
-    sections.push(outcomesSection(report), endpointsSection(report), resendsSection(report));
+    const resends = report.resends.map(({ outcome, key, fingerprint, count }) => {
+      return { cells: [outcome, key ?? fingerprint ?? "", String(count)] };
+    });
+    const columns = ["outcome", "key", "requests"];
+    sections.push(outcomesSection(report), endpointsSection(report));
+    sections.push({ title: "Resent after a rejection", columns, rows: resends });
   }
 
+  const columns = ["level", "advice", "how often", "rule", "what happened", "what to do", "requests"];
   const toFollow = report.advice.filter(requiresChange);
   const onlyToKnow = report.advice.filter(({ level }) => level === "note");
-  sections.push(adviceSection("Advice", toFollow), adviceSection("Notes", onlyToKnow));
+  sections.push({ title: "Advice", columns, rows: toFollow.map(adviceRow) });
+  sections.push({ title: "Notes", columns, rows: onlyToKnow.map(adviceRow) });
   return sections;
 }
 
@@ -125,21 +121,18 @@ function outcomesSection(report: Report): Section {
   const listedRows = report.outcomes.filter(({ promised, covered, outcome }) => {
     return promised || covered || isSuccess(outcome);
   });
+  // The command of the first outcome to cover, as an example: another may have another key, method, path or option, or need a start first.
+  let command: Section["command"];
+  const toCover = listedRows.find(({ howToCover }) => howToCover !== null);
+  if (toCover?.howToCover) {
+    command = { purpose: `The command for ${toCover.outcome}:`, line: toCover.howToCover.curl };
+  }
   return {
     title: "Outcomes",
     columns: ["outcome", "requests", "when, and how to cover it"],
     rows: listedRows.map(outcomeTableRow),
-    command: firstCommand(listedRows),
+    command,
   };
-}
-
-/** The command of the first outcome to cover, as an example of all: another may have another key, method, path or option, or need a start first. */
-function firstCommand(outcomes: readonly ReportedOutcome[]): Section["command"] {
-  for (const { outcome, howToCover } of outcomes) {
-    if (howToCover === null) continue;
-    return { purpose: `The command for ${outcome}:`, line: howToCover.curl };
-  }
-  return undefined;
 }
 
 function outcomeTableRow(row: ReportedOutcome): TableRow {
@@ -158,27 +151,19 @@ function outcomeTableRow(row: ReportedOutcome): TableRow {
 }
 
 function endpointsSection({ endpoints }: Report): Section {
+  const rows = endpoints.map(({ method, path, operationId, release, requests, covered }): TableRow => {
+    const coverage: Cell = covered
+      ? { text: "covered", tone: "good" }
+      : { text: "not covered", tone: "warning" };
+    const count = requests > 0 ? String(requests) : "-";
+    return { cells: [`${method} ${path}`, coverage, count, operationId, release] };
+  });
   return {
     title: "Endpoints",
     columns: ["endpoint", "coverage", "requests", "operation id", "release"],
     // The table of outcomes shows everything about the only endpoint.
-    rows: endpoints.length === 1 ? [] : endpoints.map(endpointRow),
+    rows: endpoints.length === 1 ? [] : rows,
   };
-}
-
-function endpointRow(endpoint: ReportedEndpoint): TableRow {
-  const { method, path, operationId, release, requests, covered } = endpoint;
-  const coverage = covered ? "covered" : "not covered";
-  const tone = covered ? "good" : "warning";
-  const count = requests > 0 ? String(requests) : "-";
-  return { cells: [`${method} ${path}`, { text: coverage, tone }, count, operationId, release] };
-}
-
-function resendsSection({ resends }: Report): Section {
-  const rows = resends.map(({ outcome, key, fingerprint, count }) => {
-    return { cells: [outcome, key ?? fingerprint ?? "", String(count)] };
-  });
-  return { title: "Resent after a rejection", columns: ["outcome", "key", "requests"], rows };
 }
 
 /** How many requests came, and to which sandboxes. */
@@ -191,23 +176,22 @@ function reportTitle(report: Report): string {
   return `${total} in ${pluralize(runs.length, "run")}, to ${[...sandboxes].join(", ")}`;
 }
 
-type SandboxOfRun = Pick<Report, "scenario" | "seed" | "profile" | "pinned">;
-
-function sandboxText({ scenario, seed, profile, pinned }: SandboxOfRun): string {
+function sandboxText(run: Pick<Report, "scenario" | "seed" | "profile" | "pinned">): string {
+  const { scenario, seed, profile, pinned } = run;
   const exceptions = pinned.length === 0 ? "" : ` with its own ${listed(pinned, "and")}`;
   return `${scenario} (seed ${seed}, profile ${profile}${exceptions})`;
-}
-
-function adviceSection(title: string, advice: readonly ReportedAdvice[]): Section {
-  const columns = ["level", "advice", "how often", "rule", "what happened", "what to do", "requests"];
-  return { title, columns, rows: advice.map(adviceRow) };
 }
 
 function adviceRow(advice: ReportedAdvice): TableRow {
   const { id, level, rule, count, examples } = advice;
 
   // Runs with the same seed send equal requests.
-  const lines = [...new Set(examples.map(requestLine))];
+  const lines: string[] = [];
+  for (const { id: requestId, at, method, path, key, fingerprint, didYouMean } of examples) {
+    const sent = `${at} ${method} ${path}, ${key ?? fingerprint ?? "none"}, ${requestId}`;
+    const line = didYouMean === null ? sent : `${sent}, did you mean ${didYouMean}?`;
+    if (!lines.includes(line)) lines.push(line);
+  }
   const more = count - examples.length;
   if (examples.length > 0 && more > 0) lines.push(`and ${more} more`);
 
@@ -215,14 +199,6 @@ function adviceRow(advice: ReportedAdvice): TableRow {
     cells: [{ text: level, tone: toneOfLevel[level] }, id, adviceCount(advice), rule],
     details: [[advice.meaning], [advice.whatToDo], lines],
   };
-}
-
-/** A request that caused advice, on one line. */
-function requestLine(request: ReportedRequest): string {
-  const { id, at, method, path, didYouMean } = request;
-  const key = request.key ?? request.fingerprint ?? "none";
-  const line = `${at} ${method} ${path}, ${key}, ${id}`;
-  return didYouMean === null ? line : `${line}, did you mean ${didYouMean}?`;
 }
 
 /** How often something led to an advice: `2 requests`, or `1 line` of output. */

@@ -1,7 +1,11 @@
 import { adviceIds, adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
+import { mapTexts } from "../rules/keys/redact.js";
 import { type OutcomeId, outcomeShape } from "../rules/outcomes.js";
+import { oneSafeLine } from "../rules/terminal-text.js";
+import { findMismatches } from "../schema/check.js";
 import * as s from "../schema/shape.js";
+import { membersToCamelCase, tolerantJsonShape } from "../schema/spelling.js";
 
 // The shape of a report as JSON, and its type. Apart from `report.ts`, which pages need without the shape.
 
@@ -134,3 +138,12 @@ export const reportShape = s.mapping({
 });
 /** The outcomes that a client has covered, and advice on its behavior. Plain data without keys. */
 export interface Report extends s.ValueOf<typeof reportShape> {}
+
+/** Reads a report as JSON; `undefined` for anything else. Keeps unknown members, which a newer sandbox may send. */
+export function parseReport(json: unknown): Report | undefined {
+  const mismatches = findMismatches(tolerantJsonShape(reportShape), json);
+  if (mismatches.some(({ kind }) => kind !== "unknown_member")) return undefined;
+
+  // Its texts are shown on a terminal, and come from a file or another process.
+  return mapTexts(membersToCamelCase(json) as Report, oneSafeLine);
+}

@@ -2,16 +2,16 @@ import { endpointsIn, fillPlaceholders } from "../api/endpoints.js";
 import { ownAssumptionNames } from "../api/variation/vary.js";
 import { adviceTable } from "../rules/advice.js";
 import { isFault } from "../rules/fault-effects.js";
-import { type OutcomeId, outcomeRow } from "../rules/outcomes.js";
+import { isSuccess, type Outcome, type OutcomeId, outcomeRow, outcomes } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { profileInEffect } from "../sandbox/behavior.js";
 import { type Endpoint, successOutcomesOf } from "../sandbox/call.js";
 import { type Counters, type Counts, requestsTo } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
 import { listed } from "../schema/words.js";
 import { howToCoverEach } from "./how-to-cover.js";
-import { allOutcomesOf } from "./possible-outcomes.js";
 import type {
   Report,
   ReportedAdvice,
@@ -72,7 +72,7 @@ function reportedOutcomes(counted: Counts, sandbox: SandboxState, underExec: boo
 
   const isCovered = (id: OutcomeId) => counted.outcomes[id]?.isCovered ?? false;
   const openIds = rows.map(({ id }) => id).filter((id) => !isCovered(id));
-  const instructions = howToCoverEach(sandbox, openIds, { underExec });
+  const instructions = howToCoverEach(sandbox, openIds, underExec);
 
   const outcomes: ReportedOutcome[] = [];
   for (const { id, promised, when } of rows) {
@@ -151,6 +151,9 @@ export function sharesOf(
   outcomes: readonly ReportedOutcome[],
   endpoints: readonly ReportedEndpoint[],
 ): Pick<Report, "coverage" | "announced" | "faults"> {
+  const shareOf = (rows: readonly { readonly covered: boolean }[]) => {
+    return { covered: rows.filter((row) => row.covered).length, total: rows.length };
+  };
   const promised = shareOf(outcomes.filter((row) => row.promised));
   const announced = shareOf(endpoints.filter((endpoint) => endpoint.release === "announced"));
   const faults = shareOf(outcomes.filter(({ outcome }) => isFault(outcome)));
@@ -161,7 +164,14 @@ export function sharesOf(
   return { coverage, announced, faults };
 }
 
-function shareOf(rows: readonly { readonly covered: boolean }[]): Report["faults"] {
-  const coveredRows = rows.filter((row) => row.covered);
-  return { covered: coveredRows.length, total: rows.length };
+/** The outcomes that a client of a scenario can be expected to cover: the promised ones, and the successes of its endpoints. */
+export function outcomesToCover(scenario: Pick<Scenario, "endpoints">): OutcomeId[] {
+  const rows = allOutcomesOf(endpointsIn(scenario));
+  return rows.filter(({ id, promised }) => promised || isSuccess(id)).map(({ id }) => id);
+}
+
+/** The rows of all outcomes of these endpoints: their successes, of which those of announced endpoints are not promised, then the rejections and faults. */
+export function allOutcomesOf(endpoints: readonly Endpoint[]): readonly Outcome[] {
+  const successes = endpoints.flatMap(successOutcomesOf).map(outcomeRow);
+  return [...successes, ...outcomes.filter(({ id }) => !isSuccess(id))];
 }

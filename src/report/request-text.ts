@@ -19,15 +19,15 @@ export interface ExplainedRequest extends s.ValueOf<typeof explainedRequestShape
 /** A line of facts: what it is about, and what is known of it. */
 type FactRow = readonly [name: string, value: string];
 
-type RequestCheckResult = Pick<RequestDetails["checks"][number], "name" | "question" | "result">;
-
 const checkResultWords = { passed: "passed", rejected: "rejected", not_reached: "not reached" };
 
 /** Everything about a request of the journal, also as text and as a command. Contains no secret. */
 export function explainRequest(sandbox: SandboxState, id: string): ExplainedRequest {
   const details = requestDetails(sandbox, id);
   const { key, method, path = mePath } = details.repeat;
-  const curl = curlLine({ ref: key, method, path }, "-i", details.outcome);
+  const { curlOptions } = sandbox.invocation;
+  const options = curlOptions === "" ? "-i" : `-i ${curlOptions}`;
+  const curl = curlLine({ ref: key, method, path }, options, details.outcome);
   return { ...details, curl, text: requestText(details) };
 }
 
@@ -58,15 +58,17 @@ function requestText(details: RequestDetails): string {
 }
 
 /** The results of checks in order, one a line. */
-export function checkLines(checks: readonly RequestCheckResult[]): string[] {
+export function checkLines(
+  checks: readonly Pick<RequestDetails["checks"][number], "name" | "question" | "result">[],
+): string[] {
   const rows = checks.map(({ name, question, result }) => [checkResultWords[result], name, question]);
   return alignColumns(rows).map((line) => `  ${line}`);
 }
 
-type Explained = Pick<RequestDetails, "status" | "code" | "outcome" | "when" | "why" | "whatToDo">;
-
 /** The response, its cause, and what to do. */
-export function responseFacts(explained: Explained): FactRow[] {
+export function responseFacts(
+  explained: Pick<RequestDetails, "status" | "code" | "outcome" | "when" | "why" | "whatToDo">,
+): FactRow[] {
   const { status, code, outcome, when, why, whatToDo } = explained;
 
   let response = "none";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { commandLine, shellWord } from "./shell-words.js";
+import { commandLine, shellWord } from "./curl-line.js";
 
 test.each([
   ["a=b", "a=b"],

@@ -1,5 +1,5 @@
 import { routeAt } from "../api/routes.js";
-import type { ApiRoute, Endpoint } from "../sandbox/call.js";
+import type { Endpoint } from "../sandbox/call.js";
 import { nearest } from "../schema/words.js";
 
 /**
@@ -13,8 +13,10 @@ export function suggestEndpoint(
   path: string,
   endpoints: readonly Endpoint[],
 ): string | undefined {
-  const route = routeAt(endpoints, path) ?? similarRoute(path, endpoints);
-  if (route === undefined) return undefined;
+  // The path of an endpoint also reaches its route: `/things/{id}` as a request has `{id}` as the value of its parameter.
+  const similarPath = findSimilarPath(path, endpoints);
+  const route = routeAt(endpoints, path) ?? (similarPath && routeAt(endpoints, similarPath));
+  if (!route) return undefined;
 
   const methods = [...route.methods.keys()];
   const suggestedMethod = methods.includes(method) ? method : methods[0];
@@ -24,18 +26,12 @@ export function suggestEndpoint(
   return suggestion;
 }
 
-function similarRoute(path: string, endpoints: readonly Endpoint[]): ApiRoute | undefined {
-  const similarPath = findSimilarPath(
-    path,
-    endpoints.map((endpoint) => endpoint.path),
-  );
-  if (similarPath === undefined) return undefined;
-  // The path of an endpoint also reaches its route: `/things/{id}` as a request has `{id}` as the value of its parameter.
-  return routeAt(endpoints, similarPath);
-}
-
 /** The path of an endpoint that is like this one, in whatever case. */
-function findSimilarPath(path: string, endpointPaths: readonly string[]): string | undefined {
+function findSimilarPath(path: string, endpoints: readonly Endpoint[]): string | undefined {
+  // `/v1/items` of `/V1//Items/`.
+  const plain = (written: string) => written.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
+  const lastSegmentOf = (written: string) => written.slice(written.lastIndexOf("/") + 1);
+  const endpointPaths = endpoints.map((endpoint) => endpoint.path);
   const plainPath = plain(path);
 
   // The same endpoint under another parent: `/v2/me`.
@@ -56,13 +52,4 @@ function findSimilarPath(path: string, endpointPaths: readonly string[]): string
     if (isStart && start.length > (longestStart?.length ?? 0)) longestStart = endpointPath;
   }
   return longestStart;
-}
-
-/** A path as it is compared: `/v1/items` of `/V1//Items/`. */
-function plain(path: string): string {
-  return path.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
-}
-
-function lastSegmentOf(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
 }

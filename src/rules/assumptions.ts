@@ -79,9 +79,13 @@ export const profileWords = {
 export const profiles = Object.keys(profileWords) as readonly Profile[]; // its keys are the profiles
 
 /** What a profile assumes if nothing else is chosen: sandboxes share it. */
-const assumptionsOfProfile = cachedByName((profile: Profile) =>
-  Object.freeze(makeProfileAssumptions(profile)),
-);
+const assumptionsOfProfile = cachedByName((profile: Profile): Assumptions => {
+  const values: Record<string, unknown> = {};
+  for (const [name, { minimal, typical = minimal }] of Object.entries(assumptionTable)) {
+    values[name] = profile === "typical" ? typical : minimal;
+  }
+  return Object.freeze(values) as unknown as Assumptions; // each has its row
+});
 
 /** The assumptions of a profile with the given ones. The scopes that these endpoints need are always among `scopes`. */
 export function resolveAssumptions(
@@ -101,12 +105,4 @@ export function resolveAssumptions(
   }
   if (missingScopes.size === 0) return chosen;
   return { ...chosen, scopes: [...new Set([...chosen.scopes, ...missingScopes])] };
-}
-
-function makeProfileAssumptions(profile: Profile): Assumptions {
-  const values: Partial<Record<string, unknown>> = {};
-  for (const [name, { minimal, typical = minimal }] of Object.entries(assumptionTable)) {
-    values[name] = profile === "typical" ? typical : minimal;
-  }
-  return values as unknown as Assumptions; // each has its row
 }

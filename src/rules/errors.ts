@@ -1,5 +1,4 @@
-import { mapTexts } from "./map-texts.js";
-import { redact } from "./redact.js";
+import { mapTexts, redact } from "./keys/redact.js";
 
 /** The codes of the changes of a timeline, a story or a call that are rejected. */
 export const actionErrorCodes = [

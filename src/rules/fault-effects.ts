@@ -1,4 +1,25 @@
-import type { FailureStatus } from "./failures.js";
+/** The statuses of a service that fails, each with its error body. */
+export const failures = {
+  500: { reason: "Internal Server Error", code: "internal_error", message: "The service failed to respond." },
+  501: { reason: "Not Implemented", code: "not_implemented", message: "The service cannot do this." },
+  502: {
+    reason: "Bad Gateway",
+    code: "bad_gateway",
+    message: "The gateway got no valid response from the service.",
+  },
+  503: {
+    reason: "Service Unavailable",
+    code: "service_unavailable",
+    message: "The service is not available at the moment.",
+  },
+  504: {
+    reason: "Gateway Timeout",
+    code: "gateway_timeout",
+    message: "The gateway got no response from the service in time.",
+  },
+} as const;
+
+export type FailureStatus = keyof typeof failures;
 
 /**
  * One kind of fault: everything that differs between the kinds, except how the API makes the response. A fault can have
@@ -7,6 +28,8 @@ import type { FailureStatus } from "./failures.js";
 interface FaultKindRow {
   /** What a scenario has as its value: `true` for a flag. */
   readonly valueKind: "flag" | "delay" | "status" | "rate";
+  /** Whether it does nothing to a response without a body. */
+  readonly breaksBody: boolean;
   /** What the page shows of a fault of this kind; `{}` stands for the value. */
   readonly labelTemplate: string;
   /** How drastic it is, from 1: of the kinds of one fault, the most drastic one names the outcome, and makes the response. */
@@ -35,6 +58,7 @@ const readResultFirst = "It may have taken effect, so read its result before you
 export const faultKindTable = {
   latency: {
     valueKind: "delay",
+    breaksBody: false,
     labelTemplate: "{} late",
     severity: 1,
     onlyDelays: true,
@@ -48,6 +72,7 @@ export const faultKindTable = {
   },
   status: {
     valueKind: "status",
+    breaksBody: false,
     labelTemplate: "status {}",
     severity: 3,
     onlyDelays: false,
@@ -61,6 +86,7 @@ export const faultKindTable = {
   },
   reset: {
     valueKind: "flag",
+    breaksBody: false,
     labelTemplate: "connection reset",
     severity: 7,
     onlyDelays: false,
@@ -73,6 +99,7 @@ export const faultKindTable = {
   },
   hang: {
     valueKind: "flag",
+    breaksBody: false,
     labelTemplate: "no response",
     severity: 6,
     onlyDelays: false,
@@ -85,6 +112,7 @@ export const faultKindTable = {
   },
   truncate: {
     valueKind: "flag",
+    breaksBody: true,
     labelTemplate: "truncated body",
     severity: 5,
     onlyDelays: false,
@@ -98,6 +126,7 @@ export const faultKindTable = {
   },
   malformed: {
     valueKind: "flag",
+    breaksBody: true,
     labelTemplate: "broken JSON",
     severity: 4,
     onlyDelays: false,
@@ -110,6 +139,7 @@ export const faultKindTable = {
   },
   slow: {
     valueKind: "rate",
+    breaksBody: false,
     labelTemplate: "{} bytes a second",
     severity: 2,
     onlyDelays: true,
@@ -181,4 +211,28 @@ export function faultKindRow(outcome: FaultOutcomeId): FaultKindRow {
 
 function kindIn(outcome: string): string {
   return outcome.slice(outcomePrefix.length);
+}
+
+// What a client does after a fault depends on whether it can repeat the request.
+
+const idempotentMethods = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"];
+
+/** Whether two requests of this method do the same as one (RFC 9110, 9.2.2). */
+export function isIdempotent(method: string): boolean {
+  return idempotentMethods.includes(method);
+}
+
+/** What matters of a request with a fault for what a client should do. */
+interface FaultyRequest {
+  readonly isIdempotent: boolean;
+  /** The header `Retry-After` of its response. */
+  readonly retryAfter?: string | undefined;
+}
+
+/** What a client should do after a fault: by the fault's kind, and by whether the request can be repeated. */
+export function whatToDoAfter(outcome: FaultOutcomeId, request: FaultyRequest): string {
+  const { whatToDo, whatToDoIfNotIdempotent = whatToDo } = faultKindRow(outcome);
+  const advice = request.isIdempotent ? whatToDo : whatToDoIfNotIdempotent;
+  if (outcome !== "fault.status" || request.retryAfter === undefined) return advice;
+  return `Wait as its Retry-After says (${request.retryAfter}). ${advice}`;
 }

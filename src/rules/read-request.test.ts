@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { findKeys } from "./find-keys.js";
-import { isMeantAsKey } from "./meant-key.js";
+import { findKeys, isMeantAsKey } from "./keys/find-keys.js";
 import { readApiRequest } from "./read-request.js";
 
 const key = "SVC_test_sbx0000";

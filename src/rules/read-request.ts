@@ -1,8 +1,7 @@
-import { copyText } from "./copy-text.js";
-import { findKeys } from "./find-keys.js";
-import { isKeptHeader, keptValue } from "./kept-headers.js";
+import { findKeys } from "./keys/find-keys.js";
+import { copyText, redact } from "./keys/redact.js";
 import type { ApiRequest, Received, RequestEvidence } from "./request.js";
-import { hasKeyElsewhere, mergeTraits, type RequestTraits } from "./request-traits.js";
+import { hasKeyElsewhere, mergeTraits, type RequestTraits } from "./request.js";
 
 /** A host name has at most 253 characters. */
 const longestOrigin = 300;
@@ -21,7 +20,10 @@ export function readApiRequest(received: Received): ApiRequest {
   const headers = readHeaders(received.headers);
   const inOtherHeaders = headers.keys;
 
-  let traits = mergeTraits(traitsOfQuery(query, inQuery), adapterTraits);
+  let traits = noTraits;
+  // The question mark alone is no query.
+  if (query.length > 1) traits = inQuery.length > 0 ? ["query", "key in query"] : ["query"];
+  traits = mergeTraits(traits, adapterTraits);
   if (inUrl.length > 0) traits = mergeTraits(traits, ["key in url"]);
   traits = mergeTraits(traits, headers.traits);
   if (inOtherHeaders.length > 0) traits = mergeTraits(traits, ["key in other header"]);
@@ -69,9 +71,11 @@ function readHeaders(headers: readonly string[]): ReadHeaders {
     }
 
     traits = mergeTraits(traits, traitsOfHeader(name, value));
-    if (isKeptHeader(name)) kept.push(name, keptValue(value));
+    if (keptNames.includes(name)) kept.push(name, keptValue(value));
     if (name === "origin" || name === "referer") page ??= originOf(value);
-    const keysOfHeader = keysInHeader(name, value);
+    let keysOfHeader = keysIn(value);
+    // `Authorization` has a key in any scheme or none; with Basic, it is the name or the password.
+    if (name === "authorization") keysOfHeader = [...keysOfHeader, ...keysIn(basicCredentials(value))];
     if (keysOfHeader.length > 0) keys = [...keys, ...keysOfHeader].slice(0, maxKeysKept);
   }
   return { apiKey, keys, kept, page, traits };
@@ -86,12 +90,6 @@ function keysIn(text: string): readonly string[] {
   return keys.length > maxKeysKept ? keys.slice(0, maxKeysKept) : keys;
 }
 
-/** The keys in a header. `Authorization` has one in any scheme or none; with Basic, it is the name or the password. */
-function keysInHeader(name: string, value: string): readonly string[] {
-  if (name !== "authorization") return keysIn(value);
-  return [...keysIn(value), ...keysIn(basicCredentials(value))];
-}
-
 function basicCredentials(authorization: string): string {
   if (authorization.slice(0, 6).toLowerCase() !== "basic ") return "";
   try {
@@ -99,12 +97,6 @@ function basicCredentials(authorization: string): string {
   } catch {
     return "";
   }
-}
-
-function traitsOfQuery(query: string, keys: readonly string[]): RequestTraits {
-  // The question mark alone is no query.
-  if (query.length <= 1) return noTraits;
-  return keys.length > 0 ? ["query", "key in query"] : ["query"];
 }
 
 function traitsOfHeader(name: string, value: string): RequestTraits {
@@ -137,4 +129,24 @@ function originOf(url: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+// The headers of a request that the journal keeps, without keys: who sent it, what the client accepts and sends, and its trace.
+
+const keptNames: readonly string[] = ["user-agent", "accept", "content-type", "traceparent"];
+const longestKeptValue = 200;
+
+/** The latest values without a key. A client repeats them, and to search each for keys again takes 5% of a request. */
+const latestPlainValues: string[] = [];
+
+/** The value of a header without keys, and not too long. */
+function keptValue(value: string): string {
+  if (latestPlainValues.includes(value)) return value;
+
+  const kept = copyText(redact(value).slice(0, longestKeptValue));
+  if (kept === value) {
+    latestPlainValues.unshift(kept);
+    if (latestPlainValues.length > keptNames.length) latestPlainValues.pop();
+  }
+  return kept;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { textWidth } from "./text-width.js";
+import { textWidth } from "./terminal-text.js";
 
 test.each([
   ["key", 3],

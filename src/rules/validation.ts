@@ -6,7 +6,7 @@ import type { Shape, ValueOf } from "../schema/shape.js";
 import { isMapping } from "../schema/type-tag.js";
 import { didYouMean, listed, quote } from "../schema/words.js";
 import { SandboxError } from "./errors.js";
-import { redact } from "./redact.js";
+import { redact } from "./keys/redact.js";
 
 // The error `validation_failed` for what a caller gives. `attempt` is what fails: `start the server`.
 

@@ -3,7 +3,7 @@ import { faultyResult, renderFailure } from "../api/fault-responses.js";
 import { headerPairs, utf8Length } from "../api/http-messages.js";
 import { retryAfterHeader } from "../api/limits.js";
 import { renderRejection, renderSuccess } from "../api/respond.js";
-import { isIdempotent } from "../rules/after-fault.js";
+import { isIdempotent } from "../rules/fault-effects.js";
 import { isSuccess } from "../rules/outcomes.js";
 import type { ApiCall, CallResult } from "../sandbox/call.js";
 import { activateFaults, type FiredFault, fireFault } from "../sandbox/faults.js";

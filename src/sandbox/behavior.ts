@@ -1,5 +1,5 @@
 import { type Assumptions, type Profile, resolveAssumptions } from "../rules/assumptions.js";
-import type { KeyLimits } from "../rules/key-record.js";
+import type { KeyLimits } from "../rules/key-state.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { windowsOf } from "./usage.js";
 import { type RecordAdditions, type RowOfVariants, type VariedPoint, variantOn } from "./variants.js";

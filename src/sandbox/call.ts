@@ -1,6 +1,6 @@
 import type { Assumptions } from "../rules/assumptions.js";
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
-import type { PresentedKind } from "../rules/key-text.js";
+import type { PresentedKind } from "../rules/keys/key-text.js";
 import {
   type ApiOutcomeId,
   isSuccess,

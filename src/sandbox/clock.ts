@@ -1,7 +1,6 @@
 import { SandboxError } from "../rules/errors.js";
 import { lastClockInstant } from "../rules/key-state.js";
-import { type Instant, isInstant, isoTime, parseDuration, parseTime } from "../rules/time.js";
-import { timeHint } from "../rules/time-hint.js";
+import { type Instant, isInstant, isoTime, parseDuration, parseTime, timeHint } from "../rules/time.js";
 import { quote } from "../schema/words.js";
 
 interface ClockOptions {

@@ -1,5 +1,5 @@
 import { SandboxError } from "../rules/errors.js";
-import type { KeyRecord } from "../rules/key-record.js";
+import type { KeyRecord } from "../rules/key-state.js";
 import type { Organization } from "../rules/organization.js";
 import { didYouMean, quote } from "../schema/words.js";
 import type { Usage } from "./usage.js";

@@ -1,7 +1,6 @@
 import { type Assumptions, profiles } from "../rules/assumptions.js";
-import type { KeyRecord } from "../rules/key-record.js";
-import { lastClockInstant } from "../rules/key-state.js";
-import { environments } from "../rules/key-text.js";
+import { type KeyRecord, lastClockInstant } from "../rules/key-state.js";
+import { environments } from "../rules/keys/key-text.js";
 import { organizationViewFields } from "../rules/organization.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import { defaultSeed } from "../rules/seed.js";

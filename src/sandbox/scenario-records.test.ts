@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import type { KeyRecord } from "../rules/key-record.js";
+import type { KeyRecord } from "../rules/key-state.js";
 import type { Organization } from "../rules/organization.js";
 import type { KeyFields } from "../scenario/keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";

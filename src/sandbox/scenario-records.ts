@@ -1,4 +1,4 @@
-import type { KeyLimits, KeyRecord } from "../rules/key-record.js";
+import type { KeyLimits, KeyRecord } from "../rules/key-state.js";
 import { type Organization, readAccess } from "../rules/organization.js";
 import type { Writable } from "../rules/writable.js";
 import {

@@ -1,6 +1,6 @@
 import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
-import { fingerprintOf } from "../rules/key-text.js";
+import { fingerprintOf } from "../rules/keys/key-text.js";
 import {
   allKeys,
   deriveSecret,

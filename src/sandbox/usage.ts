@@ -1,5 +1,5 @@
 import type { Assumptions } from "../rules/assumptions.js";
-import type { KeyLimits } from "../rules/key-record.js";
+import type { KeyLimits } from "../rules/key-state.js";
 import { dayEnd, minute, minuteEnd } from "../rules/time.js";
 
 /** When the counts of requests start again. */

@@ -1,5 +1,5 @@
 import { cachedByName } from "../rules/cached-by.js";
-import type { KeyLimits } from "../rules/key-record.js";
+import type { KeyLimits } from "../rules/key-state.js";
 import { mix32, type RandomStream, randomStream } from "../rules/seed.js";
 
 /** A row of variants on the responses with a status; without `status`, on all responses. */

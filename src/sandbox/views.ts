@@ -1,6 +1,6 @@
 import { type Assumptions, type Profile, resolveAssumptions } from "../rules/assumptions.js";
 import { type KeyStateName, keyStateAt } from "../rules/key-state.js";
-import { type Environment, fingerprintOf } from "../rules/key-text.js";
+import { type Environment, fingerprintOf } from "../rules/keys/key-text.js";
 import type { Organization } from "../rules/organization.js";
 import { isoTime } from "../rules/time.js";
 import type { Endpoint } from "./call.js";

@@ -1,5 +1,5 @@
-import type { KeyLimits, KeyRecord, KeySettings } from "../rules/key-record.js";
-import { environments, makeSecret, parseApiKey } from "../rules/key-text.js";
+import type { KeyLimits, KeyRecord, KeySettings } from "../rules/key-state.js";
+import { environments, makeSecret, parseApiKey } from "../rules/keys/key-text.js";
 import { hexOf, type RandomStream, randomStream } from "../rules/seed.js";
 import type { FieldPath } from "../schema/field-path.js";
 import type { Scenario } from "./scenario.generated.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseDocument } from "yaml";
 import { SandboxError } from "../rules/errors.js";
-import { textWidth } from "../rules/text-width.js";
+import { textWidth } from "../rules/terminal-text.js";
 import { type Shape, shapeOfField } from "../schema/shape.js";
 import { scenarioSchema } from "./format/schema.js";
 import { parseScenario } from "./interpret.js";

@@ -1,6 +1,5 @@
 import { SandboxError } from "../rules/errors.js";
-import { mapTexts } from "../rules/map-texts.js";
-import { redactPlainKeys } from "../rules/redact.js";
+import { mapTexts, redactPlainKeys } from "../rules/keys/redact.js";
 import { oneSafeLine } from "../rules/terminal-text.js";
 import type { Writable } from "../rules/writable.js";
 import { type FieldPath, pathText } from "../schema/field-path.js";

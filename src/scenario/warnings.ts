@@ -1,4 +1,4 @@
-import { hasSandboxMark, sandboxMark } from "../rules/key-text.js";
+import { hasSandboxMark, sandboxMark } from "../rules/keys/key-text.js";
 import type { FieldPath } from "../schema/field-path.js";
 import { nearest, quote } from "../schema/words.js";
 import { positionsInRotations } from "./key-ends.js";

@@ -1,8 +1,7 @@
 import type { AddressInfo, Socket } from "node:net";
 import { SandboxError } from "../rules/errors.js";
-import { hostToConnectTo, isLoopback } from "./listening-address.js";
-import { certificateName } from "./public-names.js";
-import type { ServeOptions } from "./serve-options.js";
+import { certificateName, hostToConnectTo, isLoopback } from "./addresses.js";
+import type { ServeOptions } from "./server-options.js";
 import type { AnyServer } from "./sockets/connections.js";
 import { createHttpServer } from "./sockets/http-server.js";
 import type { CertificatePair } from "./sockets/tls.js";

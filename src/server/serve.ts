@@ -1,15 +1,16 @@
+import { resolve } from "node:path";
 import { nodeCrypto, nodePlatform, timers } from "../node/platform.js";
 import { controlPath } from "../rules/known-paths.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { type Start, startSandbox } from "../sandbox/start-sandbox.js";
+import { baseUrlFor, readPublicNames } from "./addresses.js";
 import { LateControl } from "./control/late-control.js";
 import { listen } from "./listen.js";
-import { baseUrlFor } from "./listening-address.js";
-import { readPublicNames } from "./public-names.js";
-import type { ServeOptions } from "./serve-options.js";
+import type { ServeOptions } from "./server-options.js";
 import { closeServer } from "./sockets/connections.js";
 import { respondTo } from "./sockets/http-server.js";
-import type { StateFile } from "./state-file.js";
+import type { StateFile, StateOptions } from "./state-file.js";
 
 export interface RunningServer {
   /** `publicUrl`, or `localUrl` if that is not set. Without a slash at its end. */
@@ -57,10 +58,18 @@ async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Pro
   const { server, openConnections, certificate, localUrl, isLocal } = await listen(options, allowedHosts);
   const url = publicUrl ?? localUrl;
   // Other machines can call its control plane.
+  const randomToken = () => nodeCrypto.randomBytes(tokenBytes).toString("base64url");
   const controlToken = options.controlToken || (isLocal ? undefined : randomToken());
 
   // Timelines also continue without requests.
-  const dueTimer = timers.setInterval(() => tryToRunDue(sandbox), dueIntervalMs).unref();
+  const runDueOrWait = () => {
+    try {
+      runDue(sandbox);
+    } catch {
+      // The next request reports the error. A failed save is tried again, and reported there.
+    }
+  };
+  const dueTimer = timers.setInterval(runDueOrWait, dueIntervalMs).unref();
   const stopping = new AbortController();
   const close = async (grace = 2000) => {
     stopping.abort();
@@ -93,7 +102,13 @@ async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Pro
     onDefect,
   });
 
-  await startSaving(stateFile, close);
+  try {
+    stateFile?.startSaving();
+  } catch (error) {
+    // A state that cannot be written.
+    await close(0);
+    throw error;
+  }
   return {
     url,
     localUrl,
@@ -104,25 +119,23 @@ async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Pro
   };
 }
 
-/** Starts to save the sandbox. Closes a server whose state cannot be written, and throws `state_unwritable`. */
-async function startSaving(stateFile: StateFile | undefined, close: RunningServer["close"]): Promise<void> {
-  try {
-    stateFile?.startSaving();
-  } catch (error) {
-    await close(0);
-    throw error;
-  }
+/** Where a server keeps its sandbox. */
+interface StateFileOptions extends StateOptions {
+  /** The name of the state file. Default: the sandbox is not kept. */
+  readonly name: string | undefined;
+  /** The folder of a relative name. Default: that of the process. */
+  readonly cwd?: string;
 }
 
-function randomToken(): string {
-  return nodeCrypto.randomBytes(tokenBytes).toString("base64url");
-}
+/** Starts the sandbox of a server, or continues the one of its state file, which its server closes. Throws as `openStateFile`. */
+export async function openSandbox(
+  start: Start,
+  { name, cwd = "", ...options }: StateFileOptions,
+): Promise<{ readonly sandbox: SandboxState; readonly stateFile: StateFile | undefined }> {
+  if (name === undefined) return { sandbox: startSandbox(start), stateFile: undefined };
 
-/** Runs what is due; an error of it ends nothing. */
-function tryToRunDue(sandbox: SandboxState): void {
-  try {
-    runDue(sandbox);
-  } catch {
-    // The next request reports the error. A failed save is tried again, and reported there.
-  }
+  // Most servers keep nothing, and do not load the code for it.
+  const { openStateFile } = await import("./state-file.js");
+  const stateFile = await openStateFile(resolve(cwd, name), name, start, options);
+  return { sandbox: stateFile.sandbox, stateFile };
 }

@@ -1,7 +1,12 @@
-import type { OptionsOf, OptionsWithSource } from "../library/checked-options.js";
+import type {
+  OptionsOf,
+  OptionsWithSource,
+  OrganizationRef,
+  ScenarioKeyRef,
+  ScenarioSource,
+} from "../library/checked-options.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { sandboxApi } from "../library/sandbox-api.js";
-import type { OrganizationRef, ScenarioKeyRef, ScenarioSource } from "../library/scenario-refs.js";
 import { nodePlatform } from "../node/platform.js";
 import { currentRun, type SandboxRun } from "../runs/current-run.js";
 import { invocationOfServer } from "../sandbox/sandbox-state.js";
@@ -9,8 +14,7 @@ import { checkedStart } from "../sandbox/start-sandbox.js";
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/scenario-source.js";
 import { typeTag } from "../schema/type-tag.js";
 import { loadScenario, nameOfFile } from "./load-scenario.js";
-import { openSandbox } from "./open-sandbox.js";
-import { type RunningServer, serve } from "./serve.js";
+import { openSandbox, type RunningServer, serve } from "./serve.js";
 import { requireOptions, type ServerOptions, type ServerSource } from "./server-options.js";
 
 /** The key for `await using`, if the caller's compiler supports it; others must not need its types. */

@@ -1,4 +1,7 @@
-import { fileFailure, resolveLinks } from "../node/files/write-file.js";
+import { readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { lock } from "../node/files/lock.js";
+import { fileFailure, makeFolder, replaceFile, resolveLinks } from "../node/files/write-file.js";
 import { nodePlatform, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
@@ -6,17 +9,10 @@ import { restoreSandbox } from "../sandbox/saved-sandbox.js";
 import { type Start, startSandbox } from "../sandbox/start-sandbox.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
 import { quoteFile } from "../schema/words.js";
-import { type LockedFile, lockFile } from "./locked-file.js";
 import { damagedState, parseState, stateParts, unreadableState } from "./state-text.js";
 
 /** Milliseconds between two saves by the timer, or more if they take long. */
 const saveIntervalMs = 500;
-
-/** The file of a sandbox: its absolute path, and its name for messages. */
-interface NamedFile {
-  readonly file: string;
-  readonly name: string;
-}
 
 export interface StateOptions {
   /** The scenario that the server was started with, without its options: a state of another one is rejected. */
@@ -33,13 +29,15 @@ interface OpenedSandbox {
 }
 
 /**
- * Continues the sandbox of a file, or starts a new one that `startSaving` writes there for the first time.
+ * Continues the sandbox of a file, or starts a new one that `startSaving` writes there for the first time. `name`: that of the file
+ * for messages.
  *
  * Throws `state_unreadable`, `state_mismatch` for another scenario's state, or `state_in_use` if another process uses the file.
  * An error leaves the file unchanged.
  */
 export async function openStateFile(
-  { file, name }: NamedFile,
+  file: string,
+  name: string,
   start: Start,
   options: StateOptions,
 ): Promise<StateFile> {
@@ -225,4 +223,67 @@ function unwritableState(name: string, error: unknown, kept = ""): SandboxError 
   const fix = isFull ? "Free disk space." : "Check its folder and permissions.";
   const message = `Failed to write the state to ${quoteFile(name)}: ${fileFailure(error)}. ${kept}${fix}`;
   return new SandboxError("state_unwritable", message);
+}
+
+// No other user may read the file, or the folder that is made for it.
+const folderMode = 0o700;
+const fileMode = 0o600;
+
+/** Locks a file for this process; resolves to `undefined` if another process has the lock. `file`: without links, as all names of a file share one lock. */
+export async function lockFile(file: string): Promise<LockedFile | undefined> {
+  const unlock = await lock(file);
+  return unlock === undefined ? undefined : new LockedFile(file, unlock);
+}
+
+/**
+ * A file that only this process writes. The lock keeps other processes of this machine away. A server in another container does not
+ * see the lock: what it writes is noticed by a stamp of the file, and never replaced.
+ */
+export class LockedFile {
+  readonly #file: string;
+  readonly #unlock: () => void;
+  /** The stamp of the file as it was last read or written here; `undefined` if there was none. */
+  #stamp: string | undefined;
+
+  constructor(file: string, unlock: () => void) {
+    this.#file = file;
+    this.#unlock = unlock;
+  }
+
+  /** The text of the file; `undefined` if there is none yet. Throws an error of the file system. */
+  read(): string | undefined {
+    this.#stamp = this.#currentStamp();
+    const stats = statSync(this.#file, { throwIfNoEntry: false });
+    if (stats === undefined) return undefined;
+    // Reading a pipe would wait for a writer.
+    if (!stats.isFile()) throw new Error("it is not a regular file");
+    return readFileSync(this.#file, "utf8");
+  }
+
+  /** Makes the folder of the file. */
+  makeFolder(): void {
+    makeFolder(dirname(this.#file), folderMode);
+  }
+
+  /** Replaces the file as a whole, or writes a new one. Throws if that fails, and if another program has written the file. */
+  replace(parts: Iterable<string>): void {
+    replaceFile(this.#file, parts, fileMode, () => {
+      const stamp = this.#currentStamp();
+      // A file that is gone is written again.
+      if (stamp === undefined || stamp === this.#stamp) return;
+      throw new Error("another program has written it, such as a server in another container");
+    });
+    this.#stamp = this.#currentStamp();
+  }
+
+  unlock(): void {
+    this.#unlock();
+  }
+
+  /** A text that differs if another program has written the file; `undefined` if there is none. */
+  #currentStamp(): string | undefined {
+    const stats = statSync(this.#file, { throwIfNoEntry: false });
+    if (stats === undefined) return undefined;
+    return `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
+  }
 }

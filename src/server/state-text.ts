@@ -56,13 +56,6 @@ export function* stateParts(sandbox: SandboxState, startedWith: NamedScenario): 
   yield `,"sum":"${hash.digest("hex").slice(0, checksumLength)}"}\n`;
 }
 
-/** The checksum that a text must have. */
-function checksumOf(text: string): string {
-  const endOfContent = text.lastIndexOf(',"sum":');
-  const content = `${text.slice(0, endOfContent)}}`;
-  return nodePlatform.sha256(content).slice(0, checksumLength);
-}
-
 /**
  * Reads the sandbox of a text. `startedWith` is the scenario of this start: the same as that of the start before, but it may have
  * another name now. `file` is the name for messages. Throws `state_unreadable`, or `state_mismatch` for another scenario.
@@ -70,6 +63,7 @@ function checksumOf(text: string): string {
 export function parseState(text: string, startedWith: NamedScenario, file: string): SavedSandbox {
   const content = tryParseJson(text);
   if (!isMapping(content) || content.svc_sandbox_state === undefined) {
+    if (text.startsWith("\uFEFF")) throw damagedState(file, "an editor has added a byte order mark");
     // The start of a state, or an empty file, as full disks leave them. Anything else may be a file of the user.
     const isCutOff = /^\s*(?:\{"svc_sandbox_state"|$)/.test(text);
     if (isCutOff) throw damagedState(file, "only a part of it is there");
@@ -83,7 +77,10 @@ export function parseState(text: string, startedWith: NamedScenario, file: strin
     throw damagedState(file, why);
   }
 
-  const isUndamaged = sum === checksumOf(text) && isMapping(rest.started_with) && isMapping(rest.sandbox);
+  // The checksum is of the same object without this last member.
+  const contentOfSum = `${text.slice(0, text.lastIndexOf(',"sum":'))}}`;
+  const isWhole = sum === nodePlatform.sha256(contentOfSum).slice(0, checksumLength);
+  const isUndamaged = isWhole && isMapping(rest.started_with) && isMapping(rest.sandbox);
   if (!isUndamaged) throw damagedState(file, "a part of it is missing or damaged");
 
   const [problem] = checkShape(savedSandboxShape, rest.sandbox).problems;
@@ -107,15 +104,12 @@ const scenarioHash = cachedByObject((scenario: Scenario) => nodePlatform.sha256(
 /** Throws `state_mismatch` if another scenario started the state. */
 function requireSameScenario(saved: ScenarioIdentity, current: ScenarioIdentity, file: string): void {
   if (saved.sha256 === current.sha256) return;
+  const identityText = ({ name, sha256 }: ScenarioIdentity) => `${name} (content ${sha256.slice(0, 12)})`;
   throw new SandboxError(
     "state_mismatch",
     `The state ${quoteFile(file)} was started with the scenario ${identityText(saved)}, and this one has ${identityText(current)}. Start this one with the same, or name another file, or remove this one to start again.`,
     { stored: saved, own: current },
   );
-}
-
-function identityText({ name, sha256 }: ScenarioIdentity): string {
-  return `${name} (content ${sha256.slice(0, 12)})`;
 }
 
 /** A file that svc-sandbox has written, and cannot continue. */

@@ -5,7 +5,7 @@ import { handle } from "../../src/api/handle.js";
 import { requestDetails } from "../../src/api/request-details.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
-import { allOutcomesOf } from "../../src/report/possible-outcomes.js";
+import { allOutcomesOf } from "../../src/report/report.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import { secretToSend } from "../../src/sandbox/secrets.js";
 import { doors, headerOf, type Seen, startFrozen } from "../support/doors.js";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, expect, test, vi } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { createSandbox } from "../../src/index.js";
-import { forwardClock } from "../../src/library/real-time.js";
+import { forwardClock } from "../../src/library/web-platform.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { secretToSend } from "../../src/sandbox/secrets.js";
 import { checkedStart, startSandbox } from "../../src/sandbox/start-sandbox.js";

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { parseReport } from "../../src/report/read-report.js";
+import { parseReport } from "../../src/report/report-shape.js";
 import { type RunOptions, runCli } from "../support/run-cli.js";
 import { startBin } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

@@ -4,7 +4,7 @@ import { compareWithContract } from "../../src/compare/compare.js";
 import type { Comparison } from "../../src/compare/comparison.js";
 import { learnedHeading, learnedScenario } from "../../src/compare/learned-scenario.js";
 import { createSandbox, parseScenario, type Sandbox } from "../../src/index.js";
-import { keyVariable } from "../../src/rules/key-text.js";
+import { keyVariable } from "../../src/rules/keys/key-text.js";
 import { unknownSecret } from "../../src/scenario/keys.js";
 import { allProbeKeys, type Misbehave, probed, probeKeys, setIn } from "../support/probed-server.js";
 import { runs } from "../support/property-seed.js";

@@ -3,7 +3,7 @@ import { compareWithContract } from "../../src/compare/compare.js";
 import { createSandbox } from "../../src/index.js";
 import { startInNode } from "../../src/node/platform.js";
 import type { Profile } from "../../src/rules/assumptions.js";
-import { keyVariable } from "../../src/rules/key-text.js";
+import { keyVariable } from "../../src/rules/keys/key-text.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { unknownSecret } from "../../src/scenario/keys.js";

@@ -3,7 +3,7 @@ import { compareWithContract } from "../../src/compare/compare.js";
 import { renderComparison } from "../../src/compare/comparison-text.js";
 import { learnedScenario } from "../../src/compare/learned-scenario.js";
 import { createSandbox, parseScenario } from "../../src/index.js";
-import { keyVariable } from "../../src/rules/key-text.js";
+import { keyVariable } from "../../src/rules/keys/key-text.js";
 import { unknownSecret } from "../../src/scenario/keys.js";
 import { allProbeKeys, type Misbehave, probed, type Reply, setIn } from "../support/probed-server.js";
 import { mePath } from "../support/send.js";

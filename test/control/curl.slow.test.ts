@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type { ShownRequest } from "../../src/dashboard/control/responses.js";
 import type { Scenario } from "../../src/index.js";
-import { keyVariable } from "../../src/rules/key-text.js";
+import { keyVariable } from "../../src/rules/keys/key-text.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { mePath } from "../support/send.js";
 import { serveControl } from "./client.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { authorizationChecks } from "../../src/api/authorize.js";
 import { endpointsIn } from "../../src/api/endpoints.js";
-import { allOutcomesOf } from "../../src/report/possible-outcomes.js";
+import { allOutcomesOf } from "../../src/report/report.js";
 import { isFault } from "../../src/rules/fault-effects.js";
 import { faultOutcomeIds } from "../../src/rules/outcomes.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";

@@ -42,6 +42,7 @@ test.each<[string, (text: string) => string]>([
   ["no checksum", (text) => text.replace(/,"sum":"\w+"/, "")],
   ["JSON of another program", () => '{"name":"a-package","version":"1.0.0"}\n'],
   ["no JSON", () => "version: 1\n"],
+  ["a byte order mark", (text) => `\uFEFF${text}`],
 ])("a state file with %s is rejected and stays unchanged", async (_title, breaking) => {
   const sound = await soundText();
   const text = breaking(sound);

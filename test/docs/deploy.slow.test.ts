@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { startCommand as start } from "../../src/cli/commands/start.js";
 import { version } from "../../src/node/package-files.js";
-import { failures } from "../../src/rules/failures.js";
+import { failures } from "../../src/rules/fault-effects.js";
 import { controlPath } from "../../src/rules/known-paths.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { noBrowser, takePage } from "../support/chromium-page.js";

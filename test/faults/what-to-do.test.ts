@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 import { requestDetails } from "../../src/api/request-details.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
-import { isIdempotent, whatToDoAfter } from "../../src/rules/after-fault.js";
-import { faultKinds, faultKindTable } from "../../src/rules/fault-effects.js";
+import { faultKinds, faultKindTable, isIdempotent, whatToDoAfter } from "../../src/rules/fault-effects.js";
 
 type Effect = NonNullable<Scenario["faults"]>[number]["then"];
 

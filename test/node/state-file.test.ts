@@ -28,7 +28,7 @@ async function openSlow() {
   ];
   const start = checkedStart({ scenario, name: "active" }, {}, { platform: nodePlatform });
   const options = { startedScenario, onProblem() {} };
-  const stateFile = await openStateFile({ file, name: "state.json" }, start, options);
+  const stateFile = await openStateFile(file, "state.json", start, options);
   const { sandbox } = stateFile;
   stateFile.startSaving();
   onTestFinished(() => {

@@ -146,7 +146,7 @@ function importsInside(): Map<string, Map<string, Set<string>>> {
 
 test("each import is read: of a package, of another layer, of JSON, and of every file that has one", () => {
   expect(imports.get("src/scenario/yaml/read-yaml.ts")).toContain("yaml");
-  expect(imports.get("src/rules/redact.ts")).toContain("src/rules/key-text.ts");
+  expect(imports.get("src/rules/keys/redact.ts")).toContain("src/rules/keys/key-text.ts");
   const without = [...sources].filter(
     ([file, text]) => /^import\b|^export .*\bfrom "/m.test(text) && imports.get(file)?.length === 0,
   );
@@ -252,7 +252,7 @@ function packagesIn(text: string): string[] {
 }
 
 test.each([
-  ["src/schema/check.ts", "src/rules/redact.ts"],
+  ["src/schema/check.ts", "src/rules/keys/redact.ts"],
   ["src/rules/outcomes.ts", "node:crypto"],
   ["src/scenario/yaml/read-yaml.ts", "src/sandbox/scenario-records.ts"],
   ["src/api/handle.ts", "src/node/platform.ts"],
@@ -275,7 +275,7 @@ test("an exported name is declared in one file", () => {
   const declared = [...sources]
     .filter(([file]) => !others.includes(file))
     .flatMap(([file, text]) => exportedNames(text).map((name) => ({ name, file })));
-  expect(declared).toContainEqual({ name: "endTimeout", file: "src/library/real-time.ts" });
+  expect(declared).toContainEqual({ name: "endTimeout", file: "src/library/web-platform.ts" });
   const repeated = declared.filter(({ name, file }) =>
     declared.some((other) => other.name === name && other.file !== file),
   );

@@ -27,6 +27,7 @@ test.each([
   ["https://api.example", "https://api.example:8443/v1/relying-party/me", undefined],
   ["https://gateway.example/banks/api/", "https://gateway.example/banks/api/v1/relying-party/me", 200],
   ["https://gateway.example/banks/api", "https://gateway.example/banks/api", 404],
+  ["https://gateway.example/banks/api", "https://gateway.example/banks/API/v1/relying-party/me", undefined],
   ["https://gateway.example/banks/api", "https://gateway.example/banks/apis/v1/relying-party/me", undefined],
 ])("the handlers for %s respond to %s with %s", async (baseUrl, url, expected) => {
   expect(await status(baseUrl, url)).toBe(expected);

@@ -82,15 +82,15 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/api/request-details.ts": "HTTP",
   "src/compare/response/members.ts": "field",
   "src/dashboard/control/data.ts": "HTTP",
+  "src/report/how-to-cover.ts": "HTTP",
   "src/report/suggest-endpoint.ts": "HTTP",
   "src/rules/canonical-path.ts": "HTTP",
+  "src/rules/keys/redact.ts": "HTTP",
   "src/rules/known-paths.ts": "HTTP",
-  "src/rules/redact-path.ts": "HTTP",
   "src/scenario/format/endpoint-shapes.ts": "HTTP",
   "src/scenario/format/step-shapes.ts": "HTTP",
   "src/schema/field-path.ts": "field",
   "src/server/control/access.ts": "HTTP",
-  "src/server/sockets/http-server.ts": "HTTP",
 };
 
 test("a path is the path of a request, a field or a file; the end of a request is an outcome", () => {

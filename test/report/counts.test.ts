@@ -8,7 +8,7 @@ import { mergeReports } from "../../src/report/merge-reports.js";
 import { clientReport } from "../../src/report/report.js";
 import { renderReport } from "../../src/report/report-layout.js";
 import { type Report, reportShape } from "../../src/report/report-shape.js";
-import type { RequestTraits } from "../../src/rules/request-traits.js";
+import type { RequestTraits } from "../../src/rules/request.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import { advanceClock, operations } from "../../src/sandbox/operations/operations.js";

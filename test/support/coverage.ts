@@ -1,5 +1,5 @@
 import { builtIn, endpointsIn } from "../../src/api/endpoints.js";
-import { allOutcomesOf } from "../../src/report/possible-outcomes.js";
+import { allOutcomesOf } from "../../src/report/report.js";
 
 /** The endpoints without the announced ones, and those that follow the first. */
 export const released = endpointsIn({});

@@ -1,6 +1,6 @@
 import { handle } from "../../src/api/handle.js";
 import type { Fault, Scenario } from "../../src/index.js";
-import type { FailureStatus } from "../../src/rules/failures.js";
+import type { FailureStatus } from "../../src/rules/fault-effects.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretToSend } from "../../src/sandbox/secrets.js";
 import { startFrozen } from "./doors.js";

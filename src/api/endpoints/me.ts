@@ -1,4 +1,4 @@
-import { environments } from "../../rules/key-text.js";
+import { environments } from "../../rules/keys/key-text.js";
 import { mePath } from "../../rules/known-paths.js";
 import { organizationViewFields } from "../../rules/organization.js";
 import type { ReleasedEndpoint, TextBody } from "../../sandbox/call.js";

@@ -1,6 +1,6 @@
+import { redact } from "../../rules/keys/redact.js";
 import { mePath } from "../../rules/known-paths.js";
 import { readApiRequest } from "../../rules/read-request.js";
-import { redact } from "../../rules/redact.js";
 import type { Received } from "../../rules/request.js";
 import type { ApiResponse, Delivery } from "../../sandbox/call.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";

@@ -1,5 +1,5 @@
+import { commandLine } from "../../report/curl-line.js";
 import type { ReportLayout, TableRow, Tone } from "../../report/render/layout.js";
-import { commandLine } from "../../report/shell-words.js";
 import { nameOf } from "../checks/check.js";
 import {
   isProblemOf,

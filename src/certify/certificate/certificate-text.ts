@@ -1,5 +1,5 @@
+import { commandLine } from "../../report/curl-line.js";
 import { pluralize } from "../../report/plain-text.js";
-import { commandLine } from "../../report/shell-words.js";
 import { isFault } from "../../rules/fault-effects.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { listed } from "../../schema/words.js";

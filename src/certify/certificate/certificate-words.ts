@@ -1,5 +1,5 @@
+import { rerunCommand } from "../../report/curl-line.js";
 import { pluralize } from "../../report/plain-text.js";
-import { rerunCommand } from "../../report/shell-words.js";
 import { nameOf } from "../checks/check.js";
 import { type Finding, isProblemOf, type JudgedCheck } from "../checks/judgment.js";
 import type { CertifyResult } from "./certificate.js";

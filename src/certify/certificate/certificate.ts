@@ -1,7 +1,6 @@
 import { reportShape } from "../../report/report-shape.js";
-import { mapTexts } from "../../rules/map-texts.js";
+import { mapTexts, redact } from "../../rules/keys/redact.js";
 import { type OutcomeId, outcomeShape } from "../../rules/outcomes.js";
-import { redact } from "../../rules/redact.js";
 import { sha256 } from "../../scenario/format/fields.js";
 import { shapeDescription } from "../../scenario/format/scenario-json-schema.js";
 import { time } from "../../scenario/format/times.js";

@@ -1,6 +1,6 @@
 import { headerPairs } from "../../api/http-messages.js";
 import words from "../../api/variation/words.json" with { type: "json" };
-import { isIdempotent } from "../../rules/after-fault.js";
+import { isIdempotent } from "../../rules/fault-effects.js";
 import type { RunTrace } from "../../runs/run-trace.js";
 import type { RequestCounter } from "../../sandbox/journal/counts.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";

@@ -1,5 +1,5 @@
-import { whatToDoAfter } from "../../rules/after-fault.js";
 import type { FaultOutcomeId } from "../../rules/fault-effects.js";
+import { whatToDoAfter } from "../../rules/fault-effects.js";
 import { listed } from "../../schema/words.js";
 import type { Finding } from "../checks/judgment.js";
 

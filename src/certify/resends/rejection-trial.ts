@@ -1,4 +1,4 @@
-import { keyVariable } from "../../rules/key-text.js";
+import { keyVariable } from "../../rules/keys/key-text.js";
 import { isSuccess, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import { nameOf } from "../checks/check.js";
 import { type Held, type NotJudged, notJudged, type Reason } from "../checks/judgment.js";

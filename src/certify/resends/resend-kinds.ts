@@ -1,5 +1,5 @@
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
-import { keyVariable } from "../../rules/key-text.js";
+import { keyVariable } from "../../rules/keys/key-text.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import type { Rejection } from "../../runs/conditions.js";
 import type { ResendCheck } from "../checks/check.js";

@@ -1,5 +1,5 @@
 import { isFault } from "../../rules/fault-effects.js";
-import { keyVariable } from "../../rules/key-text.js";
+import { keyVariable } from "../../rules/keys/key-text.js";
 import { isSuccess, outcomeRow } from "../../rules/outcomes.js";
 import { listed } from "../../schema/words.js";
 import { type NotJudged, notJudged, type Reason } from "../checks/judgment.js";

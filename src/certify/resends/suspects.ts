@@ -1,4 +1,4 @@
-import { keyVariable } from "../../rules/key-text.js";
+import { keyVariable } from "../../rules/keys/key-text.js";
 import { listed } from "../../schema/words.js";
 import type { Reason } from "../checks/judgment.js";
 import { isNoticed, type KeyRequest, longestWait } from "../client-runs/client-run.js";

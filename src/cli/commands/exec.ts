@@ -1,6 +1,6 @@
 import { constants } from "node:os";
-import { outcomesToCover } from "../../report/possible-outcomes.js";
-import { shellWord } from "../../report/shell-words.js";
+import { shellWord } from "../../report/curl-line.js";
+import { outcomesToCover } from "../../report/report.js";
 import type { Profile } from "../../rules/assumptions.js";
 import type { FaultOutcomeId } from "../../rules/fault-effects.js";
 import { type ApiOutcomeId, faultOutcomeIds, type OutcomeId } from "../../rules/outcomes.js";

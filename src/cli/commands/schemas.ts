@@ -1,5 +1,5 @@
 import { openApiDocument } from "../../api/openapi.js";
-import { keyPrefixes, randomLength, sandboxMark } from "../../rules/key-text.js";
+import { keyPrefixes, randomLength, sandboxMark } from "../../rules/keys/key-text.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/scenario-json-schema.js";
 import type { JsonSchema } from "../../schema/json-schema.js";

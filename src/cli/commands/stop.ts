@@ -1,5 +1,5 @@
 import { ControlClient } from "../../node/clients/control-client.js";
-import { redactPlainKeys } from "../../rules/redact.js";
+import { redactPlainKeys } from "../../rules/keys/redact.js";
 import { declareCommand } from "../command.js";
 import * as flag from "../flags.js";
 import { controlAddress, runningUrlText } from "../running-sandbox.js";

@@ -1,7 +1,7 @@
-import { scenarioWarnings } from "../../node/scenario-warnings.js";
+import { scenarioWarnings } from "../../node/dry-run.js";
 import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
-import { redactPlainKeys } from "../../rules/redact.js";
+import { redactPlainKeys } from "../../rules/keys/redact.js";
 import { oneSafeLine, safeOutput } from "../../rules/terminal-text.js";
 import { allKeys, allOrganizations } from "../../scenario/keys.js";
 import { problemsAt, ScenarioError, type ScenarioProblem } from "../../scenario/problems.js";

@@ -1,5 +1,5 @@
 import type { Assumptions } from "../../rules/assumptions.js";
-import { redact } from "../../rules/redact.js";
+import { redact } from "../../rules/keys/redact.js";
 import { day, minute } from "../../rules/time.js";
 import { assumptionsSchema } from "../../scenario/format/step-shapes.js";
 import { findMismatches } from "../../schema/check.js";

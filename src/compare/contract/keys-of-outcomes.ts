@@ -1,4 +1,4 @@
-import { findPrefix, keyVariable } from "../../rules/key-text.js";
+import { findPrefix, keyVariable } from "../../rules/keys/key-text.js";
 import { outcomeRow } from "../../rules/outcomes.js";
 import type { ContractRule, PromisedOutcomeId } from "./contract-rules.js";
 

@@ -1,8 +1,8 @@
 import { me } from "../../api/endpoints/me.js";
 import { errorShape } from "../../api/openapi.js";
-import { findPrefix } from "../../rules/key-text.js";
+import { findPrefix } from "../../rules/keys/key-text.js";
+import { redact } from "../../rules/keys/redact.js";
 import { outcomeRow, outcomes } from "../../rules/outcomes.js";
-import { redact } from "../../rules/redact.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { findMismatches } from "../../schema/check.js";
 import type { Shape } from "../../schema/shape.js";

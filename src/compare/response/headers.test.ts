@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
+import { expectLinear } from "../../../test/support/expect-linear.js";
 import { readChallenge, readHttpDate } from "./headers.js";
 import { createRedactKeys, readResponse } from "./response.js";
 
@@ -36,4 +37,8 @@ test("RFC 9110 two challenges are not one, in one header or in two", () => {
   expect(readOf('Basic realm="a", ApiKey realm="b"').kind).toBe("another_text");
   expect(readOf('Basic realm="a"', 'ApiKey realm="b"').kind).toBe("another_text");
   expect(readOf().kind).toBe("none");
+});
+
+test("a long challenge is read in linear time", () => {
+  for (const piece of ["a", "a=", 'a="b', "a=b, ", "ApiKey "]) expectLinear(piece, 20_000, readOf);
 });

@@ -78,7 +78,9 @@ export function readChallenge(response: RedactedResponse): Challenge {
   if (scheme === undefined) return { kind: "another_text" };
 
   const parameters: { name: string; value: string }[] = [];
-  for (const [, name = "", value = ""] of challenge.matchAll(new RegExp(nameAndValue, "g"))) {
+  for (const [, name = "", value = ""] of challenge
+    .slice(scheme.length)
+    .matchAll(new RegExp(nameAndValue, "g"))) {
     parameters.push({ name, value });
   }
   return { kind: "one", headerName, scheme, parameters };

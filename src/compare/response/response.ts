@@ -1,7 +1,6 @@
 import type { RawResponse } from "../../node/clients/send-once.js";
-import { findPrefix } from "../../rules/key-text.js";
-import { mapTexts } from "../../rules/map-texts.js";
-import { redact } from "../../rules/redact.js";
+import { findPrefix } from "../../rules/keys/key-text.js";
+import { mapTexts, redact } from "../../rules/keys/redact.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { type FieldPath, pathText } from "../../schema/field-path.js";
 import { isTooDeep, tryParseJson } from "../../schema/json-text.js";

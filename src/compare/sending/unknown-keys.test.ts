@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isWellFormedKey, parseApiKey } from "../../rules/key-text.js";
+import { isWellFormedKey, parseApiKey } from "../../rules/keys/key-text.js";
 import { randomStream } from "../../rules/seed.js";
 import { createUnknownKeys } from "./unknown-keys.js";
 

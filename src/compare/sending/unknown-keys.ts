@@ -1,4 +1,4 @@
-import { findPrefix, hasSandboxMark, keyPrefixes, sandboxMark } from "../../rules/key-text.js";
+import { findPrefix, hasSandboxMark, keyPrefixes, sandboxMark } from "../../rules/keys/key-text.js";
 import { defaultSeed, pick, type RandomStream } from "../../rules/seed.js";
 import { unknownSecret } from "../../scenario/keys.js";
 import { keysInVariables, type Variables } from "../contract/keys-of-outcomes.js";

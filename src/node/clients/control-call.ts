@@ -1,13 +1,12 @@
 import { readFileSync, statSync } from "node:fs";
 import { readHttpUrl } from "../../rules/base-url.js";
 import { SandboxError } from "../../rules/errors.js";
+import { mapTexts, redact } from "../../rules/keys/redact.js";
 import { controlPath } from "../../rules/known-paths.js";
-import { mapTexts } from "../../rules/map-texts.js";
-import { redact } from "../../rules/redact.js";
+import * as s from "../../schema/shape.js";
 import { quoteFile } from "../../schema/words.js";
 import { readFailure, rejectEndlessFile } from "../files/write-file.js";
-import { controlErrorShape, jsonObjectIn, readAs } from "./control-replies.js";
-import { sendToSandbox } from "./find-listener.js";
+import { jsonObjectIn, readAs, sendToSandbox } from "./find-listener.js";
 import { isNoResponse } from "./send-once.js";
 
 /** Where a control plane is, and how to ask it. */
@@ -29,6 +28,12 @@ interface ControlReply {
   /** The JSON object in the body; empty if there is none. */
   readonly body: { readonly data?: unknown; readonly error?: unknown };
 }
+
+const controlErrorShape = s.openMapping({
+  code: s.text(),
+  message: s.text(),
+  details: s.optional(s.openMapping({ request: s.optional(s.text()), ref: s.optional(s.text()) })),
+});
 
 /** The most bytes of a response. */
 const maxResponse = 16 * 1024 * 1024;

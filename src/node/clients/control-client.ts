@@ -1,25 +1,43 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { parseReport } from "../../report/read-report.js";
-import type { Report } from "../../report/report-shape.js";
+import { parseReport, type Report } from "../../report/report-shape.js";
+import { explainedRequestShape } from "../../report/request-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { controlPath } from "../../rules/known-paths.js";
+import { outcomeShape } from "../../rules/outcomes.js";
+import { requestShape } from "../../sandbox/journal/exchange.js";
+import * as s from "../../schema/shape.js";
+import { type InJson, tolerantJsonShape } from "../../schema/spelling.js";
 import { quote } from "../../schema/words.js";
 import { nodePlatform } from "../platform.js";
 import { type ControlAddress, ControlCall, readAuthority, readSandboxUrl } from "./control-call.js";
-import {
-  type DetailsInJson,
-  healthShape,
-  printableText,
-  type RequestInJson,
-  type RunningKey,
-  readAs,
-  readJournaledRequest,
-  readRequests,
-  runningKeyShape,
-  runningKeysShape,
-  stoppingShape,
-} from "./control-replies.js";
-import { listenerAt, maybeSandbox } from "./find-listener.js";
+import { healthShape, listenerAt, maybeSandbox, printableText, readAs, timeText } from "./find-listener.js";
+
+/** The reply of a sandbox that is about to stop. */
+const stoppingShape = s.openMapping({ scenario: s.text(), started_at: timeText });
+
+/** A key of a running sandbox, with what its next request gets. */
+const runningKeyShape = s.openMapping({
+  ref: s.text(),
+  /** `null` for `none`. */
+  fingerprint: s.orNull(s.text()),
+  next_request: s.openMapping({
+    outcome: outcomeShape(),
+    code: s.orNull(s.text()),
+    why: s.orNull(s.text()),
+    until: s.orNull(s.text()),
+    fault_outcomes: s.list(outcomeShape()),
+  }),
+});
+const runningKeysShape = s.list(runningKeyShape);
+type RunningKey = s.ValueOf<typeof runningKeyShape>;
+
+const detailsShape = tolerantJsonShape(explainedRequestShape);
+/** A request with its details. */
+type DetailsInJson = InJson<s.ValueOf<typeof explainedRequestShape>>;
+
+const requestsShape = tolerantJsonShape(s.list(requestShape));
+/** A request of the journal. */
+type RequestInJson = InJson<s.ValueOf<typeof requestShape>>;
 
 /** The keys of a running sandbox, each with what its next request gets. */
 interface RunningKeys {
@@ -71,10 +89,16 @@ export class ControlClient {
   /** A request with its details, by its id; `last` is the latest one without a 2xx. Throws `not_found` if the journal does not have it. */
   async request(id: string): Promise<DetailsInJson> {
     // The list comes first: a server without a control plane fails here, so that a 404 below means an unknown request.
-    const requests = await this.#requests();
+    const requests = await this.#get({
+      path: "/requests",
+      purpose: "get the requests of",
+      noun: "requests",
+      read: (data) => readAs(requestsShape, data) as readonly RequestInJson[] | undefined, // the shape is of this type
+    });
     let wanted = id;
     if (id === "last") {
-      const last = requests.findLast(isClientRejection);
+      const isRejection = (status: number) => status < 200 || status > 299;
+      const last = requests.findLast(({ status, source }) => source === "client" && isRejection(status));
       if (last === undefined) {
         const message = `${this.url} has rejected no request. Its journal has ${requests.length}.`;
         throw new SandboxError("not_found", message);
@@ -89,18 +113,9 @@ export class ControlClient {
       const message = `The journal of ${this.url} has no request ${quote(id)}. It keeps the last 1,000 since the start or the last reset; list them with GET ${controlPath}/requests, or use "last" for the latest rejection.`;
       throw new SandboxError("not_found", message);
     }
-    const details = readJournaledRequest(body.data);
+    const details = readAs(detailsShape, body.data) as DetailsInJson | undefined; // the shape is of this type
     if (details === undefined) throw call.errorBecause(unexpectedReply(status, "a request"));
     return details;
-  }
-
-  #requests(): Promise<readonly RequestInJson[]> {
-    return this.#get({
-      path: "/requests",
-      purpose: "get the requests of",
-      noun: "requests",
-      read: readRequests,
-    });
   }
 
   /** Every key, with what its next request gets: a caller looks for one without sending it. */
@@ -176,12 +191,6 @@ export class ControlClient {
     if (value === undefined) throw call.errorBecause(unexpectedReply(status, noun));
     return value;
   }
-}
-
-/** Whether a request of a client ended without a 2xx. */
-function isClientRejection({ status, source }: RequestInJson): boolean {
-  const isSuccess = status >= 200 && status <= 299;
-  return source === "client" && !isSuccess;
 }
 
 /** Why a call failed whose response is not what it asked for. */

@@ -1,7 +1,10 @@
 import { controlPath } from "../../rules/known-paths.js";
+import { oneSafeLine } from "../../rules/terminal-text.js";
+import { findMismatches } from "../../schema/check.js";
+import { isTooDeep, tryParseJson } from "../../schema/json-text.js";
+import * as s from "../../schema/shape.js";
 import { isLoopbackHost } from "../host-names.js";
 import { nodePlatform } from "../platform.js";
-import { healthShape, jsonObjectIn, printableText, readAs } from "./control-replies.js";
 import { isNoResponse, type NoResponse, type RawResponse, type SendOptions, sendOnce } from "./send-once.js";
 
 /** A sandbox that runs, of this or another version. */
@@ -34,16 +37,11 @@ export async function findListener(authority: string, timeout = longestSearch): 
   return isOfHttp ? plain : secure;
 }
 
-/** How to ask whether a sandbox is there. */
-interface AskOptions {
-  /** Milliseconds. */
-  readonly timeout: number;
-  /** A certificate authority (PEM) to trust besides those that Node trusts. */
-  readonly ca?: string | undefined;
-}
-
 /** Asks for the health of a sandbox, which any version has. */
-export async function listenerAt(url: string, options: AskOptions): Promise<PortListener> {
+export async function listenerAt(
+  url: string,
+  options: Pick<SendOptions, "timeout" | "ca">,
+): Promise<PortListener> {
   const response = await sendToSandbox(new URL(`${url}${controlPath}/health`), {
     ...options,
     maxBody: 64 * 1024,
@@ -67,4 +65,35 @@ export function maybeSandbox({ kind }: PortListener): boolean {
 export function sendToSandbox(url: URL, options: SendOptions): Promise<RawResponse | NoResponse> {
   const anyCertificate = options.ca === undefined && isLoopbackHost(url.host);
   return sendOnce(url, { ...options, anyCertificate });
+}
+
+// What a control plane replies. Any program may listen at its address, so that nothing without its shape is read.
+
+const versionText = s.text({ max: 40, pattern: /^\d+\.\d+\.\d+[\w.+-]*$/ });
+export const timeText = s.text({ max: 40, pattern: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/ });
+
+/** The health of a sandbox; one that requires a control token hides everything but its version. */
+export const healthShape = s.openMapping({
+  status: s.choice(["ok"]),
+  version: versionText,
+  scenario: s.optional(s.text()),
+  started_at: s.optional(timeText),
+  now: s.optional(timeText),
+});
+
+/** A value of another program; `undefined` if it does not have the shape. */
+export function readAs<Of extends s.Shape>(shape: Of, value: unknown): s.ValueOf<Of> | undefined {
+  return findMismatches(shape, value).length === 0 ? (value as s.ValueOf<Of>) : undefined;
+}
+
+/** The JSON object in a body; an empty one if the body is anything else. */
+export function jsonObjectIn(body: Uint8Array): object {
+  const json = tryParseJson(new TextDecoder().decode(body));
+  const isReadable = typeof json === "object" && json !== null && !isTooDeep(json);
+  return isReadable ? json : {};
+}
+
+/** A text of another program, as the terminal may show it. */
+export function printableText(text: string): string {
+  return oneSafeLine(text.slice(0, 500));
 }

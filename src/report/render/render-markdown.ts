@@ -18,6 +18,7 @@ export function renderMarkdown(layout: ReportLayout): string {
 
 function markdownTable(section: Section): string[] {
   const { columns, rows, command } = section;
+  const markdownRow = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   const lines = [markdownRow(columns), `|${"---|".repeat(columns.length)}`];
 
   for (const row of rows) {
@@ -31,10 +32,6 @@ function markdownTable(section: Section): string[] {
     lines.push(`${markdownText(command.purpose)} ${markdownCommand(command.line)}`, "");
   }
   return lines;
-}
-
-function markdownRow(cells: readonly string[]): string {
-  return `| ${cells.join(" | ")} |`;
 }
 
 /** A command between ticks: one more than the most in a row inside of it. */

@@ -1,9 +1,8 @@
 import { type AdviceId, adviceIds } from "../../rules/advice.js";
 import type { FaultOutcomeId } from "../../rules/fault-effects.js";
-import type { PresentedKind } from "../../rules/key-text.js";
+import type { PresentedKind } from "../../rules/keys/key-text.js";
 import { faultOutcomeIds, type OutcomeId, outcomeShape } from "../../rules/outcomes.js";
-import { requestSources } from "../../rules/request.js";
-import type { RequestTraits } from "../../rules/request-traits.js";
+import { type RequestTraits, requestSources } from "../../rules/request.js";
 import { isoTime } from "../../rules/time.js";
 import * as s from "../../schema/shape.js";
 import type { ApiResponse, Delivery } from "../call.js";

@@ -1,6 +1,6 @@
 import type { Assumptions } from "../../rules/assumptions.js";
 import { maximumActiveKeys } from "../../rules/key-state.js";
-import { environments } from "../../rules/key-text.js";
+import { environments } from "../../rules/keys/key-text.js";
 import { throwIfProblems, validationError } from "../../rules/validation.js";
 import { faultProblems } from "../../scenario/checks/fault-rules.js";
 import { successesOf } from "../../scenario/checks/rule-input.js";

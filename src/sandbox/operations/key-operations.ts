@@ -1,6 +1,6 @@
 import type { Assumptions } from "../../rules/assumptions.js";
 import { SandboxError } from "../../rules/errors.js";
-import type { KeyRecord } from "../../rules/key-record.js";
+import type { KeyRecord } from "../../rules/key-state.js";
 import {
   countsAsActive,
   defaultOverlap,
@@ -9,7 +9,7 @@ import {
   maximumActiveKeys,
   maximumOverlap,
 } from "../../rules/key-state.js";
-import { type Environment, makeSecret } from "../../rules/key-text.js";
+import { type Environment, makeSecret } from "../../rules/keys/key-text.js";
 import { type Organization, readAccess } from "../../rules/organization.js";
 import { isInstant, type Overlap, parseDuration, scenarioDuration } from "../../rules/time.js";
 import { throwIfProblems } from "../../rules/validation.js";

@@ -1,8 +1,6 @@
 import { faultKindsOf, faultKindTable } from "../../rules/fault-effects.js";
-import type { KeyRecord } from "../../rules/key-record.js";
-import { type KeyStateName, keyStateTable } from "../../rules/key-state.js";
-import { isSuccess, type OutcomeId } from "../../rules/outcomes.js";
-import { successBeforeReplacement } from "../../rules/success-of-key.js";
+import { type KeyRecord, type KeyStateName, keyStateTable } from "../../rules/key-state.js";
+import { isSuccess, type OutcomeId, successBeforeReplacement } from "../../rules/outcomes.js";
 import { parseTime } from "../../rules/time.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import { quote } from "../../schema/words.js";
@@ -196,7 +194,7 @@ export function whyNoBodyBreaks(
   const kinds = faultKindsOf(then);
   const [first] = kinds;
   if (first === undefined || outcome === undefined) return undefined;
-  const onlyBreaksBodies = kinds.every((kind) => kind === "truncate" || kind === "malformed");
+  const onlyBreaksBodies = kinds.every((kind) => faultKindTable[kind].breaksBody);
   if (!onlyBreaksBodies) return undefined;
 
   // Each error has a body, and `/me` has one. Only a success of an endpoint of the scenario may have none.

@@ -1,5 +1,9 @@
-import type { KeySettings } from "../../rules/key-record.js";
-import { countsAsActive, maximumActiveKeys, maximumOverlap } from "../../rules/key-state.js";
+import {
+  countsAsActive,
+  type KeySettings,
+  maximumActiveKeys,
+  maximumOverlap,
+} from "../../rules/key-state.js";
 import { canonicalJson } from "../../schema/json-text.js";
 import { listed, quote } from "../../schema/words.js";
 import { compareTimes, readTimeOrDuration, type TimeOrDuration } from "../format/times.js";

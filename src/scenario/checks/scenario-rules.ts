@@ -1,5 +1,5 @@
 import { lastClockInstant } from "../../rules/key-state.js";
-import { parseApiKey, prefixOf } from "../../rules/key-text.js";
+import { parseApiKey, prefixOf } from "../../rules/keys/key-text.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import { quote } from "../../schema/words.js";
 import { isReserved, scenarioLimits } from "../format/fields.js";

@@ -1,4 +1,4 @@
-import { redactPlainKeys } from "../../rules/redact.js";
+import { redactPlainKeys } from "../../rules/keys/redact.js";
 import * as s from "../../schema/shape.js";
 import { unicodePattern } from "../../schema/words.js";
 

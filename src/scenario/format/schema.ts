@@ -1,6 +1,6 @@
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
 import { keyStates, maximumActiveKeys } from "../../rules/key-state.js";
-import { environments } from "../../rules/key-text.js";
+import { environments } from "../../rules/keys/key-text.js";
 import { organizationChange, organizationViewFields } from "../../rules/organization.js";
 import * as s from "../../schema/shape.js";
 import { endpointsSchema } from "./endpoint-shapes.js";

@@ -1,12 +1,11 @@
 import { type Assumptions, assumptionTable, type Profile, profiles } from "../../rules/assumptions.js";
 import { actionErrorCodes } from "../../rules/errors.js";
-import { type FailureStatus, failures } from "../../rules/failures.js";
-import { faultKinds, faultKindTable } from "../../rules/fault-effects.js";
-import { environments } from "../../rules/key-text.js";
+import { type FailureStatus, failures, faultKinds, faultKindTable } from "../../rules/fault-effects.js";
+import { environments } from "../../rules/keys/key-text.js";
+import { redact } from "../../rules/keys/redact.js";
 import { mePath } from "../../rules/known-paths.js";
 import { organizationChange } from "../../rules/organization.js";
 import { apiOutcomeShape, outcomeShape } from "../../rules/outcomes.js";
-import { redact } from "../../rules/redact.js";
 import * as s from "../../schema/shape.js";
 import { type ActionName, actionNames, stepKinds } from "../actions.js";
 import type { Scenario } from "../scenario.generated.js";

@@ -1,5 +1,12 @@
-import { day, hour, type Overlap, parseDuration, parseTime, timePattern } from "../../rules/time.js";
-import { timeHint } from "../../rules/time-hint.js";
+import {
+  day,
+  hour,
+  type Overlap,
+  parseDuration,
+  parseTime,
+  timeHint,
+  timePattern,
+} from "../../rules/time.js";
 import * as s from "../../schema/shape.js";
 
 // Times and durations.

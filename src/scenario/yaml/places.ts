@@ -1,6 +1,5 @@
 import { type Document, isNode, type Node, visit } from "yaml";
-import { safeOutput } from "../../rules/terminal-text.js";
-import { charactersOf, textWidth } from "../../rules/text-width.js";
+import { charactersOf, safeOutput, textWidth } from "../../rules/terminal-text.js";
 import { nearest } from "../../schema/words.js";
 import {
   type FieldProblem,

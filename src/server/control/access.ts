@@ -1,12 +1,11 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Request, RequestHandler } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import { hostName, isLoopbackHost } from "../../node/host-names.js";
 import { SandboxError } from "../../rules/errors.js";
 import { controlPath } from "../../rules/known-paths.js";
 import { requireAdministrator } from "../../sandbox/operations/change.js";
-import { localsOf } from "./call-locals.js";
 import { HttpError } from "./control-errors.js";
-import type { ControlServer } from "./control-server.js";
+import type { ControlServer } from "./route.js";
 
 // Who may call the control plane: no page of another origin, only who has the token, and only an administrator makes changes.
 
@@ -37,27 +36,17 @@ export function keepForeignOut({ isLocal, allowedHosts }: ControlServer): Reques
 
     // A proxy may replace the Host, so that the allowed names are origins, too.
     const ownNames = [host.toLowerCase(), ...allowedHosts];
-    const isForeign = origin !== undefined && !isOriginOf(ownNames, origin);
-    if (isForeign || (isCrossSite(request) && !opensPage(request))) {
+    const [, hostOfOrigin] = /^https?:\/\/(.*)$/.exec(origin ?? "") ?? [];
+    const isOwn = hostOfOrigin !== undefined && ownNames.includes(hostOfOrigin);
+    const isForeign = origin !== undefined && !isOwn;
+    const site = request.headers["sec-fetch-site"];
+    const isCrossSite = site === "cross-site" || site === "same-site";
+    if (isForeign || (isCrossSite && !opensPage(request))) {
       const message = "The control plane does not respond to pages of other origins.";
       throw new HttpError("foreign_origin", message);
     }
     next();
   };
-}
-
-/** Whether an origin has one of the names, with any scheme of HTTP. */
-function isOriginOf(names: readonly string[], origin: string): boolean {
-  for (const name of names) {
-    if (origin === `http://${name}` || origin === `https://${name}`) return true;
-  }
-  return false;
-}
-
-/** Whether a browser says that a page of another origin makes the call. */
-function isCrossSite({ headers }: Request): boolean {
-  const site = headers["sec-fetch-site"];
-  return site === "cross-site" || site === "same-site";
 }
 
 /** Whether a link opens a page. A page shows state only with its own calls. */
@@ -92,13 +81,9 @@ export function admitCallers(server: ControlServer): RequestHandler {
 function hasToken({ controlToken }: ControlServer, { headers }: Request): boolean {
   if (controlToken === undefined) return true;
   const [, sent = ""] = /^Bearer (.+)$/i.exec(headers.authorization ?? "") ?? [];
-  return isSameToken(sent, controlToken);
-}
-
-// Hashes have the same length, so that the comparison takes the same time for every wrong text.
-function isSameToken(sent: string, right: string): boolean {
+  // Hashes have the same length, so that the comparison takes the same time for every wrong text.
   const digest = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(sent), digest(right));
+  return timingSafeEqual(digest(sent), digest(controlToken));
 }
 
 /** Rejects an actor that does not exist, and a member with a writing method (R33): the routes need not ask again. */
@@ -113,3 +98,15 @@ export const requireActor: RequestHandler = (request, _response, next) => {
   if (!hasReadingMethod(request)) requireAdministrator({ actor });
   next();
 };
+
+/** What the handlers of one call tell each other, in the `locals` of its response. */
+interface CallLocals {
+  /** Whether the caller has the token, or needs none. */
+  isAdmitted?: boolean;
+  /** The code of the error that the call got. */
+  errorCode?: string | undefined;
+}
+
+export function localsOf(response: Response): CallLocals {
+  return response.locals;
+}

@@ -1,3 +1,4 @@
+import { extname } from "node:path";
 import express, {
   type Express,
   type NextFunction,
@@ -6,22 +7,17 @@ import express, {
   type Response,
 } from "express";
 import { SandboxError } from "../../rules/errors.js";
+import { redactPath } from "../../rules/keys/redact.js";
 import { controlPath } from "../../rules/known-paths.js";
-import { redactPath } from "../../rules/redact-path.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import { listed } from "../../schema/words.js";
 import type { ControlHandler } from "../sockets/http-server.js";
-import { admitCallers, hasReadingMethod, keepForeignOut, requireActor } from "./access.js";
-import { localsOf } from "./call-locals.js";
+import { admitCallers, hasReadingMethod, keepForeignOut, localsOf, requireActor } from "./access.js";
 import { sendControlError } from "./control-errors.js";
-import type { ControlServer } from "./control-server.js";
-import { redirectToDocs } from "./page.js";
-import { serveAssets } from "./page-files.js";
+import { redirectToDocs, serveAssets, setPageHeaders, toGzip } from "./page.js";
 import { readControlCall, requireReadableType } from "./read-call.js";
-import type { Route } from "./route.js";
-import type { RouteResult } from "./route-result.js";
+import type { ControlServer, Route, RouteResult } from "./route.js";
 import { routes } from "./routes/routes.js";
-import { sendResult } from "./send-result.js";
 
 /** Headers of each response of the control plane: its page shows state, which others must not frame, and caches must not keep. */
 const controlHeaders = {
@@ -140,4 +136,55 @@ function saveChange(result: RouteResult, stateFile: ControlServer["stateFile"]):
     const { code, message } = error as SandboxError;
     throw new SandboxError(code, message, result.kind === "json" ? { ...result.json } : {});
   }
+}
+
+/** Bodies with fewer bytes fit into one packet uncompressed. */
+const fewestBytes = 1400;
+
+/** Sends the response of a route. */
+export async function sendResult(result: RouteResult, request: Request, response: Response): Promise<void> {
+  const { kind } = result;
+  switch (kind) {
+    case "json":
+      response.status(result.status).type("json");
+      await sendCompressed(request, response, JSON.stringify(result.json));
+      return;
+    case "text":
+      response.type(result.type);
+      await sendCompressed(request, response, result.text);
+      return;
+    case "page":
+      response.status(result.status);
+      setPageHeaders(response, result.type);
+      await sendCompressed(request, response, result.text);
+      return;
+    case "picture":
+      setPageHeaders(response, extname(result.file));
+      response.send(result.content);
+      return;
+    case "redirect":
+      response.redirect(308, result.to);
+      return;
+    case "nothing":
+      response.status(204).end();
+      return;
+    default:
+      kind satisfies never;
+  }
+}
+
+/**
+ * Sends a body whose type is set, compressed if it is long and the client accepts that. Only of a GET or HEAD, which have no
+ * secrets: the length of a compressed body can tell about a secret in it.
+ */
+async function sendCompressed(request: Request, response: Response, text: string): Promise<void> {
+  const body = Buffer.from(text);
+  const hasNoSecret = request.method === "GET" || request.method === "HEAD";
+  const isWorthIt = hasNoSecret && body.length >= fewestBytes;
+  if (!isWorthIt || !request.acceptsEncodings("gzip")) {
+    response.send(body);
+    return;
+  }
+  // Also for a HEAD, which has the length of the GET.
+  response.set("Content-Encoding", "gzip").send(await toGzip(body));
 }

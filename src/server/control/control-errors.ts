@@ -2,8 +2,7 @@ import type { Response } from "express";
 import { errorBody } from "../../api/http-messages.js";
 import { fileFailure, isMachineLimit } from "../../node/files/write-file.js";
 import { SandboxError } from "../../rules/errors.js";
-import { mapTexts } from "../../rules/map-texts.js";
-import { redact } from "../../rules/redact.js";
+import { mapTexts, redact } from "../../rules/keys/redact.js";
 import { ScenarioError, type ScenarioProblem } from "../../scenario/problems.js";
 import { serverErrors } from "../sockets/send-error.js";
 
@@ -61,13 +60,11 @@ export const codeOverHttp: Readonly<Record<string, string>> = {
   scenario_invalid: "validation_failed",
 };
 
-type ErrorDetails = SandboxError["details"];
-
 /** An error as a response has it. */
-type ShownError = Pick<HttpError, "status" | "message"> & {
+interface ShownError extends Pick<HttpError, "status" | "message"> {
   readonly code: string;
-  readonly details?: ErrorDetails | undefined;
-};
+  readonly details?: SandboxError["details"] | undefined;
+}
 
 /** Sends an error. Returns its code; `undefined` if a response is already on its way, which then ends. */
 export function sendControlError(
@@ -93,14 +90,23 @@ function toShownError(error: unknown, onDefect: (error: unknown) => void): Shown
   if (error instanceof SandboxError) {
     const status = statusOfCode[error.code];
     const code = codeOverHttp[error.code] ?? error.code;
-    if (status !== undefined) return { status, code, message: error.message, details: detailsOf(error) };
+    if (status !== undefined) {
+      let details: ShownError["details"] = error.details;
+      // A problem may quote a key of the scenario (R46).
+      if (error instanceof ScenarioError) {
+        details = mapTexts({ fields: problemsByField(error.problems) }, redact);
+      } else if (Object.keys(details).length === 0) {
+        details = undefined;
+      }
+      return { status, code, message: error.message, details };
+    }
   }
 
-  // Express rejects it.
-  if (isUnreadableCall(error)) {
-    const { status } = error;
-    const code = status === 415 ? "unsupported_media_type" : "bad_request";
-    return { status, code, message: unreadableMessage(error) };
+  // Express rejects a call that it cannot read.
+  const unreadable = error as UnreadableCall;
+  if (unreadable.status >= 400 && unreadable.status < 500) {
+    const code = unreadable.status === 415 ? "unsupported_media_type" : "bad_request";
+    return { status: unreadable.status, code, message: unreadableMessage(unreadable) };
   }
 
   onDefect(error);
@@ -111,27 +117,12 @@ function toShownError(error: unknown, onDefect: (error: unknown) => void): Shown
   return { status: 500, code: "internal_error", message: serverErrors.internal_error };
 }
 
-/** What a response has of an error besides its message; `undefined` for nothing. */
-function detailsOf(error: SandboxError): ErrorDetails | undefined {
-  if (error instanceof ScenarioError) {
-    // A problem may quote a key of the scenario (R46).
-    return mapTexts({ fields: problemsByField(error.problems) }, redact);
-  }
-  return Object.keys(error.details).length > 0 ? error.details : undefined;
-}
-
 /** The error of Express for a call that it cannot read. */
 interface UnreadableCall {
   readonly status: number;
   readonly type?: string;
   /** The most bytes of a body. */
   readonly limit?: number;
-}
-
-/** Whether Express throws an error for what a client sent. */
-function isUnreadableCall(error: unknown): error is UnreadableCall {
-  const { status = 500 } = error as Partial<UnreadableCall>;
-  return status >= 400 && status < 500;
 }
 
 function unreadableMessage({ type, limit = 0 }: UnreadableCall): string {
@@ -150,17 +141,11 @@ export function problemsByField(problems: readonly ScenarioProblem[]): Record<st
   const fields = new Map<string, string>();
   for (const problem of problems) {
     const field = problem.field || "scenario";
-    const text = placedMessage(problem);
+    const { line, column, message, hint } = problem;
+    let text = line === undefined ? message : `line ${line}, column ${column}: ${message}`;
+    if (hint !== undefined) text += `: ${hint}`;
     const earlier = fields.get(field);
     fields.set(field, earlier === undefined ? text : `${earlier}; ${text}`);
   }
   return Object.fromEntries(fields);
-}
-
-/** A problem as a text with its place and its hint. */
-function placedMessage({ line, column, message, hint }: ScenarioProblem): string {
-  let text = message;
-  if (line !== undefined) text = `line ${line}, column ${column}: ${text}`;
-  if (hint !== undefined) text += `: ${hint}`;
-  return text;
 }

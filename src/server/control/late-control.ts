@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { ControlHandler } from "../sockets/http-server.js";
 import { pausedUntil } from "../sockets/pipelined-requests.js";
 import { sendServerError } from "../sockets/send-error.js";
-import type { ControlServer } from "./control-server.js";
+import type { ControlServer } from "./route.js";
 
 /** The control plane. Its first call loads it: Express takes longer to load than everything else, and most runs do not need it. */
 export class LateControl {

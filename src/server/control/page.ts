@@ -1,9 +1,13 @@
-import type { RequestHandler } from "express";
+import { extname } from "node:path";
+import { promisify } from "node:util";
+import { brotliDecompress, gzip } from "node:zlib";
+import type { Request, RequestHandler, Response } from "express";
+import { isMachineLimit } from "../../node/files/write-file.js";
 import { packageFile } from "../../node/package-files.js";
+import { SandboxError } from "../../rules/errors.js";
+import { redactPath } from "../../rules/keys/redact.js";
 import { controlPath } from "../../rules/known-paths.js";
-import { contentOrNotFound, readDocs, unknownFile } from "./page-files.js";
-import type { Route } from "./route.js";
-import { controlRoute } from "./route-rows.js";
+import { controlRoute, type Route } from "./route.js";
 
 // The pages for browsers: the dashboard, and the documentation.
 
@@ -65,3 +69,94 @@ export const redirectToDocs: RequestHandler = (request, response, next) => {
   const [address, target] = redirect;
   response.redirect(308, path.replace(address, target));
 };
+
+const assetPattern = new RegExp(`^${controlPath}/assets/(\\w[\\w-]*(?:\\.[\\w-]+)+)$`);
+
+export const toGzip = promisify(gzip);
+const fromBrotli = promisify(brotliDecompress);
+
+// The content security policy of pages. Allows only files and requests of the same server, and no framing.
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** Sets the headers of what a browser shows. `extension`: that of its file, such as `html`. */
+export function setPageHeaders(response: Response, extension: string): void {
+  response.set("Content-Security-Policy", policy).set("Referrer-Policy", "no-referrer");
+  response.type(extension).vary("Accept-Encoding");
+}
+
+/** Serves the files that the dashboard loads. */
+export const serveAssets: RequestHandler = (request, response, next) => {
+  const [, file] = assetPattern.exec(request.path) ?? [];
+  const isRead = request.method === "GET" || request.method === "HEAD";
+  if (file === undefined || !isRead) next();
+  else sendAsset(request, response, file).catch(next);
+};
+
+/** Sends a file of the dashboard as the build has compressed it, if the browser accepts that. */
+async function sendAsset(request: Request, response: Response, file: string): Promise<void> {
+  // Browsers accept Brotli only on this machine or with TLS.
+  const encodings = ["br", "gzip"] as const;
+  const encoding = encodings.find((accepted) => request.acceptsEncodings(accepted)) ?? "identity";
+  const reading = sharedContent(`${encoding} ${file}`, () => readAsset(file, encoding));
+  const content = await contentOrNotFound(file, reading);
+  if (encoding !== "identity") response.set("Content-Encoding", encoding);
+  setPageHeaders(response, extname(file));
+  // Other content has another name.
+  response.set("Cache-Control", "max-age=31536000, immutable").send(content);
+}
+
+/** Reads a file of the dashboard in an encoding. The build has compressed it with Brotli. */
+async function readAsset(file: string, encoding: "br" | "gzip" | "identity"): Promise<Buffer> {
+  const packed = await packageFile(`dist/dashboard/assets/${file}.br`);
+  if (encoding === "br") return packed;
+  const plain = await fromBrotli(packed);
+  return encoding === "gzip" ? toGzip(plain) : plain;
+}
+
+/** The pages of the documentation by name, with their style sheet. The build has made them. */
+function readDocs(): Promise<ReadonlyMap<string, string>> {
+  return sharedContent("docs", async () => {
+    const packed = await packageFile("dist/docs.json.br");
+    const json = String(await fromBrotli(packed));
+    return new Map<string, string>(Object.entries(JSON.parse(json)));
+  });
+}
+
+/** What is made of files, by name: many requests share one copy. Not `cachedByName`, which would keep a failure. */
+const contents = new Map<string, Promise<unknown>>();
+
+/** Makes a content, or returns the one that is made already. */
+function sharedContent<Content>(name: string, make: () => Promise<Content>): Promise<Content> {
+  const earlier = contents.get(name) as Promise<Content> | undefined; // each name has one type
+  if (earlier !== undefined) return earlier;
+
+  const content = make();
+  contents.set(name, content);
+  // An unknown file must not use memory, and one that could not be read is tried again.
+  content.catch(() => contents.delete(name));
+  return content;
+}
+
+/** The content of a file. One that cannot be read is unknown, unless the machine is to blame. */
+async function contentOrNotFound(file: string, reading: Promise<Buffer>): Promise<Buffer> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (isMachineLimit(error)) throw error;
+    throw unknownFile(file);
+  }
+}
+
+/** The error of a page or a file that does not exist. */
+function unknownFile(file: string): SandboxError {
+  return new SandboxError("not_found", `Unknown page or file ${redactPath(file)}.`);
+}

@@ -29,63 +29,39 @@ export function requireReadableType(route: Route): RequestHandler {
 
 /** How a route reads the body of a call, by its Content-Type: a JSON body may also be a string of YAML. */
 function bodyKind(route: Route, request: Request): "json" | "yaml" | "unreadable" {
-  const type = contentTypeOf(request);
+  const contentType = request.get("content-type") ?? "";
+  const [written = ""] = contentType.split(";", 1);
+  const type = written.trim().toLowerCase();
   // No page can send a DELETE without a preflight request.
-  const needsNoType = request.method === "DELETE" && !announcesBody(request);
-  if (type === "" && needsNoType) return "json";
+  const announcesBody =
+    request.get("transfer-encoding") !== undefined || Number(request.get("content-length") ?? 0) !== 0;
+  if (type === "" && request.method === "DELETE" && !announcesBody) return "json";
 
-  if (!isInUtf8(request)) return "unreadable";
+  // `application/json; charset=utf-8`
+  const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^";]*)/i.exec(contentType) ?? [];
+  if (charset.trim().toLowerCase() !== "utf-8") return "unreadable";
   if (type === "application/json") return "json";
   const isYaml = route.runYaml !== undefined && yamlTypes.includes(type);
   return isYaml ? "yaml" : "unreadable";
 }
 
-function announcesBody(request: Request): boolean {
-  if (request.get("transfer-encoding") !== undefined) return true;
-  return Number(request.get("content-length") ?? 0) !== 0;
-}
-
-/** The media type of a body, without its parameters; empty if there is none. */
-function contentTypeOf(request: Request): string {
-  const [type = ""] = (request.get("content-type") ?? "").split(";", 1);
-  return type.trim().toLowerCase();
-}
-
-/** Whether the charset of a Content-Type is UTF-8, as in `application/json; charset=utf-8`. Default: it is. */
-function isInUtf8(request: Request): boolean {
-  const type = request.get("content-type") ?? "";
-  const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^";]*)/i.exec(type) ?? [];
-  return charset.trim().toLowerCase() === "utf-8";
-}
-
-/** What was sent in a call, and the function of its route that takes it. */
-interface ReadCall {
-  readonly run: Route["run"];
-  readonly body: unknown;
-  readonly query: Readonly<Record<string, unknown>>;
-}
-
-/** Reads what was sent in a call, and checks it by the shapes of the route. A scenario in YAML is only parsed: its check is a part of its start. */
-export function readControlCall(route: Route, request: Request): ReadCall {
+/** Reads what was sent in a call, with the function of its route that takes it, and checks it by the shapes of the route. A scenario in YAML is only parsed: its check is a part of its start. */
+export function readControlCall(
+  route: Route,
+  request: Request,
+): { readonly run: Route["run"]; readonly body: unknown; readonly query: Readonly<Record<string, unknown>> } {
   const query = checkedQuery(route, request);
-  if (bodyKind(route, request) !== "yaml") {
-    return { run: route.run, body: checkedBody(route, request), query };
-  }
-  const scenario = readSentScenario(bodyText(request));
-  return { run: route.runYaml as Route["run"], body: scenario, query }; // a YAML body is for this function
-}
-
-/** The JSON body of a call, checked by the shape of its route. A missing body of a write is an empty object. */
-function checkedBody(route: Route, request: Request): unknown {
   // A GET has no body to look at.
-  if (route.method === "GET") return {};
-  const text = bodyText(request);
-  const callBody = text === "" ? {} : parseJson(text);
-  return checkInput(controlBodies[route.body ?? "nothing"], callBody, "read the body", jsonNotation);
-}
+  if (route.method === "GET") return { run: route.run, body: {}, query };
 
-function bodyText({ body }: Request): string {
-  return textOfBytes((body as Buffer | undefined) ?? new Uint8Array());
+  const text = textOfBytes((request.body as Buffer | undefined) ?? new Uint8Array());
+  if (bodyKind(route, request) === "yaml") {
+    return { run: route.runYaml as Route["run"], body: readSentScenario(text), query }; // a YAML body is for this function
+  }
+  // A missing body of a write is an empty object.
+  const sent = text === "" ? {} : parseJson(text);
+  const body = checkInput(controlBodies[route.body ?? "nothing"], sent, "read the body", jsonNotation);
+  return { run: route.run, body, query };
 }
 
 function parseJson(text: string): unknown {
@@ -106,16 +82,13 @@ function checkedQuery(route: Route, request: Request): Readonly<Record<string, u
   for (const [name, value] of Object.entries(request.query)) {
     const field = query.fields[name];
     const isText = field !== undefined && shapeOfField(field).kind === "text";
-    values.push([name, isText ? value : numberOrFlag(value)]);
+    // Anything but a number or a flag is unchanged: the shape of its field rejects it.
+    let read: unknown = value;
+    if (!isText && typeof value === "string") {
+      if (/^\d+$/.test(value)) read = Number(value);
+      else if (value === "true" || value === "false") read = value === "true";
+    }
+    values.push([name, read]);
   }
   return checkedCopy(query, Object.fromEntries(values), "read the query", jsonNotation);
-}
-
-/** The number or the flag in a parameter. Anything else is unchanged: the shape of its field rejects it. */
-function numberOrFlag(value: unknown): unknown {
-  if (typeof value !== "string") return value;
-  if (/^\d+$/.test(value)) return Number(value);
-  if (value === "true") return true;
-  if (value === "false") return false;
-  return value;
 }

@@ -1,17 +1,44 @@
 import type { Request, Response } from "express";
+import type { Logger } from "../../node/logger.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import type { ControlBodyName } from "../../scenario/format/inputs.js";
+import type { ControlBody, ControlBodyName } from "../../scenario/format/inputs.js";
+import type { NamedScenario } from "../../scenario/scenario-source.js";
 import type { WrittenScenario } from "../../scenario/written-scenario.js";
-import type { MappingKind, Shape } from "../../schema/shape.js";
-import type { ControlServer } from "./control-server.js";
-import type { RouteResult } from "./route-result.js";
+import type { MappingKind, Shape, ValueOf } from "../../schema/shape.js";
+import { membersToSnakeCase } from "../../schema/spelling.js";
+import type { StateFile } from "../state-file.js";
 
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+/** What the control plane knows of the server that it belongs to, and of the program around that. */
+export interface ControlServer {
+  readonly sandbox: SandboxState;
+  readonly startedAt: number;
+  /** Tells this start of the server from others. */
+  readonly startId: number;
 
-export type QueryShape = MappingKind & Shape<Readonly<Record<string, unknown>>>;
+  /** Whether only this machine reaches the server. */
+  readonly isLocal: boolean;
+  /** The server's names besides this machine's own, in lower case, some with a port. */
+  readonly allowedHosts: readonly string[];
+  /** The bearer token that calls require; `undefined` for none. */
+  readonly controlToken: string | undefined;
+  /** Aborted when the server is about to stop. */
+  readonly stopping: AbortSignal;
+
+  // As in `ServeOptions`.
+  readonly startedScenario: () => NamedScenario;
+  readonly stateFile: StateFile | undefined;
+  readonly stop: () => void;
+  readonly beforeControlCall: () => void;
+  readonly onControlCall: Logger["controlCall"];
+  readonly onDefect: (error: unknown) => void;
+}
+
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+type QueryShape = MappingKind & Shape<Readonly<Record<string, unknown>>>;
 
 /** What a route works on: the sandbox, and what a client sent, checked by the shapes of the route. */
-export interface RouteContext<Body = unknown, QueryValues = unknown, Params = unknown> {
+interface RouteContext<Body = unknown, QueryValues = unknown, Params = unknown> {
   readonly sandbox: SandboxState;
   /** The named parts of the path, decoded. */
   readonly params: Params;
@@ -21,7 +48,7 @@ export interface RouteContext<Body = unknown, QueryValues = unknown, Params = un
 }
 
 /** The HTTP call and the server that gets it, for routes that are about them. */
-export interface HttpCall {
+interface HttpCall {
   readonly server: ControlServer;
   readonly request: Request;
   readonly response: Response;
@@ -43,4 +70,92 @@ export interface Route {
   readonly runYaml:
     | ((context: RouteContext<WrittenScenario>, call: HttpCall) => RouteResult | Promise<RouteResult>)
     | undefined;
+}
+
+/** What a route responds with. Its errors are thrown, and `sendControlError` responds to them. */
+export type RouteResult =
+  | { readonly kind: "json"; readonly status: 200 | 201; readonly json: object }
+  /** `type`: the media type. */
+  | { readonly kind: "text"; readonly type: string; readonly text: string }
+  /** For browsers. A 404 is the page in place of one that does not exist. */
+  | {
+      readonly kind: "page";
+      readonly status: 200 | 404;
+      readonly type: "html" | "css";
+      readonly text: string;
+    }
+  | { readonly kind: "picture"; readonly file: string; readonly content: Buffer }
+  | { readonly kind: "redirect"; readonly to: string }
+  /** A 204. */
+  | { readonly kind: "nothing" };
+
+// A route is written as a call, such as `PATCH /organizations/{ref}`, and a row with the shapes of its body and its query. The types
+// of what its `run` gets follow from the two:
+//
+//     body: "key_creation"        body: the type of that shape
+//     query: s.mapping({ … })     query: the type of that shape
+//     /organizations/{ref}        params: { ref: string }
+//
+// `dataRoute` is for the usual response, which is `{ "data": … }`, and `controlRoute` for any other.
+
+/** The named parts of a path, each a text: `{ ref: string }` for `/keys/{ref}`. */
+type ParamsOf<Address extends string> = Address extends `${string}{${infer Name}}${infer Rest}`
+  ? Readonly<Record<Name, string>> & ParamsOf<Rest>
+  : unknown;
+
+/** A route as it is written. `Result`: what its functions return. */
+interface RouteRow<
+  Result,
+  BodyName extends ControlBodyName,
+  Queried extends QueryShape,
+  Address extends string,
+> {
+  readonly summary: string;
+  readonly body?: BodyName;
+  readonly query?: Queried;
+  /** Default: a GET does not, any other does. */
+  readonly changes?: false;
+  readonly run: (
+    context: RouteContext<ControlBody<BodyName>, ValueOf<Queried>, ParamsOf<Address>>,
+    call: HttpCall,
+  ) => Result;
+  /** Runs the route with a YAML body; left out if it accepts only JSON. */
+  readonly runYaml?: ((context: RouteContext<WrittenScenario>, call: HttpCall) => Result) | undefined;
+}
+
+/** Makes a route whose row returns its result. */
+export function controlRoute<
+  const Address extends `/${string}`,
+  BodyName extends ControlBodyName = "nothing",
+  Queried extends QueryShape = QueryShape,
+>(
+  call: `${Method} ${Address}`,
+  row: RouteRow<RouteResult | Promise<RouteResult>, BodyName, Queried, Address>,
+): Route {
+  const [method, path] = call.split(" ") as [Method, Address]; // a call is written so
+  const run = row.run as Route["run"]; // it gets only what was checked by the shapes of its row
+  const changes = row.changes ?? method !== "GET";
+  const { summary, body, query, runYaml } = row;
+  return { method, path, summary, body, query, changes, run, runYaml };
+}
+
+/** Makes a route whose row returns the data of its response. `status`: that of a response with something new. */
+export function dataRoute<
+  const Address extends `/${string}`,
+  BodyName extends ControlBodyName = "nothing",
+  Queried extends QueryShape = QueryShape,
+>(
+  call: `${Method} ${Address}`,
+  row: RouteRow<unknown, BodyName, Queried, Address> & { readonly status?: 201 },
+): Route {
+  const { status = 200, run, runYaml } = row;
+  // The members get their JSON names.
+  const dataOf = (data: unknown): RouteResult => {
+    return { kind: "json", status, json: { data: membersToSnakeCase(data) } };
+  };
+  return controlRoute<Address, BodyName, Queried>(call, {
+    ...row,
+    run: (context, httpCall) => dataOf(run(context, httpCall)),
+    runYaml: runYaml && ((context, httpCall) => dataOf(runYaml(context, httpCall))),
+  });
 }

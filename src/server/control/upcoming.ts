@@ -34,11 +34,8 @@ export function listUpcoming(sandbox: SandboxState): Upcoming[] {
   const now = sandbox.clock.now();
   const upcoming = clockEvents(sandbox, now).filter(({ at }) => at > now && at <= lastClockInstant);
   upcoming.sort((before, after) => before.at - after.at);
-  return upcoming.slice(0, maxListed).map(viewEvent);
-}
-
-function viewEvent({ at, ...event }: ClockEvent): Upcoming {
-  return { key: null, organization: null, step: null, ...event, at: isoTime(at) };
+  const nothing = { key: null, organization: null, step: null };
+  return upcoming.slice(0, maxListed).map(({ at, ...event }) => ({ ...nothing, ...event, at: isoTime(at) }));
 }
 
 /** Returns the next instant (epoch milliseconds) when time alone changes something; infinite for none. */

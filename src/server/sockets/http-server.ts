@@ -7,12 +7,11 @@ import { readApiRequest } from "../../rules/read-request.js";
 import type { Received } from "../../rules/request.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { addedHeaders, keepAliveTimeout } from "./added-headers.js";
 import { type AnyServer, endUnreadable, followConnections } from "./connections.js";
 import { PipelinedRequests } from "./pipelined-requests.js";
 import { sendServerError } from "./send-error.js";
 import { sendFaulty } from "./send-faulty.js";
-import { sendResponse } from "./send-response.js";
+import { addedHeaders, keepAliveTimeout, sendResponse } from "./send-response.js";
 import type { CertificatePair } from "./tls.js";
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
@@ -52,7 +51,12 @@ interface Responders {
 
 /** Makes a server, with the set of its open connections. It responds to nothing before `respondTo`. */
 export function createHttpServer(certificate?: CertificatePair) {
-  const server = makeServer(certificate);
+  let server: AnyServer;
+  if (certificate === undefined) server = http.createServer(serverOptions);
+  else {
+    const https = process.getBuiltinModule("node:https");
+    server = https.createServer({ ...serverOptions, ...tlsOptions, ...certificate });
+  }
   // Node would drop all headers after the first 1,000, among them a key or the second of two keys.
   server.maxHeadersCount = 0;
 
@@ -78,13 +82,6 @@ export function createHttpServer(certificate?: CertificatePair) {
   return { server, openConnections: followConnections(server) };
 }
 
-/** An HTTPS server with a certificate, an HTTP server without. */
-function makeServer(certificate: CertificatePair | undefined): AnyServer {
-  if (certificate === undefined) return http.createServer(serverOptions);
-  const https = process.getBuiltinModule("node:https");
-  return https.createServer({ ...serverOptions, ...tlsOptions, ...certificate });
-}
-
 /** Responds to the requests of a server from now on. None ends the process. */
 export function respondTo(server: AnyServer, responders: Responders): void {
   const pipelined = new PipelinedRequests();
@@ -107,6 +104,8 @@ function tryToRespond(responders: Responders, response: ServerResponse): void {
   }
 }
 
+const insideControl = `${controlPath}/`;
+
 /** Responds as the control plane under its path, and as the API everywhere else. */
 function respond(responders: Responders, response: ServerResponse): void {
   const { sandbox, handleControl, baseUrlFor } = responders;
@@ -120,13 +119,15 @@ function respond(responders: Responders, response: ServerResponse): void {
 
   const received = readRequest(request);
   const hasControl = handleControl !== undefined;
-  if (hasControl && isControlPath(received.path)) {
+  if (hasControl && (received.path === controlPath || received.path.startsWith(insideControl))) {
     handleControl(request, response);
     return;
   }
 
-  // People open the server's address: the response names the address of the dashboard.
-  if (hasControl && isFirstPage(received, request)) {
+  // A browser opens the printed base URL, as clients of the API do not request HTML: the response names the address of the dashboard.
+  const { path, method } = received;
+  const isFirstPage = path === "/" && method === "GET" && request.headers.accept?.includes("text/html");
+  if (hasControl && isFirstPage) {
     const dashboard = `${baseUrlFor(request) + controlPath}/`;
     sendExchange(responders, handle(sandbox, readApiRequest({ ...received, dashboard })), response);
     return;
@@ -160,44 +161,15 @@ function isNamed(header: string, name: string): boolean {
 }
 
 function readRequest({ method = "GET", url: target = "/", rawHeaders: headers }: IncomingMessage): Received {
-  const authority = authorityOf(target);
-  return { method, authority, path: pathOf(target, authority.length), query: queryOf(target), headers };
-}
+  const startOfQuery = target.indexOf("?");
+  const beforeQuery = startOfQuery === -1 ? target : target.slice(0, startOfQuery);
+  const query = startOfQuery === -1 ? "" : target.slice(startOfQuery);
+  if (beforeQuery.startsWith("/")) return { method, authority: "", path: beforeQuery, query, headers };
 
-/**
- * The scheme and the host in a request's target, which is nearly always a path and has none. Clients send
- * `GET http://host/path` to proxies; servers must also accept it (RFC 9112 §3.2.2).
- */
-function authorityOf(target: string): string {
-  if (target.startsWith("/")) return "";
-  const [authority = ""] = /^https?:\/\/[^/?]*/i.exec(target) ?? [];
-  return authority;
-}
-
-/** The path in a request's target; `start` is the end of its authority. */
-function pathOf(target: string, start: number): string {
-  const query = target.indexOf("?", start);
-  const end = query === -1 ? target.length : query;
-  if (start === 0) return target.slice(0, end);
-  return target.slice(start, end) || "/";
-}
-
-function queryOf(target: string): string {
-  const start = target.indexOf("?");
-  return start === -1 ? "" : target.slice(start);
-}
-
-const insideControl = `${controlPath}/`;
-
-function isControlPath(path: string): boolean {
-  return path === controlPath || path.startsWith(insideControl);
-}
-
-/** Whether a browser opens the printed base URL: clients of the API do not request HTML. */
-function isFirstPage({ path, method }: Received, { headers }: IncomingMessage): boolean {
-  if (path !== "/" || method !== "GET") return false;
-  const { accept = "" } = headers;
-  return accept.includes("text/html");
+  // Clients send `GET http://host/path` to proxies; servers must also accept it (RFC 9112 §3.2.2).
+  const [authority = ""] = /^https?:\/\/[^/]*/i.exec(beforeQuery) ?? [];
+  const path = beforeQuery.slice(authority.length);
+  return { method, authority, path: authority === "" ? path : path || "/", query, headers };
 }
 
 /** Sends a response of the API, with the fault of its delivery. */
@@ -210,15 +182,13 @@ function sendExchange({ sandbox, explain }: Responders, exchange: Exchange, resp
   }
 
   // The client should give up on a response that is broken off or held back: by that, it covers the fault.
-  if (delivery.isWhole) countIfAbandoned(exchange, sandbox, response);
+  if (delivery.isWhole) {
+    response.once("close", () => {
+      if (response.writableFinished) return;
+      // It has not seen the outcome, and so covers nothing.
+      sandbox.counters.countUnread(exchange.id);
+      exchange.isUnread = true;
+    });
+  }
   sendFaulty(delivery, { ...message, headers: [...message.headers, ...added.list] }, response);
-}
-
-/** Counts an exchange as unread if the client does not wait for its whole response: it has not seen the outcome, and so covers nothing. */
-function countIfAbandoned(exchange: Exchange, { counters }: SandboxState, response: ServerResponse): void {
-  response.once("close", () => {
-    if (response.writableFinished) return;
-    counters.countUnread(exchange.id);
-    exchange.isUnread = true;
-  });
 }

@@ -13,7 +13,12 @@ export function sendFaulty(delivery: Delivery, message: ApiResponse, response: S
       return;
     case "reset": {
       const schedule = scheduleUntilClosed(response);
-      schedule(delayMs, () => resetConnection(response));
+      schedule(delayMs, () => {
+        // So that the client sees a reset. Node cannot reset the socket under TLS; for a client, an abrupt end is the same.
+        const { socket } = response.req;
+        if ("encrypted" in socket) socket.destroy();
+        else socket.resetAndDestroy();
+      });
       return;
     }
     case "send": {
@@ -37,13 +42,6 @@ function scheduleUntilClosed(response: ServerResponse): Schedule {
     if (ms === 0) act();
     else timer = timers.setTimeout(act, ms);
   };
-}
-
-/** Ends a connection so that the client sees a reset. */
-function resetConnection({ req: { socket } }: ServerResponse): void {
-  // Node cannot reset the socket under TLS; for a client, an abrupt end is the same.
-  if ("encrypted" in socket) socket.destroy();
-  else socket.resetAndDestroy();
 }
 
 /** Sends the head, and the parts of the body with pauses before them. */

@@ -9,7 +9,7 @@ import { nodeCrypto, nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import { day } from "../../rules/time.js";
 import { quoteFile } from "../../schema/words.js";
-import { isWildcard } from "../listening-address.js";
+import { isWildcard } from "../addresses.js";
 
 /** The algorithm of the key and of the signature. */
 const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
@@ -114,7 +114,13 @@ async function makeCertificate(names: readonly string[]): Promise<CertificatePai
     new x509.BasicConstraintsExtension(false, undefined, true),
     new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
     new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-    new x509.SubjectAlternativeNameExtension(names.map(altName)),
+    new x509.SubjectAlternativeNameExtension(
+      names.map((name) => {
+        if (isIP(name) === 0) return { type: "dns", value: name } as const;
+        // Certificates have no zones of link-local addresses.
+        return { type: "ip", value: name.replace(/%.*$/, "") } as const;
+      }),
+    ),
     // Python 3.13 and later require both.
     await x509.SubjectKeyIdentifierExtension.create(keys.publicKey, false, webCrypto),
     await x509.AuthorityKeyIdentifierExtension.create(keys.publicKey, false, webCrypto),
@@ -135,11 +141,4 @@ async function makeCertificate(names: readonly string[]): Promise<CertificatePai
   );
   const key = nodeCrypto.KeyObject.from(keys.privateKey).export({ type: "pkcs8", format: "pem" });
   return { cert: certificate.toString("pem"), key: key as string };
-}
-
-/** A name or an address as the certificate's subject alternative name. */
-function altName(name: string) {
-  if (isIP(name) === 0) return { type: "dns", value: name } as const;
-  // Certificates have no zones of link-local addresses.
-  return { type: "ip", value: name.replace(/%.*$/, "") } as const;
 }

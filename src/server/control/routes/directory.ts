@@ -1,13 +1,13 @@
 import { keyStateAt } from "../../../rules/key-state.js";
-import { type Environment, fingerprintOf } from "../../../rules/key-text.js";
+import { type Environment, fingerprintOf } from "../../../rules/keys/key-text.js";
 import { activeKeysIn } from "../../../sandbox/operations/key-operations.js";
 import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { viewKey, viewOrganization } from "../../../sandbox/views.js";
 import * as s from "../../../schema/shape.js";
 import type { Route } from "../route.js";
-import { dataRoute } from "../route-rows.js";
-import { withNextRequest } from "./next-request.js";
+import { dataRoute } from "../route.js";
+import { withNextRequest } from "./shared.js";
 
 /** The limit of a call that sets none. */
 const defaultLimit = 200;
@@ -47,7 +47,8 @@ function directoryOf(sandbox: SandboxState, words: readonly string[], limit: num
   let left = 0;
   for (const section of matchingSections(sandbox, words, now)) {
     const { owner, keys } = section;
-    const size = sizeOf(section);
+    // An organization without keys takes as much of the limit as a key.
+    const size = Math.max(1, keys.length);
     const listedSize = Math.min(size, limit - listed);
     if (listedSize > 0) sections.push(viewSection(sandbox, owner, keys.slice(0, listedSize), now));
     listed += listedSize;
@@ -55,11 +56,6 @@ function directoryOf(sandbox: SandboxState, words: readonly string[], limit: num
     matching += keys.length;
   }
   return { sections, matching, total: sandbox.registry.keys.size, left };
-}
-
-/** What a section takes of the limit: an organization without keys takes as much as a key. */
-function sizeOf({ keys }: MatchingSection): number {
-  return Math.max(1, keys.length);
 }
 
 /** The organizations with keys that match, and those without keys that match. */

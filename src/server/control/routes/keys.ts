@@ -12,11 +12,9 @@ import * as s from "../../../schema/shape.js";
 import { membersToSnakeCase } from "../../../schema/spelling.js";
 import { quote } from "../../../schema/words.js";
 import type { Route } from "../route.js";
-import { controlRoute, dataRoute } from "../route-rows.js";
+import { controlRoute, dataRoute } from "../route.js";
 import { directoryRoute } from "./directory.js";
-import { withNextRequest } from "./next-request.js";
-import { pageFields } from "./page-fields.js";
-import { refInBody } from "./ref-in-body.js";
+import { pageFields, refInBody, withNextRequest } from "./shared.js";
 
 /** The keys of a page if a call sets no limit: more would delay everybody's requests. */
 const keysOnAPage = 1000;
@@ -71,7 +69,10 @@ export const keyRoutes: readonly Route[] = [
     }),
     run({ sandbox, params, query }) {
       const { ref } = params;
-      const key = isReserved(ref) ? viewReserved(ref, sandbox) : viewKey(sandbox.registry.key(ref), sandbox);
+      // The sandbox has no key with a reserved ref, such as `none`.
+      const key = isReserved(ref)
+        ? { ref, fingerprint: fingerprintOfRef(sandbox, ref) }
+        : viewKey(sandbox.registry.key(ref), sandbox);
       return withNextRequest(key, sandbox, endpointNamed(sandbox, query.endpoint));
     },
   }),
@@ -102,11 +103,6 @@ export const keyRoutes: readonly Route[] = [
 
 /** The number of keys in a scenario. Cached, because the dashboard asks each second. */
 const keysInScenario = cachedByObject((scenario: Scenario) => [...allKeys(scenario)].length);
-
-/** The view of a reserved ref, such as `none`: the sandbox has no key with it. */
-function viewReserved(ref: string, sandbox: SandboxState) {
-  return { ref, fingerprint: fingerprintOfRef(sandbox, ref) };
-}
 
 /** The secret of a key, which everybody who has the seed can compute. A pinned one is the user's own, and stays hidden. */
 function seededSecret(sandbox: SandboxState, ref: string): string {

@@ -5,12 +5,12 @@ import * as s from "../../../schema/shape.js";
 import { membersToSnakeCase } from "../../../schema/spelling.js";
 import { docsRoute, pageRoute } from "../page.js";
 import type { Route } from "../route.js";
-import { controlRoute, dataRoute } from "../route-rows.js";
+import { controlRoute, dataRoute } from "../route.js";
 import { keyRoutes } from "./keys.js";
-import { pageFields } from "./page-fields.js";
 import { requestRoutes } from "./requests.js";
 import { sandboxRoutes } from "./sandbox.js";
 import { scenarioRoutes } from "./scenario.js";
+import { pageFields } from "./shared.js";
 import { storyRoutes } from "./story.js";
 
 export const routes: readonly Route[] = [

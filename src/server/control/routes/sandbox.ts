@@ -8,11 +8,10 @@ import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { viewAssumptions, viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
 import { controlBodySchema } from "../../../scenario/format/scenario-json-schema.js";
-import { localsOf } from "../call-locals.js";
+import { localsOf } from "../access.js";
 import { HttpError } from "../control-errors.js";
-import type { ControlServer } from "../control-server.js";
-import type { Route } from "../route.js";
-import { controlRoute, dataRoute } from "../route-rows.js";
+import type { ControlServer, Route } from "../route.js";
+import { controlRoute, dataRoute } from "../route.js";
 import { listUpcoming, nextChangeAt } from "../upcoming.js";
 
 /** The JSON Schema of each assumption, with its description. */

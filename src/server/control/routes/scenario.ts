@@ -1,6 +1,14 @@
+import { isDeepStrictEqual } from "node:util";
+import { readBundledScenario } from "../../../node/package-files.js";
+import { redactPlainKeys } from "../../../rules/keys/redact.js";
 import type { SandboxState, StartOptions } from "../../../sandbox/sandbox-state.js";
 import { secretsByRef, secretsOfNoKey } from "../../../sandbox/secrets.js";
-import { checkedReplacement, replaceScenario, restartSandbox } from "../../../sandbox/start-sandbox.js";
+import {
+  checkedReplacement,
+  checkedStart,
+  replaceScenario,
+  restartSandbox,
+} from "../../../sandbox/start-sandbox.js";
 import {
   bundledScenarios,
   isScenarioName,
@@ -8,17 +16,16 @@ import {
   scenarioNotFound,
 } from "../../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../../scenario/format/scenario-json-schema.js";
+import { listedKeys } from "../../../scenario/keys.js";
 import type { ScenarioProblem } from "../../../scenario/problems.js";
+import type { Scenario } from "../../../scenario/scenario.generated.js";
 import type { NamedScenario } from "../../../scenario/scenario-source.js";
 import { withStory } from "../../../scenario/stories.js";
 import { readValue, type WrittenScenario } from "../../../scenario/written-scenario.js";
+import { yamlText } from "../../../scenario/yaml/read-yaml.js";
 import { problemsByField } from "../control-errors.js";
-import type { ControlServer } from "../control-server.js";
-import type { Route } from "../route.js";
-import { controlRoute, dataRoute } from "../route-rows.js";
-import { problemsInSent, startWarnings } from "../sent-problems.js";
-import { readSentScenario, requireStartable } from "../sent-scenario.js";
-import { isRunning, runningText } from "./running-scenario.js";
+import { type ControlServer, controlRoute, dataRoute, type Route } from "../route.js";
+import { problemsInSent, readSentScenario, requireStartable, startWarnings } from "../sent-scenario.js";
 import { scenarioSummary } from "./sandbox.js";
 
 export const scenarioRoutes: readonly Route[] = [
@@ -91,9 +98,15 @@ function viewListedScenario(listed: NamedScenario, started: NamedScenario, sandb
   };
 }
 
-/** Starts the scenario with a name. Throws `scenario_not_found`. */
+/** Starts the scenario with a name: the one that the sandbox was started with, or a bundled one. Throws `scenario_not_found`. */
 function startNamed(sandbox: SandboxState, name: string, server: ControlServer, options: StartOptions = {}) {
-  const named = namedScenario(name, server.startedScenario());
+  let named = server.startedScenario();
+  if (name !== named.name) {
+    if (!isScenarioName(name)) {
+      throw scenarioNotFound(name, "it is not a bundled one", { list: "`GET /scenarios`" });
+    }
+    named = { scenario: withStory(name), name };
+  }
   replaceScenario(sandbox, checkedReplacement(sandbox, named, options));
   return summarizeStart(sandbox);
 }
@@ -107,15 +120,6 @@ function startSent(sandbox: SandboxState, sent: WrittenScenario, options: StartO
   return summarizeStart(sandbox, startWarnings(checked, sandbox.startOptions));
 }
 
-/** The scenario with a name: the one that the sandbox was started with, or a bundled one. Throws `scenario_not_found`. */
-function namedScenario(name: string, started: NamedScenario): NamedScenario {
-  if (name === started.name) return started;
-  if (!isScenarioName(name)) {
-    throw scenarioNotFound(name, "it is not a bundled one", { list: "`GET /scenarios`" });
-  }
-  return { scenario: withStory(name), name };
-}
-
 /** What a start results in: the running scenario, and the warnings of a sent one. */
 function summarizeStart(sandbox: SandboxState, warnings: readonly ScenarioProblem[] = []) {
   return { ...scenarioSummary(sandbox), warnings: Object.values(problemsByField(warnings)) };
@@ -124,4 +128,55 @@ function summarizeStart(sandbox: SandboxState, warnings: readonly ScenarioProble
 /** A summary with all keys of the sandbox, for a client that needs no other call to use them. */
 function withAllSecrets(summary: ReturnType<typeof summarizeStart>, sandbox: SandboxState) {
   return { ...summary, keys: { ...secretsByRef(sandbox), ...secretsOfNoKey(sandbox) } };
+}
+
+// Whether the sandbox runs a certain scenario. A name does not tell: a sent scenario may have the name of another one. So the members of
+// the scenarios are compared, and which of them count depends on what is asked:
+//
+// - For the list of scenarios, the options of the start do not count, as they are no other scenario.
+// - For the text of a bundled scenario, they count: after a reset with another seed, the text would show the seed from before.
+// - The story never counts: a bundled scenario runs with or without it.
+
+/** The members of a scenario that the options of a start replace. */
+const membersOfOptions: readonly (keyof Scenario)[] = ["seed", "clock", "assumptions"];
+
+/** Whether the sandbox runs a scenario of the list, whatever the options of its start. */
+function isRunning({ name, scenario, text }: NamedScenario, sandbox: SandboxState): boolean {
+  if (sandbox.name !== name || sandbox.text !== text) return false;
+  return isSameScenario(sandbox.scenario, scenario, membersOfOptions);
+}
+
+/** Whether two scenarios have the same members, but for the ignored ones and the story. */
+function isSameScenario(one: Scenario, other: Scenario, ignored: readonly (keyof Scenario)[]): boolean {
+  const notCompared: readonly string[] = ["story", ...ignored];
+  const comparedMembers = (scenario: Scenario) =>
+    Object.fromEntries(Object.entries(scenario).filter(([name]) => !notCompared.includes(name)));
+  return isDeepStrictEqual(comparedMembers(one), comparedMembers(other));
+}
+
+/** The running scenario as YAML: as it was written with its comments, if possible. Every key in it is cut after its prefix. */
+async function runningText(sandbox: SandboxState): Promise<string> {
+  const { scenario } = sandbox;
+  const original = sandbox.text ?? (await bundledText(sandbox));
+  if (original === undefined) return redactPlainKeys(yamlText(scenario));
+
+  // In YAML, a secret can also be written with escapes, which `redactPlainKeys` does not read.
+  const mayHideSecret = original.includes("\\") && pinsKey(scenario);
+  return redactPlainKeys(mayHideSecret ? yamlText(scenario) : original);
+}
+
+function pinsKey(scenario: Scenario): boolean {
+  for (const { fields } of listedKeys(scenario)) {
+    if (fields.secret !== undefined) return true;
+  }
+  return false;
+}
+
+/** The text of the bundled scenario that runs with the options of the server's start; `undefined` for any other scenario, and any other options. */
+async function bundledText(sandbox: SandboxState): Promise<string | undefined> {
+  const { name, startOptions, platform } = sandbox;
+  if (!isScenarioName(name)) return undefined;
+  const bundled: NamedScenario = { name, scenario: bundledScenarios[name] };
+  const asStarted = checkedStart(bundled, startOptions, { platform }).scenario;
+  return isSameScenario(sandbox.scenario, asStarted, []) ? readBundledScenario(name) : undefined;
 }

@@ -5,25 +5,26 @@ import { stepView } from "../../../api/story/step-view.js";
 import { SandboxError } from "../../../rules/errors.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { defaultKeyRef } from "../../../sandbox/secrets.js";
-import type { StoryStep } from "../../../sandbox/steps.js";
 import { actionRefs, stepKind } from "../../../scenario/actions.js";
 import { isReserved } from "../../../scenario/format/fields.js";
 import { quoteFile } from "../../../schema/words.js";
 import type { Route } from "../route.js";
-import { dataRoute } from "../route-rows.js";
+import { dataRoute } from "../route.js";
 
 export const storyRoutes: readonly Route[] = [
   dataRoute("GET /story", {
     summary: "The story: its steps, the next one, and the result of the last one",
     run({ sandbox }) {
       const { name = null, description = null } = sandbox.scenario;
+      const { last = null } = sandbox.story;
       return {
         ...storyProgress(sandbox),
         name,
         description,
         keys: keysOf(sandbox),
         outline: outlineOf(sandbox),
-        last: viewLastStep(sandbox),
+        // Only a request has checks.
+        last: last && { ...stepView(last), checks: last.response && checkResults(last.response.outcome) },
       };
     },
   }),
@@ -53,15 +54,6 @@ function storyProgress({ story }: SandboxState) {
   return { steps, done, over: false, next };
 }
 
-/** The step that ran last, with the checks of its request. */
-function viewLastStep({ story }: SandboxState) {
-  const { last } = story;
-  if (last === undefined) return null;
-  // Only a request has checks.
-  const checks = last.response === null ? null : checkResults(last.response.outcome);
-  return { ...stepView(last), checks };
-}
-
 /** The refs of the keys that the steps send, change or create, each once. A key that is created without a ref is not among them. */
 function keysOf({ story, scenario }: SandboxState): readonly string[] {
   const refs = new Set<string>();
@@ -79,6 +71,9 @@ function keysOf({ story, scenario }: SandboxState): readonly string[] {
 function outlineOf({ story }: SandboxState) {
   const outline = [];
   for (const [index, step] of story.steps.entries()) {
+    // `null` if it has not run, and for a success of a step that expects nothing.
+    let asExpected = story.results[index] ?? null;
+    if (asExpected && step.expect === undefined) asExpected = null;
     outline.push({
       number: index + 1,
       kind: stepKind(step),
@@ -86,15 +81,8 @@ function outlineOf({ story }: SandboxState) {
       // A step with narration is listed by that.
       text: step.say === undefined ? summarizeStep(step) : null,
       done: index < story.next,
-      asExpected: shownResult(step, story.results[index]),
+      asExpected,
     });
   }
   return outline;
-}
-
-/** Whether a step was as expected; `null` if it has not run, and for a success of a step that expects nothing. */
-function shownResult(step: StoryStep, wasExpected: boolean | undefined): boolean | null {
-  if (wasExpected === undefined) return null;
-  if (wasExpected && step.expect === undefined) return null;
-  return wasExpected;
 }

@@ -1,8 +1,0 @@
-import { _SHA256 as Sha256 } from "@noble/hashes/sha2.js";
-
-/** The SHA-256 of a text's UTF-8 bytes in hex, where the platform has no synchronous one. */
-export function sha256Hex(text: string): string {
-  // The package's functions `sha256` and `bytesToHex` weigh 0.6 kB more in a page.
-  const digest = new Sha256().update(new TextEncoder().encode(text)).digest();
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { expectLinear } from "../../test/support/expect-linear.js";
+import { findBase64Keys, findKeys } from "./keys/find-keys.js";
+import { redact, redactPlainKeys } from "./keys/redact.js";
+import { readApiRequest } from "./read-request.js";
+import { timeHint } from "./time.js";
+
+// Anybody can send a long text: a header, a value of a call, a file. What reads it looks at each character a few times only.
+
+const readers: Readonly<Record<string, (text: string) => unknown>> = {
+  readApiRequest: (text) =>
+    readApiRequest({ method: "GET", path: "/", query: text, headers: ["User-Agent", text] }),
+  findKeys,
+  findBase64Keys,
+  redact,
+  redactPlainKeys,
+};
+const pieces = ["SVC_test_", "SVC_test_.", "svc%5Flive_", "%25", "\\u00", "U1ZDX3Rlc3Rf", "...~", "svc"];
+const cases = Object.keys(readers).flatMap((name) => pieces.map((piece) => [name, piece] as const));
+
+test.each(cases)("R46 %s reads a long text of %j in linear time", (name, piece) => {
+  const read = readers[name] as (text: string) => unknown; // it is of the same table
+  expectLinear(piece, 20_000, read);
+});
+
+test("the time of a text that is no time is searched in linear time", () => {
+  for (const piece of ["T", "T+00", " ", "2026-03-02 ", "9"]) expectLinear(piece, 20_000, timeHint);
+  expect(timeHint("2026-03-02 09:00:00 +0200")).toBe("write 2026-03-02T09:00:00+02:00");
+});
