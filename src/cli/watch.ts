@@ -145,7 +145,7 @@ export class FileWatch {
   async start(files: readonly string[], readAt: number | "unread"): Promise<void> {
     this.#files = sortedOnce(files);
     if (readAt === "unread") this.#stateAsRead = unreadState;
-    else this.#stateAsRead = await stateOf(this.#files, readAt);
+    else this.#stateAsRead = await stateOfFiles(this.#files, readAt);
     this.#checks = this.#checkUntilClosed();
   }
 
@@ -157,7 +157,7 @@ export class FileWatch {
   async #checkUntilClosed(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      const state = await stateOf(this.#files);
+      const state = await stateOfFiles(this.#files);
       const isSettled = state === this.#stateAtLastCheck;
       this.#stateAtLastCheck = state;
       const isChanged = isSettled && state !== this.#stateAsRead;
@@ -174,7 +174,7 @@ export class FileWatch {
     const files = sortedOnce(reading.files);
     // If they are the same ones, the next check finds what has changed since this state.
     const areSame = files.join("\n") === this.#files.join("\n");
-    this.#stateAsRead = areSame ? state : await stateOf(files, readAt);
+    this.#stateAsRead = areSame ? state : await stateOfFiles(files, readAt);
     this.#files = files;
     reading.onFollowed();
   }
@@ -189,7 +189,7 @@ function sortedOnce(files: readonly string[]): readonly string[] {
 const unreadState = "unread";
 
 /** The state of files: another text after each change of one of them. A file that has changed since `readAt` counts as unread. */
-async function stateOf(files: readonly string[], readAt = Number.POSITIVE_INFINITY): Promise<string> {
+async function stateOfFiles(files: readonly string[], readAt = Number.POSITIVE_INFINITY): Promise<string> {
   const states = files.map(async (file) => {
     try {
       const { ctimeMs, mtimeMs, size, dev, ino } = await stat(file);

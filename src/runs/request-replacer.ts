@@ -43,7 +43,7 @@ export class RequestReplacer {
     const { which, gets } = this.#onRequest;
     if (isBrokenByOwnFault(ownResponse, gets)) return { result: ownResponse.respond() };
     const outcome = ownResponse.facts.expectedOutcome();
-    if (!isChosen(which, call, outcome)) return { result: ownResponse.respond() };
+    if (!chooses(which, call, outcome)) return { result: ownResponse.respond() };
     const replace = replacementFor(sandbox, call, ownResponse, gets);
     if (replace === undefined) return { result: ownResponse.respond() };
 
@@ -98,7 +98,7 @@ function isBrokenByOwnFault({ fault }: OwnResponse, gets: Replacement): boolean 
   return !onlyDelays;
 }
 
-function isChosen(which: WhichRequest, { entry, endpoint }: ApiCall, outcome: OutcomeId): boolean {
+function chooses(which: WhichRequest, { entry, endpoint }: ApiCall, outcome: OutcomeId): boolean {
   if (which.kind === "nth") return entry?.key.ref === which.key && isSuccess(outcome);
   return outcome === which.outcome && endpoint !== undefined;
 }

@@ -25,7 +25,7 @@ import type { Timeline } from "./timeline.js";
 const maxSaved = 100;
 
 /** A time as the sandbox has it, in epoch milliseconds. */
-const time = s.number();
+const instant = s.number();
 
 const savedOrganization = s.mapping({
   ref: s.text(),
@@ -43,18 +43,18 @@ const savedKey = s.mapping({
   environment: s.choice(environments),
   legacy: s.flag(),
   sha256: s.text(),
-  createdAt: s.optional(time),
-  revokedAt: s.optional(time),
-  expiresAt: s.optional(time),
-  overlapEndsAt: s.optional(time),
+  createdAt: s.optional(instant),
+  revokedAt: s.optional(instant),
+  expiresAt: s.optional(instant),
+  overlapEndsAt: s.optional(instant),
   replacedBy: s.optional(s.text()),
   replaces: s.optional(s.text()),
   usage: s.mapping({
     minuteCount: s.integer(),
-    minuteEndsAt: time,
+    minuteEndsAt: instant,
     dayCount: s.integer(),
-    dayEndsAt: time,
-    countedAt: s.list(time),
+    dayEndsAt: instant,
+    countedAt: s.list(instant),
   }),
 });
 
@@ -64,14 +64,14 @@ const plainData = <Data>() => s.anything() as s.Shape<Data>;
 /** All that a sandbox needs to continue, and what it keeps of requests. */
 export const savedSandboxShape = s.mapping({
   /** When it was saved, on the platform's wall clock (epoch milliseconds). */
-  at: time,
+  at: instant,
   name: s.text(),
   /** The YAML of its scenario. */
   text: s.optional(s.text()),
   /** The scenario that a reset starts again. */
   scenario: plainData<Scenario>(),
   /** `startedAt`: when the scenario started, on this clock. */
-  clock: s.mapping({ startedAt: time, now: time, frozen: s.flag() }),
+  clock: s.mapping({ startedAt: instant, now: instant, frozen: s.flag() }),
   profile: s.choice(profiles),
   ownAssumptions: plainData<Partial<Assumptions>>(),
   organizations: s.list(savedOrganization),

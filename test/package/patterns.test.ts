@@ -13,24 +13,24 @@ import { root } from "../support/pages.js";
 const shortTextsOnly: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "src/api/story/narrate.ts": { "^0*(\\d+)([a-z]+)$": "a duration of a checked scenario: 20 digits" },
   "src/certify/varied/cause-words.ts": { "\\B(?=(?:\\d{3})+$)": "a number of at most 16 digits" },
-  "src/cli/explain/explanation-text.ts": {
+  "src/cli/explain.ts": {
     "^ {2}(passed|rejected|not reached) +(.*)$": "a line of our own explanation",
   },
-  "src/cli/files/env-text.ts": {
+  "src/cli/env-file.ts": {
     "[ \\t]+#.*$": "a line of the user's own file of variables",
     "[ \\t]+$": "a line of the user's own file of variables",
     "^\\s*(?:#.*)?\\s*$": "a line of the user's own file of variables",
   },
-  "src/cli/output/commands-in-text.ts": {
+  "src/cli/line.ts": { "=.*$": "a word of the user's own command line" },
+  "src/cli/terminal.ts": {
     " .+?(?=, |\\. |; |[.;?]?$)": "a sentence of our own messages",
   },
-  "src/cli/story/message-lines.ts": { "\\s*\\n\\s*": "a step of the user's own story" },
-  "src/cli/story/story-prose.ts": { "\\s*\\n\\s*": "a step of the user's own story" },
-  "src/compare/rejections/split-words.ts": {
+  "src/cli/story-text.ts": { "\\s*\\n\\s*": "a step of the user's own story" },
+  "src/compare/rejections/compare-texts.ts": {
     "\\s+|[^\\s,:{[]*[,:{[]|[^\\s,:{[]+":
       "any body: each word is read at most twice, since the last alternative takes what the first one has read",
   },
-  "src/compare/response/challenge.ts": {
+  "src/compare/response/headers.ts": {
     '([\\w-]+) *= *("(?:[^"\\\\]|\\\\.)*"|[^\\s",]+)':
       "none: it only runs on a list of parameters, each of which matches at once",
   },
@@ -44,12 +44,20 @@ const shortTextsOnly: Readonly<Record<string, Readonly<Record<string, string>>>>
   "src/rules/terminal-text.ts": {
     "(?<=^[^\\S\\n]*):(?=:)|#(?=#\\[)": "a line of output, in which blanks are not repeated",
   },
-  "src/scenario/checks/exact-number.ts": {
+  "src/scenario/checks/endpoint-rules.ts": {
     "^[+-]?(\\d*)\\.?(\\d*)(?:e([+-]?\\d+))?$": "a number in a scenario, of a line of it",
     "0+$": "a number in a scenario, of a line of it",
   },
-  "src/scenario/format/refs.ts": { "-+$": "a ref that a title is made of: 64 characters" },
-  "src/scenario/yaml/line-corrections.ts": {
+  "src/scenario/format/fields.ts": { "-+$": "a ref that a title is made of: 64 characters" },
+  "src/scenario/yaml/syntax-problem.ts": {
+    "(?<before>(?:^|[{,])[ -]*[\\w-]+)(?<mistake> *：\\s*)": "a line of a scenario that is not YAML",
+    "^(?<before>[ -]*[\\w-]+: +)(?<mistake>(?:[@%`]|[|>] *[^\\s\\d+#-]|- ).*?)(?: #.*)?$":
+      "a line of a scenario that is not YAML",
+    "(?<before>[{,] *[\\w-]+: +)(?<mistake>[^\\s\"'{}[\\]|>#,][^{}[\\],]*?: [^{}[\\],]*?)(?= *[,}])":
+      "a line of a scenario that is not YAML",
+    "(?<before>[{,] *[\\w-]+: +)(?<mistake>[@%`|>][^{}[\\],]*?)(?= *[,}])":
+      "a line of a scenario that is not YAML",
+    "^(?<before>[ -]*)(?<mistake>[\\w-]+ +[^\\s:#]+)$": "a line of a scenario that is not YAML",
     "^(?<before>|.*?[\\s[{(,:-])(?<mistake>\"[^\"]*?|'[^']*?)[ ,}\\]]*$":
       "a line of a scenario that is not YAML",
     "^(?<before>[ -]*?)(?<mistake>[\\w-]+:[^\\S ]*[^\\s:].*)$": "a line of a scenario that is not YAML",
@@ -58,8 +66,8 @@ const shortTextsOnly: Readonly<Record<string, Readonly<Record<string, string>>>>
     "(?<before>\\{.*?: +)(?<mistake>\\/[^\\s,\"'{}]*(?:\\{[\\w-]+\\}[^\\s,\"'{}]*)+)":
       "a line of a scenario that is not YAML",
   },
-  "src/scenario/yaml/names.ts": { "^([\\w-]+) *[ =] *\\S": "a line of a scenario that is not YAML" },
-  "src/scenario/yaml/secret-lines.ts": { "[\\w-]+(?=[\"']?$)": "a field name: 40 characters" },
+  "src/scenario/yaml/nodes.ts": { "^([\\w-]+) *[ =] *\\S": "a line of a scenario that is not YAML" },
+  "src/scenario/yaml/places.ts": { "[\\w-]+(?=[\"']?$)": "a field name: 40 characters" },
   "src/server/sockets/tls.ts": { "%.*$": "a name of --host or --allow-host" },
 };
 
@@ -176,7 +184,7 @@ const madeInARun: Readonly<Record<string, string>> = {
   "src/compare/assumptions/limit-headers.ts": "a letter of a limit",
   "src/rules/outcomes.ts": "a status, then a name",
   "src/scenario/format/endpoint-shapes.ts": "fixed names, then a name",
-  "src/schema/unicode-pattern.ts": "the argument of a call, which is checked there",
+  "src/schema/words.ts": "the argument of a call, which is checked there",
 };
 
 /** A character of each set of Unicode that refa does not know. */

@@ -18,7 +18,6 @@ const reasons = {
   command: "what only commands import: the server, and what start, exec and keys do",
   commands: "the names of the commands",
   "load-scenario": "loadScenario",
-  "scenario-warnings": "runs a scenario's timeline and story once, and finds what is usually a mistake",
   "users-package": "tells which package of the user is missing",
 };
 
@@ -95,11 +94,7 @@ const without = ["cli", "index", "msw", "node", "rolldown-runtime"];
 const served = ["--port", "0", "--json", "--log", "off"];
 test.each<[string, readonly Chunk[], () => Promise<string[]> | string[]]>([
   ["start", command, () => startedWith("start", "key-states", ...served)],
-  [
-    "start my.yaml",
-    [...command, "library", "scenario-warnings"],
-    () => startedWith("start", "my.yaml", ...served),
-  ],
+  ["start my.yaml", [...command, "library"], () => startedWith("start", "my.yaml", ...served)],
   ["exec -- true", command, () => startedWith("exec", "--", "true")],
   ["keys", command, () => startedWith("keys", "key-states")],
   ['require("svc-sandbox")', ["core", "library"], () => required("svc-sandbox")],

@@ -69,7 +69,7 @@ function describeUse({ latest, successes, isDayUsedUp }: KeyUse): string {
  */
 async function waitForLimit(session: Session, limited: Attempt, isFirstOfKey: boolean): Promise<boolean> {
   const namesTime = limited.response !== undefined && headerOf(limited.response, "retry-after") !== undefined;
-  const wait = isFirstOfKey && !namesTime ? minute : readWait(limited);
+  const wait = isFirstOfKey && !namesTime ? minute : namedWait(limited);
   const canWait = !session.hasWaited && session.options.wait !== undefined;
   // A request without a key, and then the limited one again.
   if (!canWait || wait === undefined || session.whyNotSend(2) !== undefined) return giveUp(session, limited);
@@ -80,7 +80,7 @@ async function waitForLimit(session: Session, limited: Attempt, isFirstOfKey: bo
   const found = `${limited.outcome} got ${describeAttempt(limited)}`;
   if (attempt.response?.status === 429) {
     attempt.unjudged = "a gateway limits this address";
-    const waitOfGateway = readWait(attempt);
+    const waitOfGateway = namedWait(attempt);
     if (waitOfGateway === undefined) return giveUp(session, limited);
     session.pace = Math.max(session.pace, allowedPace(session, limited, waitOfGateway), leastPace);
     return waitOnce(
@@ -128,7 +128,7 @@ function allowedPace({ attempts }: Session, limited: Attempt, wait: number): num
 }
 
 /** Reads the wait that a 429 names, in milliseconds; `undefined` if it names none, or one of more than a minute. */
-function readWait({ response }: Attempt): number | undefined {
+function namedWait({ response }: Attempt): number | undefined {
   const retryAfter = response && headerOf(response, "retry-after");
   if (response === undefined || retryAfter === undefined) return undefined;
   const form = retryAfterForm(retryAfter);

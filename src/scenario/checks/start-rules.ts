@@ -1,12 +1,75 @@
+import { countsAsActive, maximumActiveKeys, maximumOverlap } from "../../rules/key-state.js";
 import { parseTime } from "../../rules/time.js";
-import { readTimeOrDuration } from "../format/times.js";
-import { type KeyFields, listedKeys } from "../keys.js";
+import { quote } from "../../schema/words.js";
+import { compareTimes, readTimeOrDuration, type TimeOrDuration } from "../format/times.js";
+import { keyStateAtStart } from "../key-ends.js";
+import { fieldOfKey, type KeyFields, listedKeys, type ScenarioKey } from "../keys.js";
 import { type FieldProblem, ProblemList } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
-import { keyRulesOfTime } from "./key-rules.js";
-import { assumptionsOf } from "./rule-input.js";
+import { assumptionsOf, type RuleInput } from "./rule-input.js";
 
 // What only the start of the clock shows: the rules of a scenario that does not set its clock could not decide it.
+
+/** A rule of which a start of the clock is all that it needs besides the keys. */
+type KeyRule = (input: Pick<RuleInput, "keys" | "assumptions" | "clockStart" | "problems">) => void;
+
+const latestOverlapEnd: TimeOrDuration = { kind: "duration", milliseconds: maximumOverlap };
+
+/** An overlap lasts at most seven days (R39). */
+const overlapsAreShort: KeyRule = ({ keys, clockStart, problems }) => {
+  for (const key of keys) {
+    const { overlap_ends, state } = key.fields;
+    // The overlap of a rotated key is over: nothing shows how long it was.
+    if (overlap_ends === undefined || state === "rotated") continue;
+    if (compareTimes(clockStart, readTimeOrDuration(overlap_ends), latestOverlapEnd) !== "after") continue;
+    const message = "the overlap is too long";
+    const hint = "an overlap lasts at most 7 days (R39)";
+    problems.add("overlap_out_of_range", [...fieldOfKey(key), "overlap_ends"], message, hint);
+  }
+};
+
+/** The state that a key's times result in is the written one, if one is written (R38, R43). */
+const statesMatchTimes: KeyRule = ({ keys, clockStart, problems }) => {
+  for (const key of keys) {
+    const { state } = key.fields;
+    if (state === undefined) continue;
+    const actual = keyStateAtStart(key.fields, clockStart);
+    if (actual === "unknown" || actual === state) continue;
+    const message = `the key is ${state}, but with its times ${actual}`;
+    const hint = `write state: ${actual}, or another time (R38, R43)`;
+    problems.add("state_contradiction", [...fieldOfKey(key), "state"], message, hint);
+  }
+};
+
+/** An organization has at most five active keys in an environment (R32). */
+const activeKeysWithinLimit: KeyRule = ({ keys, clockStart, assumptions, problems }) => {
+  const groups = new Map<string, ScenarioKey[]>();
+  for (const key of keys) {
+    // By its written state, else by its times. A key whose state is unknown may have expired when the clock starts: the start asks again.
+    const { state = keyStateAtStart(key.fields, clockStart) } = key.fields;
+    if (state === "unknown" || !countsAsActive(state, assumptions)) continue;
+    const id = `${key.fields.environment} ${key.organization}`;
+    const group = groups.get(id);
+    if (group === undefined) groups.set(id, [key]);
+    else group.push(key);
+  }
+
+  for (const active of groups.values()) {
+    const [firstTooMany] = active.slice(maximumActiveKeys);
+    if (firstTooMany === undefined) continue;
+    const { organization, fields } = firstTooMany;
+    problems.add(
+      "too_many_active_keys",
+      fieldOfKey(firstTooMany),
+      `${quote(organization)} has ${active.length} active ${fields.environment} keys`,
+      `R32 allows ${maximumActiveKeys} per organization and environment; revoke some or use another organization`,
+      "name",
+    );
+  }
+};
+
+/** The rules that depend on the start of the clock: a start asks them again if the scenario does not set its clock. */
+export const keyRulesOfTime: readonly KeyRule[] = [overlapsAreShort, statesMatchTimes, activeKeysWithinLimit];
 
 /**
  * The problems of keys whose times are over when the clock starts, or are too far ahead. An example, at a start in 2026:

@@ -54,7 +54,7 @@ export const requestRoutes: readonly Route[] = [
       if (format !== "json") {
         return { kind: "text", type: formats[format].mediaType, text: renderReport(report, format) };
       }
-      const data = query.story ? { ...report, ...countedRequests(sandbox) } : report;
+      const data = query.story ? { ...report, ...requestCounts(sandbox) } : report;
       return { kind: "json", status: 200, json: { data: membersToSnakeCase(data) } };
     },
   }),
@@ -104,7 +104,7 @@ function describedEffect(effect: FaultKind) {
 }
 
 /** The numbers of requests in the journal by id: those of the story by outcome; all of them by outcome, fault and advice. */
-function countedRequests({ journal }: SandboxState) {
+function requestCounts({ journal }: SandboxState) {
   const fromStory: Record<string, number> = {};
   for (const { outcome } of journal.requests({ source: "story" })) countUp(fromStory, outcome);
 
