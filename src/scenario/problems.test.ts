@@ -4,7 +4,7 @@ import { SandboxError } from "../rules/errors.js";
 import { textWidth } from "../rules/terminal-text.js";
 import { type Shape, shapeOfField } from "../schema/shape.js";
 import { scenarioSchema } from "./format/schema.js";
-import { parseScenario } from "./interpret.js";
+import { parseScenario } from "./parse-scenario.js";
 import { ScenarioError } from "./problems.js";
 import { placeAt, secretsIn } from "./yaml/places.js";
 

@@ -1,7 +1,8 @@
 import type { SandboxError } from "../rules/errors.js";
 import { isMapping, typeTag } from "../schema/type-tag.js";
 import { bundledScenarios, isScenarioName, type ScenarioName, scenarioNotFound } from "./bundled.js";
-import { bundledOnly, interpretScenario } from "./interpret.js";
+import { interpretScenario } from "./interpret.js";
+import { bundledOnly } from "./parse-scenario.js";
 import type { Scenario } from "./scenario.generated.js";
 import { readValue } from "./written-scenario.js";
 

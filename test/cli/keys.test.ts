@@ -7,7 +7,7 @@ import { runNextStep } from "../../src/api/story/run-story.js";
 import { createSandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
 import { adviceOf } from "../../src/rules/advice.js";
-import { parseScenario } from "../../src/scenario/interpret.js";
+import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

@@ -69,7 +69,7 @@ interface TextOrigin {
 /** Opens the text of a scenario, and the files that it extends. */
 async function openText(text: string, { name, cwd, from }: TextOrigin): Promise<OpenedScenario> {
   const extended = new ExtendedFiles(name, cwd);
-  const { parseWithPlaces } = await import("../../scenario/interpret.js");
+  const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
   const { scenario, ...places } = parseWithPlaces(text, { file: name, load: extended.read });
 
   // The text has the whole scenario unless it extends another file.
@@ -88,7 +88,7 @@ function openBundled(name: ScenarioName): OpenedScenario {
     async places() {
       const text = await readBundledScenario(name);
       // A bundled scenario does not need the reader of YAML.
-      const { parseWithPlaces } = await import("../../scenario/interpret.js");
+      const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
       return parseWithPlaces(text, { file: `scenarios/${name}.yaml` });
     },
   };

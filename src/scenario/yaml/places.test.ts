@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseScenario } from "../interpret.js";
+import { parseScenario } from "../parse-scenario.js";
 import { ScenarioError } from "../problems.js";
 
 const secret = "hunter2-prod";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseScenario } from "../interpret.js";
+import { parseScenario } from "../parse-scenario.js";
 import { ScenarioError, type ScenarioProblem } from "../problems.js";
 
 /** The problem of a text that is not YAML. */
