@@ -120,7 +120,7 @@ test("R24 counts with the 429 of a gateway in between are not compared", async (
 
 test("an outcome whose first request was limited by a gateway is compared with the other causes", async () => {
   const { of, unjudged } = await compare(bucket(2, 1000, "1"));
-  expect(of("401.unknown")).toMatchObject({
+  expect(of("401.malformed")).toMatchObject({
     result: "agrees",
     got: "429 too_many_requests, then 401 unauthorized",
   });

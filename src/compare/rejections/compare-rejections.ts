@@ -4,7 +4,7 @@ import type { PromisedOutcomeId } from "../contract/contract-rules.js";
 import type { ContractDifference, Findings, Unjudged } from "../contract/findings.js";
 import { quoted } from "../response/describe.js";
 import { shownText } from "../response/response.js";
-import { type Attempt, describeAttempt } from "../sending/attempt.js";
+import { type Attempt, describeAttempt, rightful200s } from "../sending/attempt.js";
 import { controlSurprise, send } from "../sending/send.js";
 import type { Session } from "../sending/session.js";
 import { compareTexts, type TextComparison, type TextOfCause } from "./compare-texts.js";
@@ -56,6 +56,7 @@ export async function compareRejections(session: Session): Promise<Findings> {
   for (const attempt of firstRequests(session.attempts)) sample.add(attempt, "the first request");
   const whyNotAll = await sample.sendAgain(new Map(sample.causes.map((cause) => [cause, repetitions])));
   if (whyNotAll !== undefined) sample.leaveOut(sample.causes, whyNotAll);
+  await sendWorkingKey(session, sample);
   const { causes } = sample;
   if (causes.length === 1) sample.leaveOut(causes, "no other cause has two 401s");
   await sendSuspects(session, sample);
@@ -70,6 +71,14 @@ export async function compareRejections(session: Session): Promise<Findings> {
     unjudged,
     notes: notesOnRejections(sample.whyUncompared, openPlaces, newWords),
   };
+}
+
+/** If the 401s of one cause vary, they may be those of a lock: a key that has worked shows it. */
+async function sendWorkingKey(session: Session, sample: RejectionSample): Promise<void> {
+  const working = rightful200s(session.attempts).at(0);
+  const mayBeLocked = sample.compare().some(({ comparison }) => comparison.kind === "open");
+  if (working === undefined || !mayBeLocked) return;
+  await send(session, { outcome: working.outcome, variable: working.variable });
 }
 
 /** Finds the first request of each cause, without those that met a limit that was waited for. */
