@@ -129,7 +129,8 @@ function judgeOutcomes(
     const whyOfLatest = ofOutcome.at(-1)?.unjudged;
     const failure = failures.find((attempt) => attempt.outcome === outcome);
     if (ofOutcome.every((attempt) => attempt.unjudged !== undefined)) {
-      const reason = openHere.find(({ rule }) => rule === undefined)?.why ?? whyOfLatest;
+      const reason =
+        openHere.find(({ rule, at }) => rule === undefined && at === undefined)?.why ?? whyOfLatest;
       return { ...common, result: "not_tried", reason };
     }
 
@@ -156,5 +157,8 @@ function describeOpen(openHere: readonly Unjudged[]): string | undefined {
   if (first !== undefined) return `R14 was not judged at ${listPlaces(ofR14)}, because ${first.why}`;
 
   const ofCounts = openHere.find(({ rule }) => rule === "R24");
-  return ofCounts && `usage.today was not compared: ${ofCounts.why}`;
+  if (ofCounts !== undefined) return `usage.today was not compared: ${ofCounts.why}`;
+
+  const ofPlace = openHere.find(({ rule, at }) => rule === undefined && at !== undefined);
+  return ofPlace && `${ofPlace.at} was not judged: ${ofPlace.why}`;
 }

@@ -62,7 +62,7 @@ test("after a lock, nothing is sent, nothing is learned from it, and the outcome
     reason: `nothing was sent after ${endedBy} got 429 too_many_failures`,
   });
   expect(notes).toContain(
-    `${endedBy} got 429 too_many_failures after 7 requests. Nothing was sent after it: it may be a lock, or another limiter. Try again later, or with --pace 1s.`,
+    `${endedBy} got 429 too_many_failures "Later." (Retry-After: 900) after 7 requests. Nothing was sent after it: it may be a lock, or another limiter. Try again later, or with --pace 1s.`,
   );
 });
 
@@ -76,7 +76,9 @@ test("R22 a 429 before per_minute requests of the key is not its limit", async (
     ...{ result: "not_tried", reason: "nothing was sent after 200.test got 429 too_many_failures" },
   });
   expect(notes[0]).toMatch(
-    new RegExp(`^200\\.test got 429 too_many_failures ${why}\\. Nothing was sent after it`),
+    new RegExp(
+      `^200\\.test got 429 too_many_failures "Later\\." \\(Retry-After: 900\\) ${why}\\. Nothing was sent after it`,
+    ),
   );
   expect(Object.keys(assumptions)).toEqual(["www_authenticate"]);
 });

@@ -150,8 +150,8 @@ describe("a gateway's 429 ends the comparison", () => {
         (reply, { ref }) =>
           void (ref === "revoked" && limit(reply, "1")),
     );
-    expect([verdict, waits, differences]).toEqual(["stopped", [1000], []]);
-    expect(notes[0]).toMatch(/ Try again later, or with --pace 1s\.$/);
+    expect([verdict, waits, differences]).toEqual(["stopped", [1000, 1000], []]);
+    expect(notes[0]).toMatch(/ Try again later, or with --pace 2s\.$/);
   });
 
   test("if it comes again after the wait", async () => {

@@ -161,3 +161,24 @@ test("a variable with only spaces in it is as good as none", async () => {
   });
   expect(notes).toEqual([]);
 });
+
+test.each<[path: string, rules: string[]]>([
+  ["limits.per_minute", []],
+  ["limits.per_day", []],
+  ["organization.name", []],
+  ["organization.type", []],
+  ["scopes", ["R4"]],
+])("%s of one key that changes is told, and agrees only in part", async (path, rules) => {
+  const change = (reply: Reply) => {
+    const value =
+      path === "scopes" ? ["attestations:read", "b:read"] : path.startsWith("limits") ? 70 : "cooperative";
+    setIn(reply, `body.data.${path}`, value);
+  };
+  const { differences, outcomes, notes, verdict } = await compareTwice("active", change);
+  const found = differences.filter(({ at }) => at === `$.data.${path}`).map((one) => one.rules.join());
+  expect(found).toEqual(expect.arrayContaining(rules));
+  const result = outcomes.find(({ outcome }) => outcome === "200.test")?.result;
+  const isDifferent = rules.length > 0;
+  expect(isDifferent ? result : notes.join()).toContain(isDifferent ? "differs" : path);
+  expect([result, verdict]).not.toContain("agrees");
+});

@@ -92,14 +92,18 @@ test.each<[PromisedOutcomeId, Reply]>([
   expect((await sendAfterFirst(outcome, [reply])).controls).toEqual([]);
 });
 
-test.each<[status: number, json?: unknown]>([[500, {}], [302], [0], [401], [403, { error: { code: "access_denied" } }], [200, {}]])(
-  "a single %i, and then the promised response, is a note, and needs no control",
-  async (status, json) => {
-    const replies: Reply[] = [[status, json], rejected];
-    const { unjudged, end, controls } = await sendAfterFirst("401.revoked", replies, true);
-    expect([unjudged, end, controls]).toEqual([undefined, undefined, ["SVC_test_b"]]);
-  },
-);
+test.each<[status: number, json?: unknown]>([
+  [500, {}],
+  [302],
+  [0],
+  [401],
+  [403, { error: { code: "access_denied" } }],
+  [200, {}],
+])("a single %i, and then the promised response, is a note, and needs no control", async (status, json) => {
+  const replies: Reply[] = [[status, json], rejected];
+  const { unjudged, end, controls } = await sendAfterFirst("401.revoked", replies, true);
+  expect([unjudged, end, controls]).toEqual([undefined, undefined, ["SVC_test_b"]]);
+});
 
 test("a key that has worked, and then gets something else twice, ends the comparison", async () => {
   const reply: Reply = [401, { error: { code: "unauthorized" } }];
