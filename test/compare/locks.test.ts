@@ -538,3 +538,23 @@ describe("a lock that answers 401, in the same words or its own", () => {
     ]);
   });
 });
+
+test.each([
+  [59, false],
+  [20, true],
+])("R25 is judged with a key that surely has room: usage.today %i", async (today, isJudged) => {
+  let isReached = false;
+  const { differences, notes } = await compare(
+    (reply, { ref, count }) => {
+      if (reply.status === 200) setIn(reply, "body.data.usage.today", today + count);
+      if (isReached && reply.status === 200)
+        Object.assign(reply, { status: 429, headers: json, body: slowDown });
+      isReached ||= ref === "rate-limited";
+    },
+    { ...oneKey, SVC_KEY_RATE_LIMITED: allProbeKeys.SVC_KEY_RATE_LIMITED as string },
+  );
+  expect(differences.map(({ rules }) => rules.join())).toEqual(isJudged ? ["R25"] : []);
+  const why =
+    "R25 was not judged for 429.per_day: SVC_API_KEY may be at its own limit, because usage.today is 61, and per_minute is 60.";
+  expect(notes.includes(why)).toBe(!isJudged);
+});

@@ -167,8 +167,8 @@ function commonStart(words: readonly string[]): string {
   const start = first.slice(0, length).replace(/\d+$/, "");
   const isBeforeDigits = words.every((word) => /^\d+["'.,;)]*$/.test(word.slice(start.length)));
   if (start.length >= 4 || isBeforeDigits) return /[a-z]/i.test(start) ? start : "";
-  const named = namedPart(start);
-  return /[a-z]/i.test(named) ? named : "";
+  const untilSign = /^.*[^a-z\d]/i.exec(start)?.[0] ?? "";
+  return /[a-z]/i.test(untilSign) ? untilSign : "";
 }
 
 /** The start up to its last sign, or all of it if it has letters only: ids that begin with a time share any number of characters. */
@@ -198,7 +198,10 @@ function areApart(left: WordForm, right: WordForm): boolean {
 
 function hasForm(word: string, { start, end, kinds, lengths: [least = 0, most = 0] }: WordForm): boolean {
   if (!word.startsWith(start) || !word.endsWith(end)) return false;
-  return word.length >= least && word.length <= most && kinds.has(kindOf(word, start, end));
+  // Numbers, and what counts or draws letters, have one or two characters less by chance.
+  const slack = kinds.has("hexadecimal") || kinds.has("UUID") ? 0 : 2;
+  const isAsLong = word.length >= least - slack && word.length <= most + slack;
+  return isAsLong && kinds.has(kindOf(word, start, end));
 }
 
 /** `revoked-…`, or `… (hexadecimal, 8 characters)` for words without a common part. */
