@@ -546,9 +546,10 @@ test.each([
   let isReached = false;
   const { differences, notes } = await compare(
     (reply, { ref, count }) => {
-      if (reply.status === 200) setIn(reply, "body.data.usage.today", today + count);
-      if (isReached && reply.status === 200)
-        Object.assign(reply, { status: 429, headers: json, body: slowDown });
+      if (reply.status === 200) {
+        setIn(reply, "body.data.usage.today", today + count);
+        if (isReached) Object.assign(reply, { status: 429, headers: json, body: slowDown });
+      }
       isReached ||= ref === "rate-limited";
     },
     { ...oneKey, SVC_KEY_RATE_LIMITED: allProbeKeys.SVC_KEY_RATE_LIMITED as string },
