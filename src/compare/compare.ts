@@ -17,6 +17,7 @@ import { notesOnNames, notesOnVariables } from "./notes.js";
 import { compareRejections } from "./rejections/compare-rejections.js";
 import { describeResponse } from "./response/describe.js";
 import { type Attempt, reachedItsOutcome } from "./sending/attempt.js";
+import { tellFailures } from "./sending/send.js";
 import { type CompareOptions, type Send, Session } from "./sending/session.js";
 import { tryOutcomes } from "./sending/try-outcomes.js";
 
@@ -30,12 +31,15 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
   const limits = await tryLimits(session);
   if (session.end?.kind === "not_the_api") return describeNotCompared(session, [outcomes, limits]);
 
+  // First, what cannot be judged, since the service fails now and then.
+  const notesOnFailures = tellFailures(session);
+
   // Judge each attempt alone, and the successes together.
   const { attempts, end, notes } = session;
   const alone: Findings = { differences: attempts.flatMap(judgeAttempt), unjudged: [], notes: [] };
   const found = joinFindings([alone, limits, rejections, outcomes, compareSuccesses(attempts)]);
   const differences = withoutRepetitions(found.differences);
-  const judged = judgeOutcomes(attempts, differences, found.unjudged);
+  const judged = judgeOutcomes(session, differences, found.unjudged);
 
   // Read what the contract leaves open: a response with the status of its outcome shows it.
   const expected = attempts.filter(reachedItsOutcome);
@@ -47,6 +51,7 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
     endedBy: end?.outcome,
     notes: [
       ...notesOnEnd,
+      ...notesOnFailures,
       ...notes,
       ...notesOnNames(attempts),
       ...found.notes,
@@ -79,7 +84,7 @@ function describeNotCompared(session: Session, steps: readonly Findings[]): Comp
     endedBy: undefined,
     notes: [],
     verdict: "not_compared",
-    outcomes: judgeOutcomes([], [], [...joinFindings(steps).unjudged, all]),
+    outcomes: judgeOutcomes({ attempts: [], failures: [] }, [], [...joinFindings(steps).unjudged, all]),
     unjudged: [],
     assumptions,
     unseen,
@@ -108,7 +113,7 @@ function chooseVerdict({ end }: Session, outcomes: Comparison["outcomes"]): Comp
 
 /** An outcome agrees only if all its responses do, and everything that was to be compared was. */
 function judgeOutcomes(
-  attempts: readonly Attempt[],
+  { attempts, failures }: Pick<Session, "attempts" | "failures">,
   differences: readonly ContractDifference[],
   unjudged: readonly Unjudged[],
 ): ComparedOutcome[] {
@@ -120,14 +125,16 @@ function judgeOutcomes(
     }
 
     const openHere = unjudged.filter(({ outcomes }) => outcomes.includes(outcome));
-    // The latest response tells: a limit may have been waited for.
+    // The latest response tells, since a limit may have been waited for, or one that failed before it.
     const whyOfLatest = ofOutcome.at(-1)?.unjudged;
+    const failure = failures.find((attempt) => attempt.outcome === outcome);
     if (ofOutcome.every((attempt) => attempt.unjudged !== undefined)) {
-      const reason = openHere.find(({ rule }) => rule === undefined)?.why ?? whyOfLatest;
+      const reason =
+        openHere.find(({ rule, at }) => rule === undefined && at === undefined)?.why ?? whyOfLatest;
       return { ...common, result: "not_tried", reason };
     }
 
-    const reason = describeOpen(openHere) ?? whyOfLatest;
+    const reason = describeOpen(openHere) ?? whyOfLatest ?? failure?.unjudged;
     return { ...common, result: reason === undefined ? "agrees" : "agrees_in_part", reason };
   });
 }
@@ -150,5 +157,8 @@ function describeOpen(openHere: readonly Unjudged[]): string | undefined {
   if (first !== undefined) return `R14 was not judged at ${listPlaces(ofR14)}, because ${first.why}`;
 
   const ofCounts = openHere.find(({ rule }) => rule === "R24");
-  return ofCounts && `usage.today was not compared: ${ofCounts.why}`;
+  if (ofCounts !== undefined) return `usage.today was not compared: ${ofCounts.why}`;
+
+  const ofPlace = openHere.find(({ rule, at }) => rule === undefined && at !== undefined);
+  return ofPlace && `${ofPlace.at} was not judged: ${ofPlace.why}`;
 }

@@ -114,6 +114,7 @@ function seenRows(seen: ValuesUnlikeKeyStates): TableRow[] {
 /** A difference with every outcome that has it. */
 interface MergedDifference {
   readonly first: ContractDifference;
+  readonly all: ContractDifference[];
   readonly outcomes: Set<PromisedOutcomeId>;
   readonly rules: Set<ContractRule>;
 }
@@ -126,9 +127,11 @@ function mergeDifferences(differences: readonly ContractDifference[]): MergedDif
     const content = JSON.stringify([at, expected, found]);
     const merged = mergedByContent.get(content) ?? {
       first: difference,
+      all: [],
       outcomes: new Set(),
       rules: new Set(),
     };
+    merged.all.push(difference);
     merged.outcomes.add(difference.outcome);
     for (const rule of difference.rules) merged.rules.add(rule);
     mergedByContent.set(content, merged);
@@ -136,11 +139,13 @@ function mergeDifferences(differences: readonly ContractDifference[]): MergedDif
   return [...mergedByContent.values()];
 }
 
-function differenceRow({ first, outcomes, rules }: MergedDifference): TableRow {
+function differenceRow({ first, all, outcomes, rules }: MergedDifference): TableRow {
   const { at, expected, found } = first;
   const named = [...outcomes].join(", ");
-  // One request cannot stand for several outcomes: each of them has its own.
-  const request = outcomes.size > 1 ? "" : describeRequest(first);
+  // One request cannot stand for several outcomes: each of them has its own id.
+  const ids = all.map(({ requestId }) => requestId).filter((id) => id !== undefined);
+  let request = describeRequest(first);
+  if (outcomes.size > 1) request = ids.length === 0 ? "" : `requests ${ids.join(", ")}`;
   return {
     cells: [{ text: named, tone: "bad" }, at, [...rules].join(", "), { text: request, tone: "quiet" }],
     // The last two columns. Each has a list of lines.

@@ -1,5 +1,6 @@
 import { pluralize } from "../report/plain-text.js";
 import { minute } from "../rules/time.js";
+import { remainingIn } from "./assumptions/limit-headers.js";
 import { type Findings, joinFindings, noFindings } from "./contract/findings.js";
 import {
   type ContractOutcome,
@@ -9,7 +10,7 @@ import {
   textOfVariable,
 } from "./contract/keys-of-outcomes.js";
 import { describeMember } from "./response/describe.js";
-import { perMinutePath, wholeNumberIn } from "./response/members.js";
+import { perMinutePath, readDayUse, wholeNumberIn } from "./response/members.js";
 import {
   type Attempt,
   type CompletedAttempt,
@@ -151,7 +152,7 @@ function judgeWithoutLimit(
  * | without a key | with another working key | without a key again | the limit is |
  * |---|---|---|---|
  * | as at first | 200 | | its own |
- * | as at first | there is none | | its own, or one of several keys: a note |
+ * | as at first | there is none that surely has room | | its own, or one of several keys: a note |
  * | as at first | 429 | as at first | one of several keys: a difference (R25), and the end |
  * | any other | | | not judged, and the end |
  */
@@ -167,6 +168,15 @@ async function confirmLimit(session: Session, limited: Attempt): Promise<Finding
     return { ...noFindings, notes: [`R25 was not judged for ${limited.outcome}: ${why}.`] };
   }
   const { outcome, variable } = other;
+  const whyUnsure = whyMayBeUsedUp(other);
+  if (whyUnsure !== undefined) {
+    return {
+      ...noFindings,
+      notes: [
+        `R25 was not judged for ${limited.outcome}: ${variable} may be at its own limit, because ${whyUnsure}.`,
+      ],
+    };
+  }
   const control = await session.sendOnce({ outcome, variable });
   if (control.kind === "not_sent") {
     limited.unjudged = `no request with ${variable} could follow it`;
@@ -187,6 +197,20 @@ async function confirmLimit(session: Session, limited: Attempt): Promise<Finding
     ...noFindings,
     differences: [{ rules: ["R25"], outcome: limited.outcome, at: "status", expected, found: got }],
   };
+}
+
+/**
+ * Returns why a key may have used up its own minute or day, as its latest 200 shows; `undefined` if both surely have room: all
+ * its requests of the day are in no minute more than `per_minute`. The day must not be new, since the minute can be older.
+ */
+function whyMayBeUsedUp({ response }: CompletedAttempt): string | undefined {
+  const perMinute = wholeNumberIn(response, perMinutePath);
+  const day = readDayUse(response);
+  if (perMinute === undefined || day === undefined) return "its limits or usage.today are no whole numbers";
+  if (day.today >= perMinute) return `usage.today is ${day.today}, and per_minute is ${perMinute}`;
+  if (day.today >= day.perDay) return `usage.today is ${day.today}, and per_day is ${day.perDay}`;
+  if (remainingIn(response).some((remaining) => remaining < 1)) return "its limit headers leave no request";
+  return undefined;
 }
 
 function endInDoubt(session: Session, limited: Attempt, why: string): Findings {

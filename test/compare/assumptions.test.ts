@@ -6,7 +6,14 @@ import { learnedHeading, learnedScenario } from "../../src/compare/learned-scena
 import { createSandbox, parseScenario, type Sandbox } from "../../src/index.js";
 import { keyVariable } from "../../src/rules/keys/key-text.js";
 import { unknownSecret } from "../../src/scenario/keys.js";
-import { allProbeKeys, type Misbehave, probed, probeKeys, setIn } from "../support/probed-server.js";
+import {
+  allProbeKeys,
+  type Misbehave,
+  probed,
+  probeKeys,
+  type Reply,
+  setIn,
+} from "../support/probed-server.js";
 import { runs } from "../support/property-seed.js";
 import { mePath } from "../support/send.js";
 
@@ -202,6 +209,40 @@ const plain = {
   rate_limit_headers: "none",
 };
 
+/** The members of the sandbox's details for the code of a response. */
+function sandboxDetails({ body }: Reply): object {
+  const { code } = (body as { error: { code: string } }).error;
+  if (code === "access_denied") return { organization_status: "suspended" };
+  if (code === "insufficient_scope") return { required_scope: "attestations:read" };
+  if (code === "live_access_not_approved") return { live_access: "pending" };
+  return { limit: "per_day", retry_after_seconds: 7 };
+}
+
+test.each<[what: string, change: (details: object) => object]>([
+  ["another member", (details) => ({ ...details, help: "/" })],
+  [
+    "numbers as text",
+    (details) =>
+      Object.fromEntries(
+        Object.entries(details).map(([name, value]) => [name, typeof value === "number" ? "7" : value]),
+      ),
+  ],
+  [
+    "numbers in place of names",
+    (details) => Object.fromEntries(Object.entries(details).map(([name]) => [name, 5])),
+  ],
+  [
+    "a day's milliseconds",
+    (details) => ("limit" in details ? { ...details, retry_after_seconds: 30_000_000 } : details),
+  ],
+])("details with %s are a note, and no lesson", async (_what, change) => {
+  const { values, notes } = await learn(
+    on([403, 429], (reply) => setIn(reply, "body.error.details", change(sandboxDetails(reply)))),
+  );
+  expect(values.error_details).toBeUndefined();
+  expect(notes.join()).toMatch(/^error_details is not learned/);
+});
+
 test.each<[server: string, misbehave: Misbehave, learned: Partial<typeof plain> | object]>([
   ["nothing open", () => {}, {}],
   [
@@ -236,11 +277,8 @@ test.each<[server: string, misbehave: Misbehave, learned: Partial<typeof plain> 
     { rate_limit_headers: "legacy" },
   ],
   [
-    "the details of the sandbox and more",
-    on([403, 429], (reply) => {
-      const details = { required_scope: "attestations:read", organization_status: "x", live_access: "y" };
-      setIn(reply, "body.error.details", { ...details, limit: "per_day", retry_after_seconds: 7, help: "/" });
-    }),
+    "the details of the sandbox",
+    on([403, 429], (reply) => setIn(reply, "body.error.details", sandboxDetails(reply))),
     { error_details: true },
   ],
   [

@@ -28,6 +28,7 @@ function limitAll(): Misbehave {
 /** For each response that ends a comparison, a service that sends it. */
 const services: Readonly<Record<Ending, () => Misbehave>> = {
   limit: () => fromTenth(limited),
+  no_key: () => (reply) => void (reply.status === 200 && Object.assign(reply, rejected)),
   shared_limit: limitAll,
   outage: () => fromTenth({ status: 500 }),
 };
@@ -61,7 +62,7 @@ test.each<[what: string, ending: Ending, misbehave: () => Misbehave]>([
     );
     expect(endedBy).toBeDefined();
     expect(notes[0]).toContain(`Nothing was sent after it: it may be ${endings[ending].suspicion}.`);
-    expect(afterEnd).toBeLessThanOrEqual(2);
+    expect(afterEnd).toBeLessThanOrEqual(3);
     const rules = differences.map((difference) => difference.rules.join());
     const isShared = ending === "shared_limit";
     expect([verdict, rules]).toEqual(isShared ? ["differs", ["R25"]] : ["stopped", []]);

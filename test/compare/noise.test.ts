@@ -158,3 +158,25 @@ test("R14 the chance that a node's own text looks like a cause is below 1 of 10,
     expect([suspects, before * suspects * worst < 1 / 10_000]).toEqual([suspects, true]);
   }
 });
+
+test("R14 no service whose ids have their node's name, or begin alike by chance, is accused", async () => {
+  await fc.assert(
+    fc.asyncProperty(service, async ({ seed, nodes, isInTurn, hasOwnTexts, places }) => {
+      const draw = randomStream(seed, "nodes with ids");
+      const { send } = probed((reply, { number }) => {
+        if (reply.status !== 401) return;
+        for (const place of places) {
+          const node = (isInTurn ? number : draw()) % nodes;
+          const name = hasOwnTexts ? `n${node}-` : (["", "err-", "REV"][node] ?? "");
+          setIn(reply, place, `${name}${draw().toString(seed % 2 === 0 ? 16 : 10)}`);
+        }
+      });
+      const { differences } = await compareWithContract(send, {
+        ...{ url: "https://api.example/v1/relying-party/me", env: probeKeys, seed },
+        ...{ probeLimits: false, unknownKey: unknownSecret },
+      });
+      expect(differences).toEqual([]);
+    }),
+    runs(300),
+  );
+});

@@ -316,7 +316,7 @@ test("only a 401 is sent again as one, and only a key that works is sent twice",
     }
     if (ref === "unknown") reply.status = 200;
   });
-  expect(["active", "live", "unknown"].map(swapped.times)).toEqual([1, 1, 1]);
+  expect(["active", "live", "unknown"].map(swapped.times)).toEqual([2, 1, 0]);
 });
 
 test("R14 without enough requests, a note names the causes and the requests that it takes", async () => {
@@ -346,7 +346,7 @@ test("R14 a suspect whose baseline gets something else among its requests is not
   const { found, notes } = await compare((reply, { ref, count }) => {
     if (reply.status !== 401) return;
     setIn(reply, "headers.X-Leak", String(ref === "expired"));
-    if (ref === "unknown" && count === 5) Object.assign(reply, { status: 500, body: "no" });
+    if (ref === "unknown" && (count === 5 || count === 6)) Object.assign(reply, { status: 500, body: "no" });
   });
   expect(found).toEqual(["401.unknown status"]);
   expect(notes).toContain("401.expired, because a request of the cause to compare with got no 401.");
@@ -479,7 +479,7 @@ test("R14 what was not compared with the other causes agrees only in part, and t
   const conclusionOf = (result: Awaited<ReturnType<typeof run>>) =>
     renderComparison(result, "text").trimEnd().split("\n").at(-1);
   const failing = await run((reply, { ref, count }) => {
-    if (ref === "expired" && count === 2) reply.status = 502;
+    if (ref === "expired" && count >= 2) reply.status = 502;
   });
   expect(resultsOf(failing)["401.expired"]).toEqual(["differs", undefined]);
   expect(failing.notes).toContain(
@@ -509,7 +509,7 @@ test("R14 each unknown key is a new key, also the fifteenth", async () => {
     if (ref === "revoked") reply.reason = "Revoked";
     // A gateway limits the first unknown key, and the request without a key after it.
     number += 1;
-    const isLimited = number === 3 || number === 4;
+    const isLimited = number === 4 || number === 5;
     if (isLimited) Object.assign(reply, { status: 429, headers: { ...reply.headers, "Retry-After": "1" } });
     if (ref === "unknown" && count > 15) throw new Error("more than 15 unknown keys");
   });

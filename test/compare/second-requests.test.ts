@@ -10,10 +10,10 @@ import {
   setIn,
 } from "../support/probed-server.js";
 
-/** Compares a server that does something else at the second request with a key, or without one. */
+/** Compares a server that does something else from the second request on, with a key, or without one. */
 async function compareTwice(wrongRef: string, change: (reply: Reply) => unknown) {
   const { send } = probed((reply, { ref, count }) => {
-    if (ref === wrongRef && count === 2) change(reply);
+    if (ref === wrongRef && (count === 2 || count === 3)) change(reply);
   });
   const url = "https://api.example/v1/relying-party/me";
   const options = { url, env: probeKeys, probeLimits: false, unknownKey: unknownSecret };
@@ -160,4 +160,25 @@ test("a variable with only spaces in it is as good as none", async () => {
     },
   });
   expect(notes).toEqual([]);
+});
+
+test.each<[path: string, rules: string[]]>([
+  ["limits.per_minute", []],
+  ["limits.per_day", []],
+  ["organization.name", []],
+  ["organization.type", []],
+  ["scopes", ["R4"]],
+])("%s of one key that changes is told, and agrees only in part", async (path, rules) => {
+  const change = (reply: Reply) => {
+    const value =
+      path === "scopes" ? ["attestations:read", "b:read"] : path.startsWith("limits") ? 70 : "cooperative";
+    setIn(reply, `body.data.${path}`, value);
+  };
+  const { differences, outcomes, notes, verdict } = await compareTwice("active", change);
+  const found = differences.filter(({ at }) => at === `$.data.${path}`).map((one) => one.rules.join());
+  expect(found).toEqual(expect.arrayContaining(rules));
+  const result = outcomes.find(({ outcome }) => outcome === "200.test")?.result;
+  const isDifferent = rules.length > 0;
+  expect(isDifferent ? result : notes.join()).toContain(isDifferent ? "differs" : path);
+  expect([result, verdict]).not.toContain("agrees");
 });

@@ -138,7 +138,7 @@ test("R14 of many places that vary, an outcome and the last line name three", as
 test("what was not compared at all, and what was not judged at a place, are both in the last line", async () => {
   const { lastLine } = await compare((reply, { ref, number, count }) => {
     setIn(reply, "headers.X-Served-By", nodeOf(number));
-    if (ref === "expired" && count === 2) reply.status = 403;
+    if (ref === "expired" && count >= 2) reply.status = 403;
   });
   expect(lastLine).toMatch(/ R14 was not judged for 401\.expired, and at X-Served-By\.$/);
 });

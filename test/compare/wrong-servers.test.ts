@@ -127,5 +127,5 @@ test("the request id of a response that differs is named, to be quoted", async (
     if (ref === "active") setIn(reply, "body.data.environment", "live");
   });
   const { stdout } = await runCli(["compare", url], { env: probeKeys });
-  expect(stdout).toMatch(/\$\.data\.environment {2}R3 {2}request req-4\n/);
+  expect(stdout).toMatch(/\$\.data\.environment {2}R3 {2}request req-2\n/);
 });

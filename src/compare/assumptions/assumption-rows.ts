@@ -55,14 +55,24 @@ export const assumptionRows: Readonly<Partial<Record<keyof Assumptions, Assumpti
   },
 };
 
-/** The members of `error.details` that the sandbox sends with a 403, by its code. A service may send any other value as code. */
-const membersByCode: ReadonlyMap<unknown, readonly string[]> = new Map([
-  ["access_denied", ["organization_status"]],
-  ["live_access_not_approved", ["live_access"]],
-  ["insufficient_scope", ["required_scope"]],
+type IsOfForm = (value: unknown) => boolean;
+const isName: IsOfForm = (value) => typeof value === "string" && value !== "";
+
+/**
+ * The members of `error.details` that the sandbox sends with a 403, by its code, and their forms. A service may send any other
+ * value as code.
+ */
+const membersByCode: ReadonlyMap<unknown, Readonly<Record<string, IsOfForm>>> = new Map([
+  ["access_denied", { organization_status: isName }],
+  ["live_access_not_approved", { live_access: isName }],
+  ["insufficient_scope", { required_scope: isName }],
 ]);
 /** The members of `error.details` that the sandbox sends with a 429. */
-const limitMembers = ["limit", "retry_after_seconds"];
+const limitMembers: Readonly<Record<string, IsOfForm>> = {
+  limit: (value) => value === "per_minute" || value === "per_day",
+  retry_after_seconds: (value) =>
+    Number.isInteger(value) && Number(value) >= 0 && Number(value) <= day / 1000,
+};
 
 function valueShown(value: string | boolean): ShownAssumption {
   return { value, words: shownText(String(value)) };
@@ -99,9 +109,21 @@ function readDetails({ attempt }: ReadContext): ShownAssumption | undefined {
   if (!isMapping(details)) return anotherForm(describeValue(details));
 
   const members = response.status === 429 ? limitMembers : membersByCode.get(code);
-  if (members?.every((name) => Object.hasOwn(details, name))) return valueShown(true);
-  const names = Object.keys(details).join(", ");
-  return anotherForm(`details with ${names === "" ? "no members" : shownText(names)}`);
+  const names = Object.keys(details);
+  if (members === undefined || names.sort().join() !== Object.keys(members).sort().join()) {
+    return anotherForm(`details with ${names.length === 0 ? "no members" : shownText(names.join(", "))}`);
+  }
+  for (const [name, isOfForm] of Object.entries(members)) {
+    if (!isOfForm(details[name]) || isOfOtherLimit(name, details[name], attempt)) {
+      return anotherForm(`details with another form of ${name}`);
+    }
+  }
+  return valueShown(true);
+}
+
+/** Whether the wait of a 429 cannot be seconds: it is more than the window of its limit. */
+function isOfOtherLimit(name: string, value: unknown, { outcome }: CompletedAttempt): boolean {
+  return name === "retry_after_seconds" && outcome === "429.per_minute" && Number(value) > minute / 1000;
 }
 
 function readCode({ attempt }: ReadContext): ShownAssumption {

@@ -225,6 +225,13 @@ function readPolicies(
   return windowByName;
 }
 
+/** Returns the requests that remain in each limit, by the headers of a response in either form. */
+export function remainingIn(response: RedactedResponse): number[] {
+  const items = readItems(headerOf(response, "ratelimit")).map(({ remaining }) => remaining);
+  const all = [readWholeNumber(headerOf(response, "x-ratelimit-remaining")), ...items];
+  return all.filter((remaining) => remaining !== undefined);
+}
+
 /** Reads up to fifteen digits, which a number has exactly; `undefined` for anything else. */
 function readWholeNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;

@@ -22,7 +22,10 @@ export interface ContractDifference extends ResponseDifference {
 /** Something that was not judged. */
 export interface Unjudged {
   readonly outcomes: readonly PromisedOutcomeId[];
-  /** The rule that stays open for the outcomes: the causes of 401 (R14), or counts (R24). None: they were not tried. */
+  /**
+   * The rule that stays open for the outcomes: the causes of 401 (R14), or counts (R24). None: they were not tried, or no rule is
+   * about the place.
+   */
   readonly rule?: "R14" | "R24";
   /** The place where the rule stays open. None: each place. */
   readonly at?: string;

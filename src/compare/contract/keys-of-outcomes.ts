@@ -14,8 +14,8 @@ interface NeededKey {
 const anyWorking = ["SVC_KEY_ACTIVE", "SVC_API_KEY"];
 
 /**
- * The outcomes in the order of the report. The outcomes without a variable are tried first, then the others in this order,
- * and limits last. If `--max-requests` is too low for all, the later ones are left out: the limits first, and then the outcomes
+ * The outcomes in the order of the report. The first working key is tried after the first request without one, then the other
+ * outcomes without a variable, then the others in this order, and limits last. If `--max-requests` is too low for all, the later ones are left out: the limits first, and then the outcomes
  * of rotations and of old forms.
  */
 const neededKeys: Readonly<Record<PromisedOutcomeId, NeededKey>> = {
@@ -83,6 +83,17 @@ export function findKey({ variables, kind }: ContractOutcome, env: Variables): K
   if (whyUnsuitable !== undefined) return { kind: "no_key", why: whyUnsuitable };
   const needed = kind === undefined ? "" : `a ${kind} key in `;
   return { kind: "no_key", why: `needs ${needed}${variables.join(" or ")}` };
+}
+
+/** The requests that should get 200, and have a key: the first one is the best known key. */
+export function plannedSuccesses(env: Variables): { outcome: PromisedOutcomeId; variable: string }[] {
+  const planned: { outcome: PromisedOutcomeId; variable: string }[] = [];
+  for (const row of contractOutcomes) {
+    const key = findKey(row, env);
+    if (outcomeRow(row.outcome).status !== 200 || key.kind !== "key" || key.variable === undefined) continue;
+    planned.push({ outcome: row.outcome, variable: key.variable });
+  }
+  return planned;
 }
 
 export function outcomesOfVariable(variable: string): PromisedOutcomeId[] {

@@ -24,8 +24,9 @@ export function compareSuccesses(attempts: readonly Attempt[]): Findings {
     differences.push(
       ...pairs.flatMap(judgeCounts).slice(0, 1),
       ...pairs.flatMap(compareOrganization).slice(0, 1),
+      ...pairs.flatMap(compareScopesOfKey).slice(0, 1),
     );
-    unjudged.push(...findOpenCounts(pairs));
+    unjudged.push(...findOpenCounts(pairs), ...findChanges(pairs));
   }
 
   // What different keys share, or must not share. A key that should get 403 for its scopes is only compared by these.
@@ -33,7 +34,9 @@ export function compareSuccesses(attempts: readonly Attempt[]): Findings {
   differences.push(...compareReplacement(rightful));
   const withoutScope = all200s.find(({ outcome }) => outcome === "403.insufficient_scope");
   if (withoutScope !== undefined) differences.push(...compareScopes(withoutScope, rightful));
-  return { differences, unjudged, notes: [] };
+  const changed = unjudged.filter(({ rule }) => rule === undefined);
+  const notes = changed.map(({ at, outcomes, why }) => `${at} of ${outcomes.join()} was not judged: ${why}.`);
+  return { differences, unjudged, notes };
 }
 
 /** No two responses may have the same request id (R7). */
@@ -141,4 +144,42 @@ function compareOrganization({ before, next }: SuccessPair): ContractDifference[
   const expected = "the id in the response before";
   const at = "$.data.organization.id";
   return [withRequest(next, { rules: ["R2"], at, expected, found: "another id" })];
+}
+
+/** What an owner can change at any time, or a service spell in several ways: no rule says that it stays. */
+const changeable = [
+  ["limits", "per_minute"],
+  ["limits", "per_day"],
+  ["organization", "name"],
+  ["organization", "type"],
+];
+
+/** The members that are other ones in a later response to the same key. */
+function findChanges(pairs: readonly SuccessPair[]): Unjudged[] {
+  const changes: Unjudged[] = [];
+  for (const path of changeable) {
+    const changed = pairs.find(({ before, next }) => {
+      const steps = ["data", ...path];
+      return (
+        JSON.stringify(memberIn(before.response, steps)) !== JSON.stringify(memberIn(next.response, steps))
+      );
+    });
+    if (changed === undefined) continue;
+    const why = "it changed between two responses to the same key";
+    changes.push({ outcomes: [changed.next.outcome], at: `$.data.${path.join(".")}`, why });
+  }
+  return changes;
+}
+
+/** A key has the same scopes in each response (R4). */
+function compareScopesOfKey({ before, next }: SuccessPair): ContractDifference[] {
+  const [earlier, later] = [before, next].map((attempt) => scopesText(attempt));
+  if (earlier === later) return [];
+  const expected = "the scopes in the response before";
+  return [withRequest(next, { rules: ["R4"], at: "$.data.scopes", expected, found: "other scopes" })];
+}
+
+function scopesText({ response }: CompletedAttempt): string {
+  const scopes = memberIn(response, ["data", "scopes"]);
+  return JSON.stringify(Array.isArray(scopes) ? [...scopes].sort() : scopes) ?? "nothing";
 }

@@ -1,10 +1,11 @@
 import { outcomeRow } from "../../rules/outcomes.js";
 import { defaultSeed, type RandomStream, randomStream } from "../../rules/seed.js";
 import type { PromisedOutcomeId } from "../contract/contract-rules.js";
-import type { ContractDifference, Findings, Unjudged } from "../contract/findings.js";
+import type { ContractDifference, Findings, ResponseDifference, Unjudged } from "../contract/findings.js";
+import { withRequest } from "../differences/judge.js";
 import { quoted } from "../response/describe.js";
 import { shownText } from "../response/response.js";
-import { type Attempt, describeAttempt } from "../sending/attempt.js";
+import { type Attempt, describeAttempt, rightful200s } from "../sending/attempt.js";
 import { controlSurprise, send } from "../sending/send.js";
 import type { Session } from "../sending/session.js";
 import { compareTexts, type TextComparison, type TextOfCause } from "./compare-texts.js";
@@ -40,6 +41,7 @@ const whyOpen = "it varies in another way than ids and times";
 
 interface Rejection {
   readonly cause: PromisedOutcomeId;
+  readonly attempt: Attempt;
   readonly textsById: ReadonlyMap<string, PlacedText>;
 }
 
@@ -56,6 +58,7 @@ export async function compareRejections(session: Session): Promise<Findings> {
   for (const attempt of firstRequests(session.attempts)) sample.add(attempt, "the first request");
   const whyNotAll = await sample.sendAgain(new Map(sample.causes.map((cause) => [cause, repetitions])));
   if (whyNotAll !== undefined) sample.leaveOut(sample.causes, whyNotAll);
+  await sendWorkingKey(session, sample);
   const { causes } = sample;
   if (causes.length === 1) sample.leaveOut(causes, "no other cause has two 401s");
   await sendSuspects(session, sample);
@@ -66,10 +69,18 @@ export async function compareRejections(session: Session): Promise<Findings> {
   for (const [cause, why] of sample.whyUncompared) unjudged.push({ outcomes: [cause], rule: "R14", why });
   for (const at of openPlaces) unjudged.push({ outcomes: sample.causes, rule: "R14", at, why: whyOpen });
   return {
-    differences: describeSuspects(places),
+    differences: describeSuspects(places, sample),
     unjudged,
     notes: notesOnRejections(sample.whyUncompared, openPlaces, newWords),
   };
+}
+
+/** If the 401s of one cause vary, they may be those of a lock: a key that has worked shows it. */
+async function sendWorkingKey(session: Session, sample: RejectionSample): Promise<void> {
+  const working = rightful200s(session.attempts).at(0);
+  const mayBeLocked = sample.compare().some(({ comparison }) => comparison.kind === "open");
+  if (working === undefined || !mayBeLocked) return;
+  await send(session, { outcome: working.outcome, variable: working.variable });
 }
 
 /** Finds the first request of each cause, without those that met a limit that was waited for. */
@@ -115,7 +126,7 @@ class RejectionSample {
     }
     const textsById = new Map<string, PlacedText>();
     for (const placed of splitResponse(response)) textsById.set(placeId(placed.place), placed);
-    this.#rejections.push({ cause: outcome, textsById });
+    this.#rejections.push({ cause: outcome, attempt, textsById });
   }
 
   /**
@@ -140,6 +151,11 @@ class RejectionSample {
       else this.add(result.attempt, "a later request");
     }
     return whyNot ?? this.#session.end?.why;
+  }
+
+  /** The first of the compared requests for a cause. */
+  requestFor(cause: PromisedOutcomeId): Attempt | undefined {
+    return this.#rejections.find((rejection) => rejection.cause === cause)?.attempt;
   }
 
   /** Compares the texts at each place where they are not all the same. */
@@ -254,7 +270,7 @@ function notesOnRejections(
 }
 
 /** Describes the suspects as differences, without places that differ only because another one does. */
-function describeSuspects(places: readonly ComparedPlace[]): ContractDifference[] {
+function describeSuspects(places: readonly ComparedPlace[], sample: RejectionSample): ContractDifference[] {
   const suspects = findSuspects(places);
   const differences: ContractDifference[] = [];
   for (const cause of new Set(suspects.map((suspect) => suspect.cause))) {
@@ -263,12 +279,18 @@ function describeSuspects(places: readonly ComparedPlace[]): ContractDifference[
       ...suspect,
       texts: [suspect.text, suspect.textOfBaseline],
     }));
-    differences.push(...withoutConsequences(withTexts).map(describeSuspect));
+    const attempt = sample.requestFor(cause);
+    for (const suspect of withoutConsequences(withTexts)) {
+      const difference = describeSuspect(suspect);
+      differences.push(
+        attempt === undefined ? { outcome: cause, ...difference } : withRequest(attempt, difference),
+      );
+    }
   }
   return differences;
 }
 
-function describeSuspect({ place, cause, baseline, text, textOfBaseline }: Suspect): ContractDifference {
+function describeSuspect({ place, baseline, text, textOfBaseline }: Suspect): ResponseDifference {
   const expected = wordsOfText(place, textOfBaseline);
   let found = wordsOfText(place, text);
   // Both are shortened for display only, and bytes are not shown.
@@ -276,7 +298,7 @@ function describeSuspect({ place, cause, baseline, text, textOfBaseline }: Suspe
     found = found === unshownBytes ? "other bytes" : "another value, which begins in the same way";
   }
   const at = shownText(place.name);
-  return { rules: ["R14"], outcome: cause, at, expected: `${expected}, as for ${baseline}`, found };
+  return { rules: ["R14"], at, expected: `${expected}, as for ${baseline}`, found };
 }
 
 const unshownBytes = "bytes that are not UTF-8";

@@ -52,4 +52,33 @@ describe("compareTexts", () => {
     expect(compareTexts(texts)).toMatchObject({ kind: "differs", baseline: "401.malformed" });
     expect(compareTexts(texts.slice(0, 4))).toMatchObject({ kind: "differs", baseline: "401.unknown" });
   });
+
+  it.each([
+    ["invalid-7f3a", "invalid-91c2", "revoked-0b1d", "revoked-e5a4"],
+    ["invalid/7f3a", "invalid/91c2", "revoked/0b1d", "revoked/e5a4"],
+    ["7f3a.invalid", "91c2.invalid", "0b1d.revoked", "e5a4.revoked"],
+    ["Ref UNK4711", "Ref UNK8133", "Ref REV9042", "Ref REV1207"],
+    ["trace 7f3a2b", "trace 91c2d0", "trace 104711", "trace 204712"],
+    ["7f3a2b1c", "91c2d0aa", "5d1f7f0e-6c0b-4f57-9c53-0d2f3ce1a6b4", "0f1e7f0e-6c0b-4f57-9c53-0d2f3ce1a6b4"],
+    ["7f3a2b", "91c2d0", "7f3a2b1c91c2d0aa", "81c2d0aa7f3a2b1c"],
+  ])("tells new words with another constant part apart: %s, %s, and %s, %s", (first, second, ...others) => {
+    const third = first.replace("7", "a");
+    const fourth = second.replace("1", "b");
+    expect(compare([first, second], others, [third, fourth]).kind).toBe("differs");
+  });
+
+  it("leaves open new words whose constant part only some responses have", () => {
+    const mixed = ["revoked-7f3a", "invalid-0c1d"];
+    expect(compare(["invalid-91c2", "invalid-e5a4"], mixed, ["invalid-aa01", "invalid-bb02"]).kind).toBe(
+      "open",
+    );
+  });
+
+  it("finds one constant part for all, and starts that are alike by chance", () => {
+    expect(compare(["err-7f3a", "err-91c2"], ["err-7b1d", "err-7c5d"], ["err-aa01", "err-bb02"]).kind).toBe(
+      "agrees",
+    );
+    expect(compare(["8f3a", "91c2"], ["7b1d", "7c5d"], ["aa01", "bb02"]).kind).toBe("agrees");
+    expect(compare(["99", "102"], ["100", "103"], ["101", "98"]).kind).toBe("agrees");
+  });
 });

@@ -33,9 +33,16 @@ const textWithTime = /\d:\d\d:\d\d|\b(?:\d{10}|\d{13})\b/;
 /** Compares the texts at a place, which are in the order of their requests. */
 export function compareTexts(texts: readonly TextOfCause[]): TextComparison {
   const newWords = findNewWords(texts);
+  const forms = compareForms(texts, newWords);
+  if (forms === "open") return { kind: "open" };
   const textsByCause = new Map<PromisedOutcomeId, string | undefined>();
   for (const { cause, text } of texts) {
-    const constant = text === undefined ? undefined : withoutNewWords(splitWords(text), newWords);
+    const constant =
+      text === undefined
+        ? undefined
+        : withoutNewWords(splitWords(text), (position) =>
+            newWords.has(position) ? (forms.get(`${position}, ${cause}`) ?? "…") : undefined,
+          );
     if (textsByCause.has(cause) && textsByCause.get(cause) !== constant) return { kind: "open" };
     textsByCause.set(cause, constant);
   }
@@ -86,8 +93,121 @@ function findNewWords(texts: readonly TextOfCause[]): ReadonlySet<string> {
   return newWords;
 }
 
-function withoutNewWords(words: readonly string[], newWords: ReadonlySet<string>): string {
-  return words.map((word, index) => (newWords.has(positionOf(index, words)) ? "…" : word)).join("");
+function withoutNewWords(words: readonly string[], formAt: (position: string) => string | undefined): string {
+  return words.map((word, index) => formAt(positionOf(index, words)) ?? word).join("");
+}
+
+/** What the new words of a cause at a position have in common: `revoked-7f3a` and `revoked-91c2` have the start `revoked-`. */
+interface WordForm {
+  readonly words: readonly string[];
+  readonly start: string;
+  readonly end: string;
+  readonly kinds: ReadonlySet<string>;
+  readonly lengths: readonly number[];
+}
+
+/**
+ * Compares the forms of the new words. Returns the form of each position and cause, where they are not one form for all: a form
+ * differs from another one if no word of the one has the other. It is open if some words have both, and their starts differ.
+ */
+function compareForms(
+  texts: readonly TextOfCause[],
+  newWords: ReadonlySet<string>,
+): ReadonlyMap<string, string> | "open" {
+  const textByPlace = new Map<string, string>();
+  for (const [position, wordsByCause] of wordsByPosition(texts, newWords)) {
+    const groups: WordForm[] = [];
+    const groupByCause = new Map<PromisedOutcomeId, WordForm>();
+    const forms = new Set<string>();
+    for (const cause of new Set([...baselineCauses, ...wordsByCause.keys()])) {
+      const words = wordsByCause.get(cause);
+      if (words === undefined) continue;
+      const form = readForm(words);
+      const group = groups.find((other) => !areApart(form, other)) ?? form;
+      if (group === form) groups.push(form);
+      groupByCause.set(cause, group);
+      forms.add(`${namedPart(form.start)}…${namedPart(reversed(form.end))}`);
+    }
+    if (groups.length === 1 && forms.size > 1) return "open";
+    if (groups.length < 2) continue;
+    for (const [cause, group] of groupByCause) textByPlace.set(`${position}, ${cause}`, describeForm(group));
+  }
+  return textByPlace;
+}
+
+/** Collects the new words at each position, by their causes. */
+function wordsByPosition(texts: readonly TextOfCause[], newWords: ReadonlySet<string>) {
+  const byPosition = new Map<string, Map<PromisedOutcomeId, string[]>>();
+  for (const { cause, text } of texts) {
+    const words = text === undefined ? [] : splitWords(text);
+    for (const [index, word] of words.entries()) {
+      const position = positionOf(index, words);
+      if (!newWords.has(position)) continue;
+      const byCause = byPosition.get(position) ?? new Map<PromisedOutcomeId, string[]>();
+      byPosition.set(position, byCause.set(cause, [...(byCause.get(cause) ?? []), word]));
+    }
+  }
+  return byPosition;
+}
+
+function readForm(words: readonly string[]): WordForm {
+  const start = commonStart(words);
+  const end = reversed(commonStart(words.map((word) => reversed(word.slice(start.length)))));
+  const lengths = words.map(({ length }) => length);
+  const kinds = new Set(words.map((word) => kindOf(word, start, end)));
+  return { words, start, end, kinds, lengths: [Math.min(...lengths), Math.max(...lengths)] };
+}
+
+/** The common start of words that is no chance: it ends at a sign, or before digits, or has at least four characters. */
+function commonStart(words: readonly string[]): string {
+  const [first = "", ...others] = words;
+  if (others.length === 0) return "";
+  let length = 0;
+  while (length < first.length && others.every((word) => word[length] === first[length])) length += 1;
+  const start = first.slice(0, length).replace(/\d+$/, "");
+  const isBeforeDigits = words.every((word) => /^\d+["'.,;)]*$/.test(word.slice(start.length)));
+  if (start.length >= 4 || isBeforeDigits) return /[a-z]/i.test(start) ? start : "";
+  const untilSign = /^.*[^a-z\d]/i.exec(start)?.[0] ?? "";
+  return /[a-z]/i.test(untilSign) ? untilSign : "";
+}
+
+/** The start up to its last sign, or all of it if it has letters only: ids that begin with a time share any number of characters. */
+function namedPart(start: string): string {
+  if (/^["']?[a-z]+$/i.test(start)) return start;
+  return /^.*[^a-z\d]/i.exec(start)?.[0] ?? "";
+}
+
+function reversed(text: string): string {
+  return [...text].reverse().join("");
+}
+
+const kindsOfIds: readonly (readonly [kind: string, pattern: RegExp])[] = [
+  ["digits", /^\d+$/],
+  ["hexadecimal", /^[\da-f]+$/i],
+  ["UUID", /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i],
+];
+
+function kindOf(word: string, start: string, end: string): string {
+  const rest = word.slice(start.length, word.length - end.length).replace(/^[^a-z\d]+|[^a-z\d]+$/gi, "");
+  return kindsOfIds.find(([, pattern]) => pattern.test(rest))?.[0] ?? "other characters";
+}
+
+function areApart(left: WordForm, right: WordForm): boolean {
+  return !left.words.some((word) => hasForm(word, right)) || !right.words.some((word) => hasForm(word, left));
+}
+
+function hasForm(word: string, { start, end, kinds, lengths: [least = 0, most = 0] }: WordForm): boolean {
+  if (!word.startsWith(start) || !word.endsWith(end)) return false;
+  // Numbers, and what counts or draws letters, have one or two characters less by chance.
+  const slack = kinds.has("hexadecimal") || kinds.has("UUID") ? 0 : 2;
+  const isAsLong = word.length >= least - slack && word.length <= most + slack;
+  return isAsLong && kinds.has(kindOf(word, start, end));
+}
+
+/** `revoked-…`, or `… (hexadecimal, 8 characters)` for words without a common part. */
+function describeForm({ start, end, kinds, lengths }: WordForm): string {
+  const length = [...new Set(lengths)].join(" to ");
+  return `${start}…${end} (${[...kinds].join(" or ")}, ${length} characters)`;
 }
 
 /** Chooses the first of the baselines, or the second one if all others have one text, and the first another one. */

@@ -110,7 +110,7 @@ export function whyNoneIsOfTheApi(attempts: readonly Attempt[], url: string): st
   return `Failed to compare ${url}: ${requests} without a working key got no 401 and no error.code, but ${got}. There may be nothing at this path: the base URL is the part before /v1/relying-party/me. No key of yours was sent.`;
 }
 
-function isOfTheApi({ response }: Attempt): boolean {
+export function isOfTheApi({ response }: Attempt): boolean {
   if (response === undefined) return false;
   return response.status === 401 || typeof memberIn(response, ["error", "code"]) === "string";
 }

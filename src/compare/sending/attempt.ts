@@ -1,9 +1,10 @@
 import { outcomeRow } from "../../rules/outcomes.js";
 import { isMapping } from "../../schema/type-tag.js";
 import type { PromisedOutcomeId } from "../contract/contract-rules.js";
-import { describeResponse } from "../response/describe.js";
+import { describeResponse, quoted } from "../response/describe.js";
+import { headerOf } from "../response/headers.js";
 import { memberIn } from "../response/members.js";
-import type { RedactedResponse } from "../response/response.js";
+import { type RedactedResponse, shownText } from "../response/response.js";
 
 /**
  * A request to send, with the key of its variable. Without one, the session makes the key: a new one for `401.unknown` and for
@@ -68,4 +69,16 @@ export function hasData(response: RedactedResponse): boolean {
 /** Describes the response of an attempt: `401 unauthorized`. */
 export function describeAttempt({ response, noResponse }: Attempt): string {
   return response === undefined ? `no response: ${noResponse}` : describeResponse(response);
+}
+
+/** The same with the words of an error, and how long to wait: what a lock says of itself. */
+export function describeWhole(attempt: Attempt): string {
+  const { response } = attempt;
+  const words = [describeAttempt(attempt)];
+  if (response === undefined) return describeAttempt(attempt);
+  const message = memberIn(response, ["error", "message"]);
+  if (typeof message === "string" && message !== "") words.push(quoted(message));
+  const retryAfter = headerOf(response, "retry-after");
+  if (retryAfter !== undefined) words.push(`(Retry-After: ${shownText(retryAfter)})`);
+  return words.join(" ");
 }

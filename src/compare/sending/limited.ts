@@ -7,6 +7,7 @@ import {
   type Attempt,
   type CompletedAttempt,
   describeAttempt,
+  describeWhole,
   got200,
   hasData,
   requestWithoutKey,
@@ -90,6 +91,11 @@ async function waitForLimit(session: Session, limited: Attempt, isFirstOfKey: bo
     );
   }
   if (attempt.response?.status !== session.attempts[0]?.response?.status) return giveUp(session, limited);
+  // A rejected key has no minute: the limiter of the address has let the request after it through.
+  if (outcomeRow(limited.outcome).status === 401) {
+    session.pace = Math.max(session.pace, allowedPace(session, limited, wait), leastPace);
+    return waitOnce(session, wait, `${found}: a gateway limits this address`);
+  }
   return waitOnce(session, wait, `${found}: an earlier comparison may have used up the minute of its key`);
 }
 
@@ -111,8 +117,15 @@ async function waitOnce(session: Session, milliseconds: number, found: string): 
 
 function giveUp(session: Session, limited: Attempt): boolean {
   const slower = Math.max(2 * session.pace, leastPace) / 1000;
-  const got = `${describeAttempt(limited)} ${limited.unjudged}`;
-  session.endAt(limited, "limit", got, `Try again later, or with --pace ${slower}s.`);
+  const isMinute = outcomeRow(limited.outcome).status === 200;
+  const earlier = isMinute ? "An earlier comparison may have used up the minute of the key. " : "";
+  const got = `${describeWhole(limited)} ${limited.unjudged}`;
+  session.endAt(
+    limited,
+    "limit",
+    got,
+    `${earlier}Try again ${isMinute ? "in a minute" : "later"}, or with --pace ${slower}s.`,
+  );
   return false;
 }
 

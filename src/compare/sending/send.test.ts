@@ -63,19 +63,17 @@ test.each<[PromisedOutcomeId, Reply]>([
   ["401.revoked", [200]],
   ["401.revoked", [0]],
   ["403.access_denied", [403, { error: { code: "insufficient_scope" } }]],
-  ["200.test", [401, { error: { code: "unauthorized" } }]],
-  ["200.test", [200, {}]],
 ])(
   "%s with %j is a surprise, and judged only if the controls get what they got before",
   async (outcome, reply) => {
-    const judged = await sendAfterFirst(outcome, [reply, rejected, works], true);
+    const judged = await sendAfterFirst(outcome, [reply, reply, rejected, works], true);
     expect([judged.unjudged, judged.end, judged.controls]).toEqual([
       undefined,
       undefined,
-      [undefined, "SVC_test_a"],
+      ["SVC_test_b", undefined, "SVC_test_a"],
     ]);
     for (const controls of [[[502]], [[0]], [rejected, [401, {}]], [rejected, [429, {}]]] as Reply[][]) {
-      const { unjudged, end } = await sendAfterFirst(outcome, [reply, ...controls], true);
+      const { unjudged, end } = await sendAfterFirst(outcome, [reply, reply, ...controls], true);
       expect([unjudged, end?.kind]).toEqual([
         expect.stringContaining("an outage, a lock or a limit"),
         "response",
@@ -92,4 +90,26 @@ test.each<[PromisedOutcomeId, Reply]>([
   ["200.test", works],
 ])("%s with %j needs no control", async (outcome, reply) => {
   expect((await sendAfterFirst(outcome, [reply])).controls).toEqual([]);
+});
+
+test.each<[status: number, json?: unknown]>([
+  [500, {}],
+  [302],
+  [0],
+  [401],
+  [403, { error: { code: "access_denied" } }],
+  [200, {}],
+])("a single %i, and then the promised response, is a note, and needs no control", async (status, json) => {
+  const replies: Reply[] = [[status, json], rejected];
+  const { unjudged, end, controls } = await sendAfterFirst("401.revoked", replies, true);
+  expect([unjudged, end, controls]).toEqual([undefined, undefined, ["SVC_test_b"]]);
+});
+
+test("a key that has worked, and then gets something else twice, ends the comparison", async () => {
+  const reply: Reply = [401, { error: { code: "unauthorized" } }];
+  const { unjudged, end } = await sendAfterFirst("200.test", [reply, reply, rejected], true);
+  expect([unjudged, end?.message]).toEqual([
+    expect.stringContaining("an outage, a lock or a limit"),
+    expect.stringContaining("SVC_API_KEY has worked before"),
+  ]);
 });

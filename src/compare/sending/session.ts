@@ -36,8 +36,12 @@ export type Send = (apiKey: string | undefined) => Promise<RawResponse | NoRespo
 /** The responses that end a comparison, with what may have sent them. `docs/compare.md` has this table. */
 export const endings = {
   outage: {
-    when: "a wrong response, if a request without a key, or one with a key that has worked, then no longer gets what it got before",
+    when: "a wrong response twice, if a request without a key, or one with a key that has worked, then no longer gets what it got before",
     suspicion: "an outage, a lock or a limit",
+  },
+  no_key: {
+    when: "a 401 to the first key that should work, and to the next one",
+    suspicion: "a wrong key, or a lock",
   },
   limit: {
     when: "a 429 that was not asked for: the second one, or one that cannot be waited for",
@@ -72,6 +76,10 @@ export class Session {
   readonly options: CompareOptions;
   readonly startedAt: number;
   readonly attempts: Attempt[] = [];
+  /** Responses that were not as promised, and to the same request then were. */
+  readonly failures: Attempt[] = [];
+  /** Responses that were not as promised twice in a row. */
+  readonly surprises: Attempt[] = [];
   /** What a reader must know of the way that the comparison took. */
   readonly notes: string[] = [];
   /** The number of requests that were sent, also of one that a signal has cut off. */
@@ -157,9 +165,13 @@ export class Session {
     return this.end?.why;
   }
 
+  keyOf(variable: string | undefined): string | undefined {
+    return variable === undefined ? undefined : this.#keysByVariable.get(variable);
+  }
+
   /** Returns the key of the nth request for an outcome: that of its variable, or a new one; `undefined` for a missing key. */
   #keyFor({ outcome, variable }: PlannedRequest, nth: number): string | undefined {
-    if (variable !== undefined) return this.#keysByVariable.get(variable);
+    if (variable !== undefined) return this.keyOf(variable);
     if (outcome === "401.malformed") return nth === 1 ? "not-a-key" : `not-a-key${nth - 1}`;
     if (outcome !== "401.unknown") return undefined;
 

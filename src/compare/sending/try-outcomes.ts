@@ -1,6 +1,6 @@
 import { type Findings, noFindings, type Unjudged } from "../contract/findings.js";
-import { contractOutcomes, findKey, isLimit } from "../contract/keys-of-outcomes.js";
-import { whyNoneIsOfTheApi } from "./api-recognition.js";
+import { contractOutcomes, findKey, isLimit, plannedSuccesses } from "../contract/keys-of-outcomes.js";
+import { isOfTheApi, whyNoneIsOfTheApi } from "./api-recognition.js";
 import { type PlannedRequest, rightful200s } from "./attempt.js";
 import { send } from "./send.js";
 import type { Session } from "./session.js";
@@ -26,16 +26,21 @@ export async function tryOutcomes(session: Session): Promise<Findings> {
       if (result.kind === "not_sent") unjudged.push({ outcomes: [request.outcome], why: result.why });
     }
   };
-  // A host gets a key only if its responses to the requests without one could be the API's.
-  await sendAll(withoutKey);
+  // A host gets a key only if its responses to the requests without one could be the API's. As soon as one is, a working key
+  // comes before the keys that are rejected: these can lead to a lock.
+  const [first, ...otherWithoutKey] = withoutKey;
+  if (first !== undefined) await sendAll([first]);
+  const [working] = attempts.some(isOfTheApi) ? plannedSuccesses(options.env) : [];
+  if (working !== undefined) await sendAll([working]);
+  await sendAll(otherWithoutKey);
   const message = whyNoneIsOfTheApi(attempts, options.url);
   session.endIfNotTheApi(message, "nothing was sent after the requests without a working key");
-  await sendAll(withKey);
+  await sendAll(withKey.filter(({ outcome }) => outcome !== working?.outcome));
 
   // The second response to the same key shows whether requests are counted, and whether the rejected keys led to a lock.
-  const [working] = rightful200s(attempts);
-  if (working !== undefined) {
-    const { outcome, variable } = working;
+  const [success] = rightful200s(attempts);
+  if (success !== undefined) {
+    const { outcome, variable } = success;
     const result = await send(session, { outcome, variable });
     if (result.kind === "not_sent") {
       unjudged.push({ outcomes: [outcome], rule: "R24", at: "$.data.usage.today", why: result.why });
