@@ -35,7 +35,7 @@ import { judgeVaried } from "./varied/varied.js";
 // - not judged, with the reason why the runs show nothing
 //
 // Nobody is accused by chance:
-// - A run that failed is a problem only if it fails again; one that does not end in time needs no second run.
+// - A run that failed, or that did not end in time, is a problem only if it does so again.
 // - Two runs under the same conditions that end differently are a contradiction: after it, no failure counts. Runs that hide an outcome from
 //   the client, with a wrong answer, a rejection or a late response, contradict no other.
 // - How many runs a question takes was chosen by certifying thousands of generated suites, some of which fail, poll or wait at random: with

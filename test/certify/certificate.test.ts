@@ -196,6 +196,7 @@ const plain: ClientRun = {
   clientMayWaitMs: 0,
   timeouts: timeoutsFor(1, 1),
   isAlone: false,
+  isAfterHang: false,
   number: 1,
 };
 const client: JudgedClient = {

@@ -23,7 +23,7 @@ import {
   longestWait,
 } from "../client-runs/client-run.js";
 import { findDoubtOfPass } from "../client-runs/doubt-of-pass.js";
-import { findDoubtOfFailure, repeatFailures } from "../client-runs/failures.js";
+import { findDoubtOfFailure, hangsNowAndThen, repeatFailures } from "../client-runs/failures.js";
 import { againWithOnly, lastLineOf } from "../client-runs/finding-parts.js";
 import { type Runs, shownOr } from "../client-runs/runs.js";
 import { type FaultWords, wordsIfNotSurvived, wordsIfSentAgain, wordsIfTooLate } from "./fault-words.js";
@@ -57,12 +57,19 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
   const notSurvived = results.filter((result) => result.kind === "not_survived");
   const failedRuns = notSurvived.map(({ run }) => run);
   const inDoubt = await shownOr(repeatFailures(runs, failedRuns), notJudged);
-  const checks = wanted.map((fault, index) => {
+  const shown: NotSurvived[] = [];
+  const checks: JudgedCheck[] = [];
+  for (const [index, fault] of wanted.entries()) {
     const result = results[index] as (typeof results)[number]; // each fault has one
-    return judged(fault, result.kind === "not_survived" ? (inDoubt ?? failedResult) : result);
-  });
-  const problems = inDoubt === undefined ? problemsOf(notSurvived, target, plan) : [];
-  return { checks, problems, notes: [] };
+    if (result.kind !== "not_survived") checks.push(judged(fault, result));
+    else if (inDoubt !== undefined) checks.push(judged(fault, inDoubt));
+    else if (!runs.isRepeated(result.run)) checks.push(judged(fault, notJudged(hangsNowAndThen)));
+    else {
+      shown.push(result);
+      checks.push(judged(fault, failedResult));
+    }
+  }
+  return { checks, problems: problemsOf(shown, target, plan), notes: [] };
 }
 
 function judged(outcome: FaultOutcomeId, result: ResultOfCheck): JudgedCheck {
