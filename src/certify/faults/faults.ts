@@ -79,7 +79,7 @@ function judged(outcome: FaultOutcomeId, result: ResultOfCheck): JudgedCheck {
 interface FaultTarget {
   readonly kind: "target";
   readonly outcome: OutcomeId;
-  /** How many requests end on the outcome without a fault: in the plain run, or in the run with a 401, whichever has more. If more come after a fault, the client has sent the request again. */
+  /** How many requests end on the outcome without a fault: in the plain run, in a varied run, or in the run with a 401, whichever has most. If more come after a fault, the client has sent the request again. */
   readonly requestsWithoutFault: number;
   /** Why no test is known to use the first response: a client that survives a fault shows nothing then. One that does not still has a problem. */
   readonly whyNotUsed: Reason | undefined;
@@ -88,8 +88,9 @@ interface FaultTarget {
 /** Finds requests whose response a test uses, or else any that a fault may hit. */
 async function findTarget(runs: Runs): Promise<FaultTarget | NotJudged> {
   const targets: FaultTarget[] = [];
-  for (const outcome of outcomesToHit(runs.plain, await runs.heldVaried())) {
-    const target = await targetOf(runs, outcome);
+  const variedRuns = await runs.heldVaried();
+  for (const outcome of outcomesToHit(runs.plain, variedRuns)) {
+    const target = await targetOf(runs, outcome, variedRuns);
     if (target.whyNotUsed === undefined) return target;
     targets.push(target);
   }
@@ -122,7 +123,11 @@ function countOf(outcome: OutcomeId, run: ClientRun): number {
 }
 
 /** Gives the first request with this outcome a 401 in place of its success, which a test must notice. */
-async function targetOf(runs: Runs, outcome: OutcomeId): Promise<FaultTarget> {
+async function targetOf(
+  runs: Runs,
+  outcome: OutcomeId,
+  variedRuns: readonly ClientRun[],
+): Promise<FaultTarget> {
   const run = await runs.makeWrongAnswer("first", outcome);
   const countInPlain = countOf(outcome, runs.plain);
   const count = countOf(outcome, run);
@@ -132,7 +137,9 @@ async function targetOf(runs: Runs, outcome: OutcomeId): Promise<FaultTarget> {
   if (isNoticed(run)) whyNotUsed = await findDoubtOfFailure(runs, run);
   else if (isSentAgain) whyNotUsed = sentAgainAfter401;
   else whyNotUsed = findDoubtOfPass(runs.plain, run, "replaced") ?? responseNotUsed;
-  return { kind: "target", outcome, requestsWithoutFault: Math.max(countInPlain, count), whyNotUsed };
+  const countsInVaried = variedRuns.map((one) => countOf(outcome, one));
+  const requestsWithoutFault = Math.max(countInPlain, count, ...countsInVaried);
+  return { kind: "target", outcome, requestsWithoutFault, whyNotUsed };
 }
 
 const responseNotUsed: Reason = {
@@ -176,12 +183,14 @@ async function tryFault(
 
   const doubt = findDoubtOfPass(runs.plain, run, "replaced") ?? target.whyNotUsed;
   if (doubt !== undefined) return notJudged(doubt);
-  // If no request with its key follows the one that was hit, the client may have given up; a delayed response still comes.
+  // A delayed response still comes. After any other fault, the client must send the request again: the next test's request is none more.
+  if (faultKindRow(fault).onlyDelays) return heldResult;
   const isLast = run.sentKeys.some(({ requests }) => requests.at(-1)?.isReplaced);
-  if (!isLast || faultKindRow(fault).onlyDelays) return heldResult;
+  if (!isLast && countOf(target.outcome, run) > target.requestsWithoutFault) return heldResult;
   return notJudged({
-    why: "the command passed, and no request with its key followed the one that was hit",
-    whatToDo: "Make a test fail when the response of a key that works does not come.",
+    why: "the command passed, and no run shows that it sent the request again that was hit",
+    whatToDo:
+      "Make a test fail when the response of a key that works does not come, and send that key equally often in each run.",
   });
 }
 
