@@ -18,6 +18,7 @@ import { findDoubtOfOnly } from "./only.js";
 import { findDoubtOfPlainRun } from "./plain-run.js";
 import { noteRepeatedRejections } from "./repeated-rejections.js";
 import { judgeResends } from "./resends/resends.js";
+import { findDoubtOfShare } from "./share.js";
 import { judgeVaried } from "./varied/varied.js";
 
 // A run is one start of the client's command, against sandboxes of its own. It shows whether the command passes, and which requests it
@@ -133,7 +134,9 @@ async function clientAsJudged(runs: Runs, ofGroups: Judgment): Promise<JudgedCli
   const notes = isResendNamed ? [] : await noteRepeatedRejections(runs);
   const judgment = mergeJudgments([judgeAdvice(runs), ofGroups, { notes }]);
   if (runs.isStopped) return judgedClient(runs, judgment);
-  return judgedClient(runs, judgment, findDoubtOfOnly(runs.plan, judgment.checks, runs.plain.report));
+  const { checks } = judgment;
+  const doubt = findDoubtOfOnly(runs.plan, checks, runs.plain.report) ?? findDoubtOfShare(runs, checks);
+  return judgedClient(runs, judgment, doubt);
 }
 
 /** After a contradiction, no failure shows anything: what needs one is not judged, and the rest stays. */
