@@ -24,19 +24,23 @@ interface PlanFlags {
   readonly key?: string;
 }
 
-/** What the runs of the client are; throws a usage error for a wrong `--only` or `--allow`. */
-export function planOf({ scenario }: LoadedScenario, flags: PlanFlags): CertifyPlan {
+/** What the runs of the client are; throws a usage error for a wrong `--only` or `--allow`. `nameOf`: that of a flag, or of the variable that has set it. */
+export function planOf(
+  { scenario }: LoadedScenario,
+  flags: PlanFlags,
+  nameOf: (flagName: string) => string = (flagName) => flagName,
+): CertifyPlan {
   const { only, allow = [], timeout } = flags;
   const outcomes = outcomesToCover(scenario);
   const found = findUnknownOnly(only ?? [], outcomes);
   if (found !== undefined) {
     const examples = "varied.3, answer.401.revoked, resend.403 or fault.hang";
-    throw unknownChoice("--only", found.unknown, found.names, examples);
+    throw unknownChoice(nameOf("--only"), found.unknown, found.names, examples);
   }
   for (const outcome of allow) {
     const knownOutcomes = [...outcomes, ...faultOutcomeIds];
     if (!knownOutcomes.some((id) => id === outcome)) {
-      throw unknownChoice("--allow", outcome, knownOutcomes, "200.retiring or fault.status");
+      throw unknownChoice(nameOf("--allow"), outcome, knownOutcomes, "200.retiring or fault.status");
     }
   }
 

@@ -96,9 +96,11 @@ export const certifyCommand = declareCommand({
   },
   async run(call) {
     const { args, clientCommand, flags, io } = call;
-    const targets = reportTargets(flags.report === undefined ? [] : [flags.report], certificateFile, io);
+    const nameOf = (flagName: string) => nameOfSource(flagName, call.fullArgv);
+    const file = { ...certificateFile, name: nameOf(certificateFile.name) };
+    const targets = reportTargets(flags.report === undefined ? [] : [flags.report], file, io);
     const loaded = await loadScenarioArgument(args[0], io);
-    const plan = planOf(loaded, flags);
+    const plan = planOf(loaded, flags, nameOf);
 
     const { now, frozen, jobs = availableParallelism() } = flags;
     // Each run of the plan has its own seed.
@@ -164,4 +166,12 @@ function aboutClient({ scenario, name }: LoadedScenario, { clientCommand }: Cert
     sandbox: version,
     command: clientCommand,
   };
+}
+
+/** The name of what has set a flag, for messages: the flag on the command line, or else its variable. */
+function nameOfSource(flagName: string, fullArgv: readonly string[]): string {
+  const end = fullArgv.indexOf("--");
+  const words = end === -1 ? fullArgv : fullArgv.slice(0, end);
+  const isOnLine = words.some((word) => word === flagName || word.startsWith(`${flagName}=`));
+  return isOnLine ? flagName : `SVC_SANDBOX_${flagName.slice(2).toUpperCase()}`;
 }
