@@ -15,7 +15,11 @@ const answers = (...results: readonly ResultOfCheck[]): JudgedCheck[] =>
 
 test.each<[string, readonly JudgedCheck[], string | undefined]>([
   ["three of four varied runs", varied(held, held, held, open), undefined],
-  ["two of three varied runs", varied(held, held, open), "1 of 3 varied runs show nothing: no response varied"],
+  [
+    "two of three varied runs",
+    varied(held, held, open),
+    "1 of 3 varied runs show nothing: no response varied",
+  ],
   ["no varied run", varied(open), "1 of 1 varied runs show nothing: no response varied"],
   ["no wrong answer", answers(open), "1 of 1 wrong answers show nothing: no response varied"],
   ["all faults but one", [{ check: { kind: "fault", outcome: "fault.hang" }, result: open }], undefined],

@@ -171,7 +171,11 @@ export function isEndedSooner({ result, lastAskedWait, timeouts }: ClientRun): b
  * How long a run may take after one under its conditions that took longer than `usual`. `longestPassedMs`: the longest run that passed without
  * anything in place of a response. All of these needed no more, so five times as long is enough on a busy machine, too.
  */
-export function timeoutsAfterHang(usual: Timeouts, longestPassedMs: number, clientMayWaitMs: number): Timeouts {
+export function timeoutsAfterHang(
+  usual: Timeouts,
+  longestPassedMs: number,
+  clientMayWaitMs: number,
+): Timeouts {
   const { total, silent } = timeoutsFor(undefined, longestPassedMs, clientMayWaitMs, shortestAfterHang);
   return { total: Math.min(usual.total, total), silent: Math.min(usual.silent, silent) };
 }

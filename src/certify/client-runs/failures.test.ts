@@ -110,7 +110,9 @@ test("a plain run next to it that does not end accuses nobody either", async () 
 
 test("after two repetitions of runs that do not end, no other is made, and its run is not repeated", async () => {
   const made = await handMade(({ name }) => (name === "plain" ? {} : hung));
-  const runs = [1, 2, 3].map((seed) => made.runs.makeOnce({ ...varied, seed, purpose: { kind: "varied", seed } }));
+  const runs = [1, 2, 3].map((seed) =>
+    made.runs.makeOnce({ ...varied, seed, purpose: { kind: "varied", seed } }),
+  );
   const [first, second, third] = await Promise.all(runs);
   if (!first || !second || !third) throw new Error("Three runs are made.");
   expect(await whyFailuresDoNotCount(made.runs, [first, second, third])).toBeUndefined();

@@ -199,7 +199,14 @@ export class Runs {
   }
 
   #planned(request: RunRequest): PlannedRun {
-    const { purpose, conditions = {}, seed, clientMayWaitMs = 0, isAlone = false, isAfterHang = false } = request;
+    const {
+      purpose,
+      conditions = {},
+      seed,
+      clientMayWaitMs = 0,
+      isAlone = false,
+      isAfterHang = false,
+    } = request;
     const { profile = "minimal", ...others } = conditions;
     const [plain] = this.ended;
     const plainMs = plain?.result === "passed" ? plain.durationMs : undefined;

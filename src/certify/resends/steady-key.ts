@@ -116,7 +116,10 @@ function whyNoRepeatedKey({ plain, plan }: Runs, working: readonly WorkingKey[])
   const allowed = keysOfSandbox.find(({ requests }) => requests.every(({ outcome }) => isSuccess(outcome)));
   if (working.length === 0 && allowed !== undefined) {
     const outcomes = new Set(allowed.requests.map(({ outcome }) => outcome));
-    const flags = listed([...outcomes].map((outcome) => `--allow ${outcome}`), "and");
+    const flags = listed(
+      [...outcomes].map((outcome) => `--allow ${outcome}`),
+      "and",
+    );
     return {
       why: `${flags} leaves out ${keyVariable(allowed.key)}, and the plain run sent no other key that always works`,
       whatToDo: `Leave out ${flags}, or send a key that works and ends on another outcome in two tests.`,

@@ -83,7 +83,9 @@ export function unknownCause(searched: readonly ClientRun[], failed: readonly Cl
   // Where nothing varied, no row was tried.
   const isAnyRowTried = searched.some(({ points }) => points.length > 0);
   let sentence = `The command ${howRunsEnd(searched)}`;
-  sentence += isAnyRowTried ? ": no single row of varied responses brings it back" : ", before any response varied";
+  sentence += isAnyRowTried
+    ? ": no single row of varied responses brings it back"
+    : ", before any response varied";
 
   let whatToDo = "Look at what the command prints: it got no response.";
   if (lastRequest) {
