@@ -457,8 +457,9 @@ test.each<[string, Partial<RunEnd>, "held" | "not_judged"]>([
 async function withOtherKey(ofLive: Partial<RunEnd>) {
   const plain = [sentTimes("active", 4), sentTimes("live", 1)];
   const { runs, names } = await handMade(({ name, conditions: { onRequest } }) => {
-    if (onRequest?.which.kind === "every_other")
+    if (onRequest?.which.kind === "every_other") {
       return { replacedCount: 4, sentKeys: [sentTimes("active", 8)] };
+    }
     if (onRequest?.which.kind !== "nth") return { sentKeys: plain, points: [point] };
     if (name !== "resend.401") return { ...silent, sentKeys: [sentTimes("active", 4, 4)] };
     if (onRequest.which.key === "live") return { replacedCount: 1, ...ofLive };
