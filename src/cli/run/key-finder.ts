@@ -59,8 +59,10 @@ export class KeyFinder {
   #searchBreak(name: StreamName, line: string): void {
     const { before, line: number } = this.#streams[name];
     const { platform, registry } = this.#sandbox;
-    for (const key of findKeys(before.trimEnd() + line.trimStart().slice(0, keptForKey))) {
-      if (before.includes(key) || line.includes(key)) continue;
+    const start = line.trimStart().slice(0, keptForKey);
+    const keysOfOneLine = new Set([...findKeys(before), ...findKeys(start)]);
+    for (const key of findKeys(before.trimEnd() + start)) {
+      if (keysOfOneLine.has(key)) continue;
       if (registry.find(platform.sha256(key)) !== undefined) this.#places.add(`${name}, line ${number - 1}`);
     }
   }
