@@ -87,7 +87,9 @@ async function certified(
   const run = async (request: PlannedRun): Promise<RunEnd> => {
     names.push(named(request).name);
     const isNoticed = request.conditions.onRequest?.gets.kind === "wrong_answer";
-    const end = { report, points: [point], sentKeys: [sentTimes("active", 1)], replacedCount: 1 };
+    const isFault = request.conditions.onRequest?.gets.kind === "fault";
+    const sentKeys = [sentTimes("active", isFault ? 2 : 1, isFault ? 1 : 0)];
+    const end = { report, points: [point], sentKeys, replacedCount: 1 };
     const result = isNoticed ? "failed" : "passed";
     return runEnd({ ...end, result, ...change(request, names.length) });
   };

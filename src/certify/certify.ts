@@ -18,6 +18,7 @@ import { findDoubtOfOnly } from "./only.js";
 import { findDoubtOfPlainRun } from "./plain-run.js";
 import { noteRepeatedRejections } from "./repeated-rejections.js";
 import { judgeResends } from "./resends/resends.js";
+import { findDoubtOfShare } from "./share.js";
 import { judgeVaried } from "./varied/varied.js";
 
 // A run is one start of the client's command, against sandboxes of its own. It shows whether the command passes, and which requests it
@@ -35,7 +36,7 @@ import { judgeVaried } from "./varied/varied.js";
 // - not judged, with the reason why the runs show nothing
 //
 // Nobody is accused by chance:
-// - A run that failed is a problem only if it fails again; one that does not end in time needs no second run.
+// - A run that failed, or that did not end in time, is a problem only if it does so again.
 // - Two runs under the same conditions that end differently are a contradiction: after it, no failure counts. Runs that hide an outcome from
 //   the client, with a wrong answer, a rejection or a late response, contradict no other.
 // - How many runs a question takes was chosen by certifying thousands of generated suites, some of which fail, poll or wait at random: with
@@ -133,7 +134,9 @@ async function clientAsJudged(runs: Runs, ofGroups: Judgment): Promise<JudgedCli
   const notes = isResendNamed ? [] : await noteRepeatedRejections(runs);
   const judgment = mergeJudgments([judgeAdvice(runs), ofGroups, { notes }]);
   if (runs.isStopped) return judgedClient(runs, judgment);
-  return judgedClient(runs, judgment, findDoubtOfOnly(runs.plan, judgment.checks, runs.plain.report));
+  const { checks } = judgment;
+  const doubt = findDoubtOfOnly(runs.plan, checks, runs.plain.report) ?? findDoubtOfShare(runs, checks);
+  return judgedClient(runs, judgment, doubt);
 }
 
 /** After a contradiction, no failure shows anything: what needs one is not judged, and the rest stays. */

@@ -54,8 +54,17 @@ test.each<[string, readonly SentKey[], readonly SentKey[]]>([
   expect(await whyOf(plain, accepted)).toBeUndefined();
 });
 
-test("no run is made for it that --only leaves out", async () => {
-  expect(await whyOf([revoked(3)], [revoked(1, true)], ["resend"])).toBeUndefined();
+test("no run is made for it that --only leaves out, but for resends: none must hold without it", async () => {
+  expect(await whyOf([revoked(3)], [revoked(1, true)], ["varied"])).toBeUndefined();
+  expect(await whyOf([revoked(3)], [revoked(1, true)], ["resend.401"])).toMatch(/^resends of REVOKED: /);
+});
+
+test("a client that asks again once only is told, although it asks again for another key then", async () => {
+  const expired = (count: number) =>
+    sentKey("expired", ...Array.from({ length: count }, () => ({ outcome: "401.expired" as const })));
+  expect(await whyOf([revoked(2), expired(1)], [revoked(1, true), expired(2)])).toMatch(
+    /^resends of REVOKED: /,
+  );
 });
 
 test("no run is made for it on an outcome that is not judged, since it is not promised", async () => {

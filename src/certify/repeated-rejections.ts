@@ -15,8 +15,7 @@ export async function noteRepeatedRejections(runs: Runs): Promise<Note[]> {
   const statuses = new Set<string>();
   for (const sentKey of runs.plain.sentKeys) {
     const outcome = onlyRejectionOf(sentKey);
-    // A note is worth no run of its own.
-    if (outcome === undefined || !runs.isFirstWrongAnswerMade(outcome)) continue;
+    if (outcome === undefined || !isAskedFor(runs, outcome)) continue;
     const accepted = await shownOr(runs.makeWrongAnswer("first", outcome), () => undefined);
     if (accepted === undefined || !isSentLessIfAccepted(sentKey, runs.plain, accepted)) continue;
     names.push(nameOfKey(sentKey.key));
@@ -35,6 +34,13 @@ export async function noteRepeatedRejections(runs: Runs): Promise<Note[]> {
         "If your client sends it again by itself, stop at the first 401 or 403: its response cannot change.",
     },
   ];
+}
+
+/** A note is worth no run of its own, unless only resends are asked for: one that holds must not hide it. */
+function isAskedFor(runs: Runs, outcome: OutcomeId): boolean {
+  if (runs.isFirstWrongAnswerMade(outcome)) return true;
+  const isOfResends = runs.plan.only?.some((name) => name.split(".")[0] === "resend") === true;
+  return isOfResends && runs.outcomesToJudge.includes(outcome);
 }
 
 /** How soon the next request of a row comes, in milliseconds: another test's comes later. */
@@ -61,10 +67,10 @@ function onlyRejectionOf({ isUnknown, requests }: SentKey): OutcomeId | undefine
 function isSentLessIfAccepted({ key: ref, requests }: SentKey, plain: ClientRun, run: ClientRun): boolean {
   const inRun = requestsWith(run, ref);
   const isFirstAccepted = inRun[0]?.isReplaced === true;
-  // A run that ended early would have sent other keys less often, too.
+  // A run that ended early would have sent other keys less often, too. A client that resends once only sends another one more often then.
   const others = plain.sentKeys.filter(({ key }) => key !== ref);
   const areOthersSentAsOften = others.every(
-    (other) => requestsWith(run, other.key).length === other.requests.length,
+    (other) => requestsWith(run, other.key).length >= other.requests.length,
   );
   return isFirstAccepted && inRun.length < requests.length && areOthersSentAsOften;
 }

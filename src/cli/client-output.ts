@@ -18,8 +18,11 @@ const keptForKey = 1024;
 /** Finds full keys in what a command prints. */
 export class KeyFinder {
   readonly #sandbox: SandboxState;
-  /** For each output the number of the current line, and what has come of it. */
-  readonly #streams = { stdout: { line: 1, rest: "" }, stderr: { line: 1, rest: "" } };
+  /** For each output the number of the current line, what has come of it, and the line before it. */
+  readonly #streams = {
+    stdout: { line: 1, rest: "", before: "" },
+    stderr: { line: 1, rest: "", before: "" },
+  };
   readonly #places = new Set<string>();
 
   constructor(sandbox: SandboxState) {
@@ -33,6 +36,8 @@ export class KeyFinder {
     stream.rest = lines.pop() as string;
     for (const line of lines) {
       this.#search(name, line);
+      this.#searchBreak(name, line);
+      stream.before = line.slice(-keptForKey);
       stream.line += 1;
     }
 
@@ -43,8 +48,24 @@ export class KeyFinder {
 
   /** The lines with a key, also in the last one without an end: `stdout, line 3`. */
   places(): string[] {
-    for (const name of ["stdout", "stderr"] as const) this.#search(name, this.#streams[name].rest);
+    for (const name of ["stdout", "stderr"] as const) {
+      const { rest } = this.#streams[name];
+      this.#search(name, rest);
+      this.#searchBreak(name, rest);
+    }
     return [...this.#places];
+  }
+
+  /** Searches for a key of the sandbox that begins in the line before and ends in this one. Any other text may look like a key if lines are joined. */
+  #searchBreak(name: "stdout" | "stderr", line: string): void {
+    const { before, line: number } = this.#streams[name];
+    const { platform, registry } = this.#sandbox;
+    const start = line.trimStart().slice(0, keptForKey);
+    const keysOfOneLine = new Set([...findKeys(before), ...findKeys(start)]);
+    for (const key of findKeys(before.trimEnd() + start)) {
+      if (keysOfOneLine.has(key)) continue;
+      if (registry.find(platform.sha256(key)) !== undefined) this.#places.add(`${name}, line ${number - 1}`);
+    }
   }
 
   #search(name: "stdout" | "stderr", text: string): void {

@@ -67,6 +67,10 @@ export class RequestReplacer {
       if (number === undefined) return "after_nth";
       return number === which.nth ? "its_turn" : "other";
     }
+    if (which.kind === "every_other") {
+      const number = this.#claimNumber(Number.POSITIVE_INFINITY) as number; // there is no last one
+      return number % 2 === 1 ? "its_turn" : "other";
+    }
     const isChosen = which.kind === "each" || this.#claim("first");
     return isChosen ? "its_turn" : "other";
   }
@@ -99,7 +103,7 @@ function isBrokenByOwnFault({ fault }: OwnResponse, gets: Replacement): boolean 
 }
 
 function chooses(which: WhichRequest, { entry, endpoint }: ApiCall, outcome: OutcomeId): boolean {
-  if (which.kind === "nth") return entry?.key.ref === which.key && isSuccess(outcome);
+  if ("key" in which) return entry?.key.ref === which.key && isSuccess(outcome);
   return outcome === which.outcome && endpoint !== undefined;
 }
 

@@ -196,6 +196,7 @@ const plain: ClientRun = {
   clientMayWaitMs: 0,
   timeouts: timeoutsFor(1, 1),
   isAlone: false,
+  isAfterHang: false,
   number: 1,
 };
 const client: JudgedClient = {
@@ -228,22 +229,6 @@ test.each<[string, object, string]>([
     "failed",
   ],
   ["it cannot be judged", { whyNotJudged: reason }, "not_judged"],
-  ["no varied run is judged", { checks: [judgedCheck({ kind: "varied", seed: 1 }, open)] }, "not_judged"],
-  [
-    "one varied run is judged",
-    {
-      checks: [
-        judgedCheck({ kind: "varied", seed: 1 }, open),
-        judgedCheck({ kind: "varied", seed: 2 }, held),
-      ],
-    },
-    "passed",
-  ],
-  [
-    "no wrong answer is judged",
-    { checks: [judgedCheck({ kind: "answer", outcome: "200.test" }, open)] },
-    "not_judged",
-  ],
   ["no fault is judged", { checks: [judgedCheck({ kind: "fault", outcome: "fault.hang" }, open)] }, "passed"],
   [
     "no resend is judged",

@@ -85,7 +85,7 @@ test("a pause that tests replace by nothing is one problem, whose fix has the sa
   const { problems } = await certifySuite({ ...base, client, tests, timers: "nothing" }, { label: "suites" });
   expect(problems).toHaveLength(1);
   expect(problems[0]?.sentence).toMatch(
-    /^Sends ACTIVE again \d+ ms after a 429 without `Retry-After`, \d+ ms after a 429 with `Retry-After: 4`.* \(requests? [^()]+\): by the client, or by its runner's retry of a failed test$/,
+    /^Sends ACTIVE again \d+ ms after a 429 without `Retry-After`, \d+ ms after a 429 with `Retry-After: 4`.* \(requests? [^()]+\): by the client, by a test that waits, or by its runner's retry of a failed test$/,
   );
   expect(problems[0]?.whatToDo).toMatch(
     /^Wait for Retry-After[^()]*\(If your tests replace the pause, move the sandbox's clock by it\.\) If it is not your client /,

@@ -9,7 +9,7 @@ import type { Shape, ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
 import { membersToSnakeCase, tolerantJsonShape } from "../../schema/spelling.js";
 import type { JudgedClient } from "../certify.js";
-import { type Check, nameOf } from "../checks/check.js";
+import { nameOf } from "../checks/check.js";
 import { type JudgedCheck, judgmentShapes } from "../checks/judgment.js";
 import { type CertifyPlan, variedSeeds } from "../checks/plan.js";
 
@@ -130,18 +130,7 @@ export function verdictOf(client: JudgedClient): CertifyResult["verdict"] {
   if (hasProblem && !isStopped) return "failed";
   if (plain.result === "passed" && plain.report.requests === 0) return "no_request";
   if (isStopped) return "stopped";
-  if (whyNotJudged !== undefined) return "not_judged";
-
-  // Faults and resends do not stop the verdict: with a runner that repeats failing tests, they show nothing, and the client is not to blame.
-  // The certificate lists them as not judged.
-  const areJudged = isGroupJudged(checks, "varied") && isGroupJudged(checks, "answer");
-  return areJudged ? "passed" : "not_judged";
-}
-
-/** Whether one of the checks of this kind is judged, or there is none. */
-function isGroupJudged(checks: readonly JudgedCheck[], kind: Check["kind"]): boolean {
-  const group = checks.filter(({ check }) => check.kind === kind);
-  return group.length === 0 || group.some(({ result }) => result.kind !== "not_judged");
+  return whyNotJudged === undefined ? "passed" : "not_judged";
 }
 
 /** A certificate as a file: its JSON Schema and its checks derive from this. */

@@ -20,6 +20,8 @@ export interface RunRequest {
   readonly clientMayWaitMs?: number;
   /** Whether no other run may be under way. Default: false. */
   readonly isAlone?: boolean;
+  /** Whether it repeats a run that did not end in time: it is then ended sooner. Default: false. */
+  readonly isAfterHang?: boolean;
 }
 
 export const plainRunRequest: RunRequest = { purpose: { kind: "plain" } };
@@ -131,6 +133,9 @@ export function isNoticed({ result, replacedCount }: ClientRun): boolean {
 /** How long a client may wait for a response, in milliseconds: longer than the usual timeouts. */
 export const longestWait = 30_000;
 
+/** The least time of a run after one that did not end, in milliseconds. */
+const shortestAfterHang = 10_000;
+
 /**
  * How long a run may take. `timeout`: what --timeout sets. `plainMs`: how long the plain run took; `undefined` for the plain run itself.
  * `clientMayWaitMs`: how long the client may wait before its next request.
@@ -142,11 +147,12 @@ export function timeoutsFor(
   timeout: number | undefined,
   plainMs: number | undefined,
   clientMayWaitMs = 0,
+  least = longestWait,
 ): Timeouts {
   if (timeout !== undefined) return { total: timeout, silent: timeout };
   if (plainMs === undefined) return { total: minute, silent: minute };
 
-  const withoutWait = Math.max(longestWait, 5 * plainMs);
+  const withoutWait = Math.max(least, 5 * plainMs);
   if (clientMayWaitMs === 0) return { total: withoutWait, silent: withoutWait };
   const waitAndPlainRun = Math.max(longestWait, clientMayWaitMs) + plainMs;
   return {
@@ -154,4 +160,23 @@ export function timeoutsFor(
     // Never less than in a run in which the client may not wait.
     silent: Math.max(withoutWait, waitAndPlainRun),
   };
+}
+
+/** Whether a run may have less time when it is made again: it did not end, and no response asked it to wait, or for longer than it may take. */
+export function isEndedSooner({ result, lastAskedWait, timeouts }: ClientRun): boolean {
+  const askedMs = 1000 * (lastAskedWait?.seconds ?? 0);
+  return result === "timed_out" && (askedMs === 0 || askedMs >= timeouts.total);
+}
+
+/**
+ * How long a run may take after one under its conditions that took longer than `usual`. `longestPassedMs`: the longest run that passed without
+ * anything in place of a response. All of these needed no more, so five times as long is enough on a busy machine, too.
+ */
+export function timeoutsAfterHang(
+  usual: Timeouts,
+  longestPassedMs: number,
+  clientMayWaitMs: number,
+): Timeouts {
+  const { total, silent } = timeoutsFor(undefined, longestPassedMs, clientMayWaitMs, shortestAfterHang);
+  return { total: Math.min(usual.total, total), silent: Math.min(usual.silent, silent) };
 }

@@ -33,7 +33,7 @@ export function findDoubtOfPass(
   const named = missing.length > 3 ? [...missing.slice(0, 3), "others"] : missing;
   return {
     why: `the command did not send what it sent in the plain run: ${listed(named, "and")}`,
-    whatToDo: `Send the same keys to the same endpoints in each run. ${turnOffCaches}`,
+    whatToDo: `Send the same keys to the same endpoints in each run: without a cache of your client's own on disk. ${turnOffCaches}`,
   };
 }
 

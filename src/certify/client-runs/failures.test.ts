@@ -47,7 +47,7 @@ const whyFailuresDoNotCount = (...args: Parameters<typeof repeatFailures>) =>
 
 test.each<[string, Partial<RunEnd>, number]>([
   ["one failure is repeated five times: chance passes one of them", failed, 5],
-  ["a run that does not end is not repeated: chance does not do that", { result: "timed_out" }, 0],
+  ["a run that does not end is repeated twice: it takes long", { result: "timed_out" }, 2],
 ])("%s", async (_, end, count) => {
   const made = await runsThat(() => end);
   const run = await firstOf(made);
@@ -77,4 +77,55 @@ test("only a failure next to another run is repeated alone", async () => {
     await repeatFailures(runs, [await runs.makeOnce(varied)]);
     expect(alone).toEqual([false, ...Array(5).fill(isShared)]);
   }
+});
+
+const hung: Partial<RunEnd> = { result: "timed_out" };
+
+test("a run that does not end counts only if two repetitions do not end, in less time, and ten plain runs pass", async () => {
+  const totals: number[] = [];
+  const made = await handMade(({ name, timeouts }) => {
+    if (name === "varied.1") totals.push(timeouts.total);
+    return name === "varied.1" ? hung : {};
+  });
+  const run = await firstOf(made);
+  expect(await whyFailuresDoNotCount(made.runs, [run])).toBeUndefined();
+  expect(totals).toEqual([30_000, 10_000, 10_000]);
+  expect(made.names.filter((name) => name === "plain")).toHaveLength(10);
+});
+
+test("a run that does not end once accuses nobody, and both runs are named", async () => {
+  for (const passing of [1, 2]) {
+    const made = await runsThat((before) => (before === passing ? {} : hung));
+    const doubt = await whyFailuresDoNotCount(made.runs, [await firstOf(made)]);
+    const runs = `runs 2 and ${2 + passing}`;
+    expect(doubt?.why).toBe(`the command passes and fails under the same conditions (varied.1, ${runs})`);
+  }
+});
+
+test("a plain run next to it that does not end accuses nobody either", async () => {
+  const made = await handMade(({ name }, before) => (name === "varied.1" || before === 6 ? hung : {}));
+  const doubt = await whyFailuresDoNotCount(made.runs, [await firstOf(made)]);
+  expect(doubt?.why).toMatch(/^the command no longer passes: the plain run passed in run 1, and did not end/);
+});
+
+test("after two repetitions of runs that do not end, no other is made, and its run is not repeated", async () => {
+  const made = await handMade(({ name }) => (name === "plain" ? {} : hung));
+  const runs = [1, 2, 3].map((seed) =>
+    made.runs.makeOnce({ ...varied, seed, purpose: { kind: "varied", seed } }),
+  );
+  const [first, second, third] = await Promise.all(runs);
+  if (!first || !second || !third) throw new Error("Three runs are made.");
+  expect(await whyFailuresDoNotCount(made.runs, [first, second, third])).toBeUndefined();
+  expect([first, second, third].map((run) => made.runs.isRepeated(run))).toEqual([true, true, false]);
+});
+
+test("a run that waits as long as a response asks, in the usual time, has this time again", async () => {
+  const totals: number[] = [];
+  const lastAskedWait = { outcome: "429.per_minute", status: 429, seconds: 20 } as const;
+  const made = await handMade(({ name, timeouts }) => {
+    if (name === "varied.1") totals.push(timeouts.total);
+    return name === "varied.1" ? { ...hung, lastAskedWait } : {};
+  });
+  await whyFailuresDoNotCount(made.runs, [await firstOf(made)]);
+  expect(totals).toEqual([30_000, 30_000, 30_000]);
 });

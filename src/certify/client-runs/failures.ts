@@ -1,6 +1,6 @@
 import { fixHiddenDependency, type Reason } from "../checks/judgment.js";
 import { type CertifyPlan, seedCount, variedSeeds } from "../checks/plan.js";
-import { type ClientRun, isBroken, plainRunRequest } from "./client-run.js";
+import { type ClientRun, isBroken, isEndedSooner, plainRunRequest } from "./client-run.js";
 import type { Runs } from "./runs.js";
 
 // A run may fail by chance. When does its failure show something?
@@ -39,13 +39,21 @@ export async function makePlainRunsNextToFailures(runs: Runs): Promise<void> {
 /** So many repetitions must fail, at least one of each failure: a suite that fails at random is likely to pass one of them. */
 const minRepetitions = 5;
 
-/** Repeats each of these failures. Throws `Inconclusive` if they show nothing: one of the repetitions has passed. */
+/**
+ * Repeats each of these failures, and of those that did not end in time as many as there is time for (`isRepeated`). Throws `Inconclusive` if
+ * they show nothing: one of the repetitions has passed.
+ */
 export async function repeatFailures(runs: Runs, failures: readonly ClientRun[]): Promise<undefined> {
-  // A command that does not end takes long, and does so by no chance.
   const ended = failures.filter(({ result }) => result === "failed");
-  if (ended.length === 0) return;
+  const hung = failures.filter(({ result }) => result === "timed_out");
+  if (failures.length === 0) return;
   runs.throwIfNoFailureCounts();
+  await Promise.all([repeatEnded(runs, ended), repeatHung(runs, hung)]);
+  runs.throwIfNoFailureCounts();
+}
 
+async function repeatEnded(runs: Runs, ended: readonly ClientRun[]): Promise<void> {
+  if (ended.length === 0) return;
   // Of fewer failures than repetitions, each is repeated by turns: alone, if it may have failed because of a run next to it.
   const repetitionCount = Math.max(ended.length, minRepetitions);
   const repetitions: Promise<ClientRun>[] = [];
@@ -54,5 +62,29 @@ export async function repeatFailures(runs: Runs, failures: readonly ClientRun[])
     repetitions.push(runs.makeAnother({ ...run, isAlone: run.isShared === true }));
   }
   await Promise.all(repetitions);
-  runs.throwIfNoFailureCounts();
 }
+
+/** So many repetitions of runs that did not end are made in a certificate: each takes long. */
+const maxRepetitionsOfHung = 2;
+/** So many plain runs must pass if the repetitions do not end either. They are quick, and a command that hangs at random hangs in one of them. */
+const plainRunsNextToHang = 10;
+
+/** Repeats these runs by turns, one after another: a command that passes needs no other repetition. */
+async function repeatHung(runs: Runs, hung: readonly ClientRun[]): Promise<void> {
+  let isAnyRepeated = false;
+  for (let place = 0; hung.length > 0 && runs.repetitionsOfHung < maxRepetitionsOfHung; place++) {
+    runs.repetitionsOfHung += 1;
+    const run = hung[place % hung.length] as ClientRun; // there is one
+    const isAlone = run.isShared === true;
+    const repetition = await runs.makeAnother({ ...run, isAlone, isAfterHang: isEndedSooner(run) });
+    if (repetition.result === "passed") return;
+    isAnyRepeated = true;
+  }
+  if (isAnyRepeated) await runs.makeUpTo(plainRunRequest, plainRunsNextToHang);
+}
+
+/** Why a run that did not end shows nothing: no time was left to repeat it. */
+export const hangsNowAndThen: Reason = {
+  why: "the command does not end in time now and then",
+  whatToDo: "Find out what it waits for, or set a longer --timeout.",
+};

@@ -20,6 +20,7 @@ function shown(
     clientMayWaitMs: 0,
     timeouts: { total: 1, silent: 1 },
     isAlone: false,
+    isAfterHang: false,
     number: 2,
   } as const;
   const [line = ""] = progressLines(run, { allow: [] }, runEnd());
@@ -57,6 +58,7 @@ test("a varied run that passes has a verdict only if it shows what it was made f
       clientMayWaitMs: 0,
       timeouts: { total: 1, silent: 1 },
       isAlone: false,
+      isAfterHang: false,
       number: 2,
     } as const;
     const [line = ""] = progressLines(run, { allow: [] }, runEnd({ sentKeys: sent }));

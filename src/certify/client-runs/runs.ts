@@ -17,6 +17,7 @@ import {
   isBroken,
   type PlannedRun,
   type RunRequest,
+  timeoutsAfterHang,
   timeoutsFor,
 } from "./client-run.js";
 import { findDoubtOfPass } from "./doubt-of-pass.js";
@@ -65,6 +66,8 @@ export class Runs {
   readonly #endedInFirstPass: readonly ClientRun[];
   /** Whether a signal stopped certify, and a run was not made. No run is made after it. */
   isStopped = false;
+  /** How many runs that did not end in time were repeated so far. */
+  repetitionsOfHung = 0;
   readonly #runner: ClientRunner;
   /** The runs that are made once, by the id of their conditions. */
   readonly #madeOnce = new Map<string, Promise<ClientRun>[]>();
@@ -112,6 +115,12 @@ export class Runs {
 
   makeAnother(request: RunRequest): Promise<ClientRun> {
     return this.#make(this.#planned(request));
+  }
+
+  /** Whether another run was made under the same conditions. */
+  isRepeated(run: ClientRun): boolean {
+    const id = conditionsId(run);
+    return this.ended.filter((other) => conditionsId(other) === id).length > 1;
   }
 
   /** Makes the run of each seed of varied responses, once for all parts. Each run has one variant of each row. */
@@ -189,18 +198,39 @@ export class Runs {
     if (reason !== undefined) throw new Inconclusive(reason);
   }
 
-  #planned({ purpose, conditions = {}, seed, clientMayWaitMs = 0, isAlone = false }: RunRequest): PlannedRun {
+  #planned(request: RunRequest): PlannedRun {
+    const {
+      purpose,
+      conditions = {},
+      seed,
+      clientMayWaitMs = 0,
+      isAlone = false,
+      isAfterHang = false,
+    } = request;
     const { profile = "minimal", ...others } = conditions;
     const [plain] = this.ended;
     const plainMs = plain?.result === "passed" ? plain.durationMs : undefined;
+    let timeouts = timeoutsFor(this.plan.timeout, plainMs, clientMayWaitMs);
+    if (isAfterHang) timeouts = timeoutsAfterHang(timeouts, this.#longestPassedMs(), clientMayWaitMs);
     return {
       purpose,
       seed: seed ?? this.plan.seed,
       conditions: { profile, ...others },
       clientMayWaitMs,
-      timeouts: timeoutsFor(this.plan.timeout, plainMs, clientMayWaitMs),
+      timeouts,
       isAlone,
+      isAfterHang,
     };
+  }
+
+  /** How long the longest run took that passed without anything in place of a response: plain, or with responses that vary. */
+  #longestPassedMs(): number {
+    let longest = 0;
+    for (const { result, conditions, durationMs } of this.ended) {
+      const isUndisturbed = result === "passed" && conditions.onRequest === undefined;
+      if (isUndisturbed) longest = Math.max(longest, durationMs);
+    }
+    return longest;
   }
 
   async #make(planned: PlannedRun): Promise<ClientRun> {

@@ -29,11 +29,11 @@ const survived: Partial<RunEnd> = { replacedCount: 1, sentKeys: [sentTimes("acti
 const unfollowed: Partial<RunEnd> = { replacedCount: 1, sentKeys: [sentTimes("active", 2, 2)] };
 const failed: Partial<RunEnd> = { ...survived, result: "failed" };
 
-test("a fault holds if a request with the key came after the one that was hit; a delay also without", async () => {
+const notSentAgain = "the command passed, and no run shows that it sent the request again that was hit";
+
+test("a fault holds if one more request came after the one that was hit; a delay also without", async () => {
   expect((await faultsOf("fault.reset", withFault(survived))).results).toEqual(["held"]);
-  expect((await faultsOf("fault.reset", withFault(unfollowed))).results).toEqual([
-    "the command passed, and no request with its key followed the one that was hit",
-  ]);
+  expect((await faultsOf("fault.reset", withFault(unfollowed))).results).toEqual([notSentAgain]);
   expect((await faultsOf("fault.slow", withFault(unfollowed))).results).toEqual(["held"]);
   expect((await faultsOf("fault.reset", withFault({ sentKeys: plainKeys }))).results).toEqual([
     "no request was hit",
@@ -43,8 +43,13 @@ test("a fault holds if a request with the key came after the one that was hit; a
 test("a fault does not hold if no request with the key that was hit follows, whatever other keys send", async () => {
   const sent = [sentTimes("active", 2, 2), sentTimes("live", 2)];
   expect((await faultsOf("fault.reset", withFault({ ...unfollowed, sentKeys: sent }))).results).toEqual([
-    "the command passed, and no request with its key followed the one that was hit",
+    notSentAgain,
   ]);
+});
+
+test("the request of the next test is none that was sent again", async () => {
+  const nextTest = { replacedCount: 1, sentKeys: [sentTimes("active", 2, 1)] };
+  expect((await faultsOf("fault.malformed", withFault(nextTest))).results).toEqual([notSentAgain]);
 });
 
 test("a failure right after a fault or a limit of the tests is not judged; one before that is", async () => {

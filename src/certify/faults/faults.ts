@@ -23,7 +23,7 @@ import {
   longestWait,
 } from "../client-runs/client-run.js";
 import { findDoubtOfPass } from "../client-runs/doubt-of-pass.js";
-import { findDoubtOfFailure, repeatFailures } from "../client-runs/failures.js";
+import { findDoubtOfFailure, hangsNowAndThen, repeatFailures } from "../client-runs/failures.js";
 import { againWithOnly, lastLineOf } from "../client-runs/finding-parts.js";
 import { type Runs, shownOr } from "../client-runs/runs.js";
 import { type FaultWords, wordsIfNotSurvived, wordsIfSentAgain, wordsIfTooLate } from "./fault-words.js";
@@ -57,12 +57,19 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
   const notSurvived = results.filter((result) => result.kind === "not_survived");
   const failedRuns = notSurvived.map(({ run }) => run);
   const inDoubt = await shownOr(repeatFailures(runs, failedRuns), notJudged);
-  const checks = wanted.map((fault, index) => {
+  const shown: NotSurvived[] = [];
+  const checks: JudgedCheck[] = [];
+  for (const [index, fault] of wanted.entries()) {
     const result = results[index] as (typeof results)[number]; // each fault has one
-    return judged(fault, result.kind === "not_survived" ? (inDoubt ?? failedResult) : result);
-  });
-  const problems = inDoubt === undefined ? problemsOf(notSurvived, target, plan) : [];
-  return { checks, problems, notes: [] };
+    if (result.kind !== "not_survived") checks.push(judged(fault, result));
+    else if (inDoubt !== undefined) checks.push(judged(fault, inDoubt));
+    else if (!runs.isRepeated(result.run)) checks.push(judged(fault, notJudged(hangsNowAndThen)));
+    else {
+      shown.push(result);
+      checks.push(judged(fault, failedResult));
+    }
+  }
+  return { checks, problems: problemsOf(shown, target, plan), notes: [] };
 }
 
 function judged(outcome: FaultOutcomeId, result: ResultOfCheck): JudgedCheck {
@@ -72,7 +79,7 @@ function judged(outcome: FaultOutcomeId, result: ResultOfCheck): JudgedCheck {
 interface FaultTarget {
   readonly kind: "target";
   readonly outcome: OutcomeId;
-  /** How many requests end on the outcome without a fault: in the plain run, or in the run with a 401, whichever has more. If more come after a fault, the client has sent the request again. */
+  /** How many requests end on the outcome without a fault: in the plain run, in a varied run, or in the run with a 401, whichever has most. If more come after a fault, the client has sent the request again. */
   readonly requestsWithoutFault: number;
   /** Why no test is known to use the first response: a client that survives a fault shows nothing then. One that does not still has a problem. */
   readonly whyNotUsed: Reason | undefined;
@@ -81,8 +88,9 @@ interface FaultTarget {
 /** Finds requests whose response a test uses, or else any that a fault may hit. */
 async function findTarget(runs: Runs): Promise<FaultTarget | NotJudged> {
   const targets: FaultTarget[] = [];
-  for (const outcome of outcomesToHit(runs.plain, await runs.heldVaried())) {
-    const target = await targetOf(runs, outcome);
+  const variedRuns = await runs.heldVaried();
+  for (const outcome of outcomesToHit(runs.plain, variedRuns)) {
+    const target = await targetOf(runs, outcome, variedRuns);
     if (target.whyNotUsed === undefined) return target;
     targets.push(target);
   }
@@ -115,7 +123,11 @@ function countOf(outcome: OutcomeId, run: ClientRun): number {
 }
 
 /** Gives the first request with this outcome a 401 in place of its success, which a test must notice. */
-async function targetOf(runs: Runs, outcome: OutcomeId): Promise<FaultTarget> {
+async function targetOf(
+  runs: Runs,
+  outcome: OutcomeId,
+  variedRuns: readonly ClientRun[],
+): Promise<FaultTarget> {
   const run = await runs.makeWrongAnswer("first", outcome);
   const countInPlain = countOf(outcome, runs.plain);
   const count = countOf(outcome, run);
@@ -125,7 +137,9 @@ async function targetOf(runs: Runs, outcome: OutcomeId): Promise<FaultTarget> {
   if (isNoticed(run)) whyNotUsed = await findDoubtOfFailure(runs, run);
   else if (isSentAgain) whyNotUsed = sentAgainAfter401;
   else whyNotUsed = findDoubtOfPass(runs.plain, run, "replaced") ?? responseNotUsed;
-  return { kind: "target", outcome, requestsWithoutFault: Math.max(countInPlain, count), whyNotUsed };
+  const countsInVaried = variedRuns.map((one) => countOf(outcome, one));
+  const requestsWithoutFault = Math.max(countInPlain, count, ...countsInVaried);
+  return { kind: "target", outcome, requestsWithoutFault, whyNotUsed };
 }
 
 const responseNotUsed: Reason = {
@@ -169,12 +183,14 @@ async function tryFault(
 
   const doubt = findDoubtOfPass(runs.plain, run, "replaced") ?? target.whyNotUsed;
   if (doubt !== undefined) return notJudged(doubt);
-  // If no request with its key follows the one that was hit, the client may have given up; a delayed response still comes.
+  // A delayed response still comes. After any other fault, the client must send the request again: the next test's request is none more.
+  if (faultKindRow(fault).onlyDelays) return heldResult;
   const isLast = run.sentKeys.some(({ requests }) => requests.at(-1)?.isReplaced);
-  if (!isLast || faultKindRow(fault).onlyDelays) return heldResult;
+  if (!isLast && countOf(target.outcome, run) > target.requestsWithoutFault) return heldResult;
   return notJudged({
-    why: "the command passed, and no request with its key followed the one that was hit",
-    whatToDo: "Make a test fail when the response of a key that works does not come.",
+    why: "the command passed, and no run shows that it sent the request again that was hit",
+    whatToDo:
+      "Make a test fail when the response of a key that works does not come, and send that key equally often in each run.",
   });
 }
 

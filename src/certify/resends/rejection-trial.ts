@@ -2,7 +2,7 @@ import { keyVariable } from "../../rules/keys/key-text.js";
 import { isSuccess, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import { nameOf } from "../checks/check.js";
 import { type Held, type NotJudged, notJudged, type Reason } from "../checks/judgment.js";
-import { countRequests, isNoticed, type KeyRequest } from "../client-runs/client-run.js";
+import { type ClientRun, countRequests, isNoticed, type KeyRequest } from "../client-runs/client-run.js";
 import { findDoubtOfPass } from "../client-runs/doubt-of-pass.js";
 import { failuresNeeded, makePlainRunsNextToFailures } from "../client-runs/failures.js";
 import type { Runs } from "../client-runs/runs.js";
@@ -138,9 +138,11 @@ async function findResendInOtherRuns(runs: Runs, { key, resendKind }: Turn): Pro
     const row = outcomeRow(outcome);
     return row.status === status && row.code === code;
   };
-  const countInPlain = countRequests(runs.plain, isAlike);
+  // Requests without a key, such as those of a probe, send no key again.
+  const withKeys = ({ sentKeys }: ClientRun) => ({ sentKeys: sentKeys.filter(({ key }) => key !== "") });
+  const countInPlain = countRequests(withKeys(runs.plain), isAlike);
   for (const run of await runs.heldVaried()) {
-    if (countRequests(run, isAlike) <= countInPlain) continue;
+    if (countRequests(withKeys(run), isAlike) <= countInPlain) continue;
     const why = `more requests got ${responseWords} in ${nameOf(run.purpose)} than in the plain run`;
     return { why, whatToDo };
   }

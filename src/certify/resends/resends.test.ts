@@ -105,9 +105,9 @@ test("a failure that must come twice holds after two runs", async () => {
 test("a 401 that comes again after the last request, and after each in turn, is a problem, whose request id is named once", async () => {
   const { result, problems, names } = await resendsOf("resend.401", { last: resent, first: resent });
   expect(result?.kind).toBe("failed");
-  expect(names.filter((name) => name === "resend.401")).toHaveLength(2 + 8);
+  expect(names.filter((name) => name === "resend.401")).toHaveLength(2 + 8 + 3);
   expect(problems.map(({ sentence }) => sentence)).toEqual([
-    "Sends ACTIVE again after a 401 (request active-3), and not after a 404: by the client, or by its runner's retry of a failed test",
+    "Sends ACTIVE again after a 401 (request active-3), and not after a 404: by the client, by a test that waits, or by its runner's retry of a failed test",
   ]);
 });
 
@@ -156,7 +156,7 @@ test("a turn that fails although the key came again is taken once more: a suite 
   const first = (before: number) => ({ ...resent, result: before === 1 ? "failed" : "passed" }) as const;
   const { result, names } = await resendsOf("resend.401", { last: resent, first });
   expect(result?.kind).toBe("failed");
-  expect(names.filter((name) => name === "resend.401")).toHaveLength(2 + 8 + 1);
+  expect(names.filter((name) => name === "resend.401")).toHaveLength(2 + 8 + 1 + 3);
 });
 
 test("a 429 holds after two waits, and after three if no other kind with a time is tried", async () => {
@@ -181,7 +181,7 @@ test("a 429 that comes too soon twice is a problem, also after waits and if a la
     first: early(300),
   });
   expect(problems.map(({ sentence }) => sentence)).toEqual([
-    "Sends ACTIVE again 310 ms after a 429 with `Retry-After: 4` (request active-3): by the client, or by its runner's retry of a failed test",
+    "Sends ACTIVE again 310 ms after a 429 with `Retry-After: 4` (request active-3): by the client, by a test that waits, or by its runner's retry of a failed test",
   ]);
 });
 
@@ -214,7 +214,8 @@ test.each([
     const first = (before: number) => early(before === at ? 3_900 : undefined);
     const { result, names } = await resendsOf(timed, { last: early(300), first });
     expect(result?.kind).toBe(kind);
-    expect(names.filter((name) => name === timed)).toHaveLength(2 + 8 + 5);
+    // What is not judged is not asked for in any order.
+    expect(names.filter((name) => name === timed)).toHaveLength(2 + 8 + 5 + (kind === "failed" ? 3 : 0));
   },
 );
 
@@ -321,6 +322,10 @@ test("kinds that are one problem share the eight runs, in which each has another
     "403 3",
     "401 1",
     "403 2",
+    // In any order: every other request.
+    "401 0",
+    "403 0",
+    "401 0",
   ]);
 });
 
@@ -452,6 +457,9 @@ test.each<[string, Partial<RunEnd>, "held" | "not_judged"]>([
 async function withOtherKey(ofLive: Partial<RunEnd>) {
   const plain = [sentTimes("active", 4), sentTimes("live", 1)];
   const { runs, names } = await handMade(({ name, conditions: { onRequest } }) => {
+    if (onRequest?.which.kind === "every_other") {
+      return { replacedCount: 4, sentKeys: [sentTimes("active", 8)] };
+    }
     if (onRequest?.which.kind !== "nth") return { sentKeys: plain, points: [point] };
     if (name !== "resend.401") return { ...silent, sentKeys: [sentTimes("active", 4, 4)] };
     if (onRequest.which.key === "live") return { replacedCount: 1, ...ofLive };
@@ -476,7 +484,7 @@ test.each<[string, Partial<RunEnd>]>([
   ["is sent again, too", { sentKeys: [sentTimes("live", 2, 1)] }],
   ["has a response that no test uses", { sentKeys: [sentTimes("live", 1, 1)] }],
 ])("a client is named whose other key %s, after eight turns in all", async (_, ofLive) => {
-  expect(await withOtherKey(ofLive)).toMatchObject({ kind: "failed", problems: 1, count: 2 + 8 });
+  expect(await withOtherKey(ofLive)).toMatchObject({ kind: "failed", problems: 1, count: 2 + 8 + 3 });
 });
 
 test("a client is named after all of its turns, although the runs of another kind were not made", async () => {
@@ -499,4 +507,25 @@ test("a kind of which not all runs are made is not judged", async () => {
   });
   const { checks } = await judgeResends(runs);
   expect(reasonOf(resultsOf(checks)[timed])?.why).toBe("certify was stopped");
+});
+
+test("nobody is accused in whose tests one gives up, which no turn has met: every other request is rejected", async () => {
+  const endInAnyOrder = async (end: Partial<RunEnd>) => {
+    const { runs } = await handMade(({ name, conditions: { onRequest } }) => {
+      if (onRequest === undefined) return { sentKeys: [sentTimes("active", 2)], points: [point] };
+      if (name !== "resend.401") return silent;
+      return onRequest.which.kind === "every_other" ? end : resent;
+    });
+    return resultsOf((await judgeResends(runs)).checks)["resend.401"];
+  };
+  const sent = (count: number) => [sentTimes("active", count)];
+  expect((await endInAnyOrder({ replacedCount: 2, sentKeys: sent(4) }))?.kind).toBe("failed");
+  for (const end of [
+    { result: "failed", replacedCount: 2, sentKeys: sent(3) },
+    { replacedCount: 2, sentKeys: sent(3) },
+  ] as const) {
+    expect(reasonOf(await endInAnyOrder(end))?.why).toBe(
+      "SVC_KEY_ACTIVE was sent again (active-3), but not each time when every other request with it got a 401",
+    );
+  }
 });

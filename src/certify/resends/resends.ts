@@ -102,8 +102,8 @@ function resendProblem(suspects: readonly Suspect[], { ref }: WorkingKey, plan: 
   const sentence = `Sends ${nameOfKey(ref)} again ${listed(times, "and")} (${requestWord} ${listed([...ids], "and")})`;
   return {
     name: names[0] as string, // of a problem, there is a suspect
-    // Nothing that runs show tells the client and its runner apart.
-    sentence: `${sentence}${notAfter404}: by the client, or by its runner's retry of a failed test`,
+    // Nothing that runs show tells the client, its tests and its runner apart.
+    sentence: `${sentence}${notAfter404}: by the client, by a test that waits, or by its runner's retry of a failed test`,
     whatToDo: [...fixes].join(" "),
     again: againWithOnly(plan, names),
     runs: names,

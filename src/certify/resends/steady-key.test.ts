@@ -71,7 +71,7 @@ test("the last request of a key is counted with those before it whose response n
 
 test("a key with an outcome that --allow names is not tried: it is rejected on purpose", async () => {
   expect(await refOf(sending([two("active")]), { allow: ["200.test"] })).toBe(
-    "the plain run sent no key that always works",
+    "--allow 200.test leaves out SVC_KEY_ACTIVE, and the plain run sent no other key that always works",
   );
 });
 

@@ -76,7 +76,7 @@ async function findDoubtOfLastResponse(runs: Runs, key: WorkingKey): Promise<Rea
     return {
       why: `${keyVariable(key.ref)} was also sent again after a 404`,
       whatToDo:
-        "Send a request again only after a 429, a 5xx or no response. If your tests repeat requests, turn that off, such as `--retry` of a runner, or polling until a 200.",
+        "Send a request again only after a 429, a 5xx or no response. If your tests repeat requests, turn that off, such as `--retry` of a runner, or polling until a 200. If a cache asks again after it, turn it off, too.",
     };
   }
   if (isNoticed(run)) return findDoubtOfFailure(runs, run);
@@ -113,6 +113,18 @@ function whyNoRepeatedKey({ plain, plan }: Runs, working: readonly WorkingKey[])
     };
   }
 
+  const allowed = keysOfSandbox.find(({ requests }) => requests.every(({ outcome }) => isSuccess(outcome)));
+  if (working.length === 0 && allowed !== undefined) {
+    const outcomes = new Set(allowed.requests.map(({ outcome }) => outcome));
+    const flags = listed(
+      [...outcomes].map((outcome) => `--allow ${outcome}`),
+      "and",
+    );
+    return {
+      why: `${flags} leaves out ${keyVariable(allowed.key)}, and the plain run sent no other key that always works`,
+      whatToDo: `Leave out ${flags}, or send a key that works and ends on another outcome in two tests.`,
+    };
+  }
   if (working.length === 0) {
     return {
       why: "the plain run sent no key that always works",
@@ -130,7 +142,7 @@ function notEquallyOften(keys: readonly WorkingKey[]): Reason {
   return {
     why: `not all runs sent ${variablesOf(keys)} equally often, although nothing was rejected`,
     whatToDo:
-      "Send a key that works equally often in each run. Turn off what sends it in the background, such as a health check.",
+      "Send a key that works equally often in each run: the same one in each test, whatever a response has. Turn off what sends it in the background, such as a health check.",
   };
 }
 

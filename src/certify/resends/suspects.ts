@@ -1,10 +1,11 @@
 import { keyVariable } from "../../rules/keys/key-text.js";
 import { listed } from "../../schema/words.js";
-import type { Reason } from "../checks/judgment.js";
+import { type Reason, runTooLate } from "../checks/judgment.js";
 import { isNoticed, type KeyRequest, longestWait } from "../client-runs/client-run.js";
 import type { Runs } from "../client-runs/runs.js";
 import {
   controlRun,
+  countedRequests,
   lastRequest,
   msIfTooEarly,
   type Reaction,
@@ -24,7 +25,7 @@ import { findDoubtOfSteadiness, steadyKeysBesides } from "./steady-key.js";
 // 2. The client asks a second time while a response is late: then nothing more may come.
 // 3. A single test polls until it gets a 200: eight turns or more reject the requests with the key from the first to the last, with the
 //    suspects' kinds of rejection. One more must follow each. Two turns reject another key that always works, if there is one: all tests with
-//    the suspects' key may poll.
+//    the suspects' key may poll. Tests may also come in another order in each run: three more runs reject every other request.
 // 4. With a kind that has a time, the next request of a turn may come in time by chance. Each request that was only followed in time has up
 //    to five more turns, one of which must be followed too soon.
 
@@ -121,6 +122,38 @@ async function findDoubtByTurns(
   for (const [request, turn] of lastInTime) {
     const doubt = resent.has(request) ? undefined : await findDoubtByMoreTurns(runs, turn, kinds, sentAgain);
     if (doubt !== undefined) return doubt;
+  }
+  return findDoubtInAnyOrder(runs, key, kinds, sentAgain);
+}
+
+/** So many runs reject every other request. */
+const runsInAnyOrder = 3;
+
+/**
+ * Whether a test gives up that no turn has met, since tests come in another order in each run. Every other request with the key is rejected:
+ * each test that asks again is accepted, and the next test begins with a rejection. So the first test that gives up fails.
+ */
+async function findDoubtInAnyOrder(
+  runs: Runs,
+  key: WorkingKey,
+  kinds: readonly ResendKind[],
+  sentAgain: string,
+): Promise<Reason | undefined> {
+  const which = { kind: "every_other", key: key.ref } as const;
+  for (let place = 0; place < runsInAnyOrder; place++) {
+    const { check, rejection, responseWords, clientMayWaitMs } = kindAt(kinds, place);
+    const run = await runs.makeAnother({
+      purpose: check,
+      conditions: { onRequest: { which, gets: rejection } },
+      clientMayWaitMs: clientMayWaitMs * key.requests.length,
+    });
+    if (run.result === "timed_out") return runTooLate;
+    const countMore = countedRequests(run, key.ref).length - key.requests.length;
+    if (run.result === "passed" && countMore >= run.replacedCount) continue;
+    return {
+      why: `${sentAgain}, but not each time when every other request with it got ${responseWords}`,
+      whatToDo: turnOffSomePolls,
+    };
   }
   return undefined;
 }

@@ -65,9 +65,11 @@ function inThousands(count: number): string {
 }
 
 export function causeBySeed(failed: readonly ClientRun[]): WordedCause {
+  const isLate = failed.every(({ result }) => result === "timed_out");
+  const endWords = isLate ? "Does not end in time" : "Fails";
   return {
     shownBy: failed[0] as ClientRun, // it is about a run
-    sentence: `Fails with ${seedWords(failed)} even when nothing is varied`,
+    sentence: `${endWords} with ${seedWords(failed)} even when nothing is varied`,
     whatToDo:
       "Do not rely on names, ids or keys that depend on the seed: read keys from `SVC_KEY_…`, and set the others in the scenario.",
     failed,
@@ -78,7 +80,12 @@ export function causeBySeed(failed: readonly ClientRun[]): WordedCause {
 export function unknownCause(searched: readonly ClientRun[], failed: readonly ClientRun[]): WordedCause {
   const shownBy = searched[0] as ClientRun; // it is about a run
   const { lastRequest } = shownBy;
-  const sentence = `The command ${howRunsEnd(searched)}: no single row of varied responses brings it back`;
+  // Where nothing varied, no row was tried.
+  const isAnyRowTried = searched.some(({ points }) => points.length > 0);
+  let sentence = `The command ${howRunsEnd(searched)}`;
+  sentence += isAnyRowTried
+    ? ": no single row of varied responses brings it back"
+    : ", before any response varied";
 
   let whatToDo = "Look at what the command prints: it got no response.";
   if (lastRequest) {

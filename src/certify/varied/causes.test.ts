@@ -20,6 +20,7 @@ const failedRun = (seed: number, ...points: readonly VariedPoint[]) =>
     sentKeys: [],
     lastRequest: undefined,
     report,
+    durationMs: 9,
   }) as Partial<ClientRun> as ClientRun;
 
 /** Searches for the causes of a client that breaks as `breaks` decides, by how often the same conditions were there. */
@@ -286,7 +287,7 @@ test("a long body is the only cause, although rows that lengthen one broke the c
   expect(named).toEqual([{ row: "body_length", variants: ["longer"], seeds: [1, 2] }]);
 });
 
-test("runs that end by time share a search, which waits once more", async () => {
+test("runs that end by time share a search: two are repeated, and two trials of the row wait", async () => {
   const retryAfter = { row: "retry_after", variant: "seconds", status: 429 };
   const late = [2, 5, 8].map((seed) => ({
     ...failedRun(seed, retryAfter, ...wide),
@@ -295,7 +296,31 @@ test("runs that end by time share a search, which waits once more", async () => 
   const { named, calls, count } = await causesOf(late, has("retry_after"));
   expect(named).toEqual([{ row: "retry_after", variants: ["seconds"], seeds: [2, 5, 8] }]);
   const waits = calls.filter((id) => id.includes('"all"') || id.includes('"retry_after"'));
-  expect(waits).toHaveLength(3 + 1);
+  const plainRuns = calls.filter((id) => id === '[null,"all"]');
+  expect(plainRuns).toHaveLength(10);
+  expect(waits).toHaveLength(3 + 2 + 10 + 2);
   // Nothing varies once; each of the three passes without the row.
-  expect(count).toBe(3 + 1 + 1 + 3);
+  expect(count).toBe(3 + 2 + 10 + 2 + 1 + 3);
+});
+
+const lateRun = (seed: number, ...points: readonly VariedPoint[]) =>
+  ({ ...failedRun(seed, ...points), result: "timed_out" }) as const;
+
+test("a run that ends by time once accuses nobody, and no row is searched", async () => {
+  const { contradiction, named, count } = await causesOf([lateRun(4, ...many)], () => false);
+  expect(contradiction?.failed.seed).toBe(4);
+  expect([named, count]).toEqual([[], 1 + 1]);
+});
+
+test("a run that ends by time each time, before any response varied, has no words on rows", async () => {
+  const breaks = (_: readonly VariedPoint[], seed: number, time: number) => seed === 4 && time < 9;
+  const { sentences } = await causesOf([lateRun(4)], breaks);
+  expect(sentences).toEqual(["Does not end in time with seed 4 even when nothing is varied"]);
+});
+
+test("of runs that end by time, one that was not repeated is not named without a row", async () => {
+  const both = (points: readonly VariedPoint[]) => has("etag")(points) && has("server")(points);
+  const runs = [lateRun(1, ...many), lateRun(2, ...many), lateRun(3, ...many)];
+  const { named } = await causesOf(runs, both);
+  expect(named).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import type { Reason } from "../checks/judgment.js";
 import { type ClientRun, plainRunRequest } from "../client-runs/client-run.js";
-import { repeatFailures } from "../client-runs/failures.js";
+import { hangsNowAndThen, repeatFailures } from "../client-runs/failures.js";
 import { type Runs, shownOr } from "../client-runs/runs.js";
 import { causeByRow, causeBySeed, unknownCause, type WordedCause } from "./cause-words.js";
 import { bodyLengthRow, causesShownBy, type RowCause, RowSearch, variedRows } from "./row-search.js";
@@ -35,19 +35,22 @@ class ExplainedFailures {
   readonly #failedByRow = new Map<RowCause, Set<ClientRun>>();
   readonly #bySeed: ClientRun[] = [];
   readonly #unknown: ClientRun[] = [];
+  /** Whether a run did not end in time, which nothing explains and no other run has shown again. */
+  #isAnyByChance = false;
 
   constructor(runs: Runs) {
     this.#runs = runs;
   }
 
-  /** Explains each of these failures, one after another. Throws `Inconclusive` if a run is left. */
-  async explain(failures: readonly ClientRun[]): Promise<undefined> {
+  /** Explains each of these failures, one after another. Returns why a failure is left; throws `Inconclusive` if none counts any more. */
+  async explain(failures: readonly ClientRun[]): Promise<Reason | undefined> {
     // A suite that fails at random passes one of the repetitions.
     await repeatFailures(this.#runs, failures);
     // The runs with a long body come first: it explains the rows that lengthen a body, which others would be searched for.
     const isLong = (run: ClientRun) => variedRows(run).includes(bodyLengthRow);
     for (const run of failures.filter(isLong)) await this.#explainRun(run);
     for (const run of failures.filter((one) => !isLong(one))) await this.#explainRun(run);
+    return this.#isAnyByChance ? hangsNowAndThen : undefined;
   }
 
   causesByRow(): WordedCause[] {
@@ -83,14 +86,15 @@ class ExplainedFailures {
       return;
     }
 
-    // A run that does not end in time is not searched again: it takes long, and does so by no chance.
+    // A run that does not end in time is not searched again, which takes long. One that was not repeated may be chance.
     const isSearched = this.#unknown.length < maxSearchedInVain;
     let newCauses = isSearched ? await search.findRows(knownCauses) : undefined;
     if (isSearched && newCauses === undefined && run.result === "failed") {
       newCauses = await new RowSearch(this.#runs, run).findRows(knownCauses);
     }
-    if (newCauses === undefined) this.#unknown.push(run);
-    else this.#addRows(run, newCauses);
+    if (newCauses !== undefined) this.#addRows(run, newCauses);
+    else if (this.#runs.isRepeated(run)) this.#unknown.push(run);
+    else this.#isAnyByChance = true;
   }
 
   #addRows(run: ClientRun, newCauses: readonly RowCause[]): void {

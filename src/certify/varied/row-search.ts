@@ -1,6 +1,6 @@
 import { lengtheningRows } from "../../api/variation/table.js";
 import type { RowChoice, VariedPoint } from "../../sandbox/variants.js";
-import type { ClientRun } from "../client-runs/client-run.js";
+import { type ClientRun, isEndedSooner } from "../client-runs/client-run.js";
 import type { Runs } from "../client-runs/runs.js";
 import { pointId } from "../client-runs/seen-requests.js";
 
@@ -74,11 +74,11 @@ export class RowSearch {
     const trials = this.#trials.get(id) ?? [];
     this.#trials.set(id, trials);
 
-    // A trial that does not end is enough: it takes long, and is no chance.
-    while (trials.length < neededFailures && trials.every(({ result }) => result === "failed")) {
+    const isAfterHang = isEndedSooner(this.run);
+    while (trials.length < neededFailures && trials.every(({ result }) => result !== "passed")) {
       this.#runs.throwIfNoFailureCounts();
       const conditions = { ...this.run.conditions, rows: choices };
-      trials.push(await this.#runs.makeAnother({ ...this.run, conditions, isAlone: false }));
+      trials.push(await this.#runs.makeAnother({ ...this.run, conditions, isAlone: false, isAfterHang }));
     }
     this.#runs.throwIfNoFailureCounts();
     const hasPassed = trials.some(({ result }) => result === "passed");

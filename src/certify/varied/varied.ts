@@ -13,7 +13,7 @@ import {
 } from "../checks/judgment.js";
 import { type CertifyPlan, isWanted, showEveryVariant, variedSeeds } from "../checks/plan.js";
 import type { ClientRun } from "../client-runs/client-run.js";
-import { repeatFailures } from "../client-runs/failures.js";
+import { hangsNowAndThen, repeatFailures } from "../client-runs/failures.js";
 import { againCommandOfRun, lastLineOf } from "../client-runs/finding-parts.js";
 import { type Runs, shownOr, type VariedRun } from "../client-runs/runs.js";
 import type { WordedCause } from "./cause-words.js";
@@ -107,6 +107,7 @@ async function judgeMixed(runs: Runs): Promise<Judgment> {
 
   const doubt = await shownOr(repeatFailures(runs, [run]), notJudged);
   if (doubt !== undefined) return singleCheck(check, doubt);
+  if (!runs.isRepeated(run)) return singleCheck(check, notJudged(hangsNowAndThen));
   const name = nameOf(check);
   return singleCheck(check, result, {
     name,

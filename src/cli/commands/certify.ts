@@ -114,9 +114,11 @@ export const certifyCommand = declareCommand({
   },
   async run(call) {
     const { args, clientCommand, flags, io } = call;
-    const targets = reportTargets(flags.report === undefined ? [] : [flags.report], certificateFile, io);
+    const nameOf = (flagName: string) => nameOfSource(flagName, call.fullArgv);
+    const file = { ...certificateFile, name: nameOf(certificateFile.name) };
+    const targets = reportTargets(flags.report === undefined ? [] : [flags.report], file, io);
     const loaded = await loadScenarioArgument(args[0], io);
-    const plan = planOf(loaded, flags);
+    const plan = planOf(loaded, flags, nameOf);
 
     const { now, frozen, jobs = availableParallelism() } = flags;
     // Each run of the plan has its own seed.
@@ -184,19 +186,23 @@ function aboutClient({ scenario, name }: LoadedScenario, { clientCommand }: Cert
   };
 }
 
-/** What the runs of the client are; throws a usage error for a wrong `--only` or `--allow`. */
-function planOf({ scenario }: LoadedScenario, flags: CertifyCall["flags"]): CertifyPlan {
+/** What the runs of the client are; throws a usage error for a wrong `--only` or `--allow`. `nameOf`: that of a flag, or of the variable that has set it. */
+function planOf(
+  { scenario }: LoadedScenario,
+  flags: CertifyCall["flags"],
+  nameOf: (flagName: string) => string,
+): CertifyPlan {
   const { only, allow = [], timeout } = flags;
   const outcomes = outcomesToCover(scenario);
   const found = findUnknownOnly(only ?? [], outcomes);
   if (found !== undefined) {
     const examples = "varied.3, answer.401.revoked, resend.403 or fault.hang";
-    throw unknownChoice("--only", found.unknown, found.names, examples);
+    throw unknownChoice(nameOf("--only"), found.unknown, found.names, examples);
   }
   for (const outcome of allow) {
     const knownOutcomes = [...outcomes, ...faultOutcomeIds];
     if (!knownOutcomes.some((id) => id === outcome)) {
-      throw unknownChoice("--allow", outcome, knownOutcomes, "200.retiring or fault.status");
+      throw unknownChoice(nameOf("--allow"), outcome, knownOutcomes, "200.retiring or fault.status");
     }
   }
 
@@ -283,4 +289,12 @@ function resultText(
   if (isJudged || plainOutput.every((line) => line.trim() === "")) return text;
   const lines = plainOutput.slice(-maxOutputLines).map((line) => `  ${oneSafeLine(line)}\n`);
   return `${text}Its last output:\n${lines.join("")}`;
+}
+
+/** The name of what has set a flag, for messages: the flag on the command line, or else its variable. */
+function nameOfSource(flagName: string, fullArgv: readonly string[]): string {
+  const end = fullArgv.indexOf("--");
+  const words = end === -1 ? fullArgv : fullArgv.slice(0, end);
+  const isOnLine = words.some((word) => word === flagName || word.startsWith(`${flagName}=`));
+  return isOnLine ? flagName : `SVC_SANDBOX_${flagName.slice(2).toUpperCase()}`;
 }
