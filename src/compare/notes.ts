@@ -1,4 +1,4 @@
-import { me } from "../api/endpoints/me.js";
+import { me } from "../api/endpoints.js";
 import { errorShape } from "../api/openapi.js";
 import { type Shape, shapeOfField } from "../schema/shape.js";
 import { isMapping } from "../schema/type-tag.js";

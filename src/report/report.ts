@@ -4,7 +4,6 @@ import { adviceTable } from "../rules/advice.js";
 import { isFault } from "../rules/fault-effects.js";
 import { isSuccess, type Outcome, type OutcomeId, outcomeRow, outcomes } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
-import { profileInEffect } from "../sandbox/behavior.js";
 import { type Endpoint, successOutcomesOf } from "../sandbox/call.js";
 import { type Counters, type Counts, requestsTo } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
@@ -49,7 +48,7 @@ export function clientReport(
   return {
     scenario: sandbox.name,
     seed: sandbox.seed,
-    profile: profileInEffect(sandbox),
+    profile: sandbox.profileInEffect,
     pinned: ownAssumptionNames(sandbox),
     requests: counted.requests,
     unread: counted.unread,
@@ -136,7 +135,7 @@ function reportedAdvice(
     for (const request of ofRequests.examples) {
       let didYouMean: string | null = null;
       if (id === "wrong-method-or-path") {
-        didYouMean = suggestEndpoint(request.method, request.path, endpoints) ?? null;
+        didYouMean = suggestEndpoint(request.method, request.path, sandbox) ?? null;
       }
       examples.push({ ...request, at: isoTime(request.at), didYouMean });
     }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { startFrozen } from "../../test/support/doors.js";
 import { suggestEndpoint } from "./suggest-endpoint.js";
 
-const { endpoints } = startFrozen({ version: 1, endpoints: { listItems: { path: "/v1/items/", body: {} } } });
+const sandbox = startFrozen({ version: 1, endpoints: { listItems: { path: "/v1/items/", body: {} } } });
 
 test.each([
   ["/v2/items", "GET /v1/items/"],
@@ -11,5 +11,5 @@ test.each([
   ["/v1/items.json", "GET /v1/items/"],
   ["/", undefined],
 ])("an endpoint whose path ends with a slash is suggested by its last segment: %s", (path, suggestion) => {
-  expect(suggestEndpoint("GET", path, endpoints)).toBe(suggestion);
+  expect(suggestEndpoint("GET", path, sandbox)).toBe(suggestion);
 });

@@ -1,21 +1,22 @@
-import { routeAt } from "../api/routes.js";
+import { routeAt } from "../api/endpoints.js";
 import type { Endpoint } from "../sandbox/call.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { nearest } from "../schema/words.js";
 
 /**
- * Suggests a method and path of the API for an unknown one; `undefined` if none of these endpoints is similar.
+ * Suggests a method and path of the API for an unknown one; `undefined` if no endpoint of the sandbox is similar.
  *
  * @example
- * suggestEndpoint("GET", "/v1/Relying-Party/me/", endpoints); // "GET /v1/relying-party/me"
+ * suggestEndpoint("GET", "/v1/Relying-Party/me/", sandbox); // "GET /v1/relying-party/me"
  */
 export function suggestEndpoint(
   method: string,
   path: string,
-  endpoints: readonly Endpoint[],
+  { endpoints, routes }: Pick<SandboxState, "endpoints" | "routes">,
 ): string | undefined {
   // The path of an endpoint also reaches its route: `/things/{id}` as a request has `{id}` as the value of its parameter.
   const similarPath = findSimilarPath(path, endpoints);
-  const route = routeAt(endpoints, path) ?? (similarPath && routeAt(endpoints, similarPath));
+  const route = routeAt(routes, path) ?? (similarPath && routeAt(routes, similarPath));
   if (!route) return undefined;
 
   const methods = [...route.methods.keys()];

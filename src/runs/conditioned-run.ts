@@ -1,4 +1,3 @@
-import { factsOfCall, resultWith } from "../api/handle.js";
 import { assumptionsKeptFromVarying } from "../api/variation/vary.js";
 import type { ApiCall, CallResult } from "../sandbox/call.js";
 import {
@@ -8,7 +7,7 @@ import {
   type FiredFault,
   fireFault,
 } from "../sandbox/faults.js";
-import type { ConditionedRun, SandboxState } from "../sandbox/sandbox-state.js";
+import type { ConditionedRun, OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
 import { hidesOutcomes, type RunConditions } from "./conditions.js";
 import { resultOfFault } from "./replacements.js";
 import { type ClaimOnce, claimHere, RequestReplacer } from "./request-replacer.js";
@@ -19,10 +18,8 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
   const fireDue = startFaults(faults);
   const replacer = onRequest && new RequestReplacer(onRequest, claim);
 
-  function conditionedResult(sandbox: SandboxState, call: ApiCall): ConditionedResult {
-    // The sandbox's own faults fire also for a response that the run replaces, because they count their requests.
-    const facts = factsOfCall(sandbox, call);
-    const fault = fireFault(sandbox.faults, call.number, facts);
+  function conditionedResult(sandbox: SandboxState, call: ApiCall, own: OwnResponse): ConditionedResult {
+    const { facts } = own;
     // The faults of the run come first.
     const fired = fireDue(sandbox, call, facts);
     if (fired !== undefined) {
@@ -31,9 +28,8 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
       return { result: resultOfFault(sandbox, call, fired), effect: { replaced } };
     }
 
-    const respond = () => resultWith(sandbox, call, fault);
-    if (replacer === undefined) return { result: respond() };
-    return replacer.resultOf(sandbox, call, { facts, fault, respond });
+    if (replacer === undefined) return { result: own.respond() };
+    return replacer.resultOf(sandbox, call, own);
   }
 
   return {
@@ -41,8 +37,8 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
     hidesOutcomes: hidesOutcomes(conditions),
     rows,
     takeVariantShift: startMixing(mixed),
-    resultOf(sandbox, call) {
-      const { result, effect } = conditionedResult(sandbox, call);
+    resultOf(sandbox, call, own) {
+      const { result, effect } = conditionedResult(sandbox, call, own);
       return { ...result, trace: traceOf(sandbox, result, effect) };
     },
   };

@@ -2,10 +2,10 @@ import { faultKindTable, mainFaultKind } from "../rules/fault-effects.js";
 import { isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { minuteEnd } from "../rules/time.js";
 import type { ApiCall } from "../sandbox/call.js";
-import type { SandboxState } from "../sandbox/sandbox-state.js";
+import type { OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
 import type { OnRequest, Replacement, WhichRequest } from "./conditions.js";
 import { replacementFor } from "./replacements.js";
-import type { AfterRejection, ConditionedResult, OwnResponse } from "./run-trace.js";
+import type { AfterRejection, ConditionedResult } from "./run-trace.js";
 
 // For each request, these questions come in this order:
 // 1. Does the sandbox's own fault break its response? Then the fault comes first, and the request gets it.
