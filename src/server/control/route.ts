@@ -81,7 +81,7 @@ export type RouteResult =
   | {
       readonly kind: "page";
       readonly status: 200 | 404;
-      readonly type: "html" | "css";
+      readonly type: "html" | "css" | "js";
       readonly text: string;
     }
   | { readonly kind: "picture"; readonly file: string; readonly content: Buffer }
