@@ -1,6 +1,6 @@
 import type { Check } from "./checks/check.js";
 import type { JudgedCheck, Reason } from "./checks/judgment.js";
-import type { ClientRun } from "./client-runs/client-run.js";
+import { type ClientRun, countRequests } from "./client-runs/client-run.js";
 import type { Runs } from "./client-runs/runs.js";
 
 /** Of the varied runs and of the wrong answers, so many must be judged before a client passes. */
@@ -30,8 +30,8 @@ export function findDoubtOfShare({ ended, plain }: Runs, checks: readonly Judged
 
 /** Each run after a certain one sent fewer requests than the plain run, whatever its conditions. `undefined` if that is not so. */
 function whyRunsSendLess(ended: readonly ClientRun[], plain: ClientRun): Reason | undefined {
-  const countInPlain = countOf(plain);
-  const counts = ended.map(countOf);
+  const countInPlain = countRequests(plain, () => true);
+  const counts = ended.map((run) => countRequests(run, () => true));
   const lastIndex = counts.findLastIndex((count) => count >= countInPlain);
   const laterCounts = counts.slice(lastIndex + 1);
   const last = ended[lastIndex];
@@ -42,10 +42,4 @@ function whyRunsSendLess(ended: readonly ClientRun[], plain: ClientRun): Reason 
     whatToDo:
       "Let the command send the same requests each time it runs: turn off what keeps results from one run to the next, such as a cache of tests or a quota.",
   };
-}
-
-function countOf({ sentKeys }: ClientRun): number {
-  let count = 0;
-  for (const { requests } of sentKeys) count += requests.length;
-  return count;
 }

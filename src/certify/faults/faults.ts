@@ -109,8 +109,8 @@ function outcomesToHit(plain: ClientRun, variedRuns: readonly ClientRun[]): Outc
   for (const { requests } of plain.sentKeys) {
     for (const { outcome, canTakeFault } of requests) {
       if (!canTakeFault || !isSuccess(outcome)) continue;
-      const countInPlain = countOf(outcome, plain);
-      const isSteady = variedRuns.every((run) => countOf(outcome, run) === countInPlain);
+      const countInPlain = countWith(outcome, plain);
+      const isSteady = variedRuns.every((run) => countWith(outcome, run) === countInPlain);
       if (isSteady) steady.add(outcome);
       else unsteady.add(outcome);
     }
@@ -118,7 +118,7 @@ function outcomesToHit(plain: ClientRun, variedRuns: readonly ClientRun[]): Outc
   return [...steady, ...unsteady];
 }
 
-function countOf(outcome: OutcomeId, run: ClientRun): number {
+function countWith(outcome: OutcomeId, run: ClientRun): number {
   return countRequests(run, (other) => other === outcome);
 }
 
@@ -129,15 +129,15 @@ async function targetOf(
   variedRuns: readonly ClientRun[],
 ): Promise<FaultTarget> {
   const run = await runs.makeWrongAnswer("first", outcome);
-  const countInPlain = countOf(outcome, runs.plain);
-  const count = countOf(outcome, run);
+  const countInPlain = countWith(outcome, runs.plain);
+  const count = countWith(outcome, run);
   const isSentAgain = run.result === "passed" && count > countInPlain;
 
   let whyNotUsed: Reason | undefined;
   if (isNoticed(run)) whyNotUsed = await findDoubtOfFailure(runs, run);
   else if (isSentAgain) whyNotUsed = sentAgainAfter401;
   else whyNotUsed = findDoubtOfPass(runs.plain, run, "replaced") ?? responseNotUsed;
-  const countsInVaried = variedRuns.map((one) => countOf(outcome, one));
+  const countsInVaried = variedRuns.map((one) => countWith(outcome, one));
   const requestsWithoutFault = Math.max(countInPlain, count, ...countsInVaried);
   return { kind: "target", outcome, requestsWithoutFault, whyNotUsed };
 }
@@ -186,7 +186,7 @@ async function tryFault(
   // A delayed response still comes. After any other fault, the client must send the request again: the next test's request is none more.
   if (faultKindRow(fault).onlyDelays) return heldResult;
   const isLast = run.sentKeys.some(({ requests }) => requests.at(-1)?.isReplaced);
-  if (!isLast && countOf(target.outcome, run) > target.requestsWithoutFault) return heldResult;
+  if (!isLast && countWith(target.outcome, run) > target.requestsWithoutFault) return heldResult;
   return notJudged({
     why: "the command passed, and no run shows that it sent the request again that was hit",
     whatToDo:
@@ -217,7 +217,7 @@ function problemsOf(
   if (first !== undefined) {
     const names = failed.map(({ fault }) => fault);
     // If each run has more requests than without a fault, the client did well, and a test failed that counts requests.
-    const areSentAgain = failed.every(({ run }) => countOf(outcome, run) > requestsWithoutFault);
+    const areSentAgain = failed.every(({ run }) => countWith(outcome, run) > requestsWithoutFault);
     const isCounted = whyNotUsed === undefined && areSentAgain;
     const words = isCounted ? wordsIfSentAgain(names) : wordsIfNotSurvived(names);
     problems.push(faultProblem(first, names, words, plan));

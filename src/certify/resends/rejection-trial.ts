@@ -28,7 +28,7 @@ import { passesUnnoticed } from "./steady-key.js";
 //     in time, nothing more         sometimes: the client asks again in some runs only
 
 /** A kind of rejection of the last request after which the key came again. Other reasons for that must still be excluded. */
-export interface Suspect extends Turn {
+export interface SuspectedKind extends Turn {
   readonly kind: "suspect";
   /** The requests that must not have come, one of each run that shows it. */
   readonly resends: readonly KeyRequest[];
@@ -39,7 +39,7 @@ export async function tryKind(
   runs: Runs,
   turn: Turn,
   neededWaits: number,
-): Promise<Held | NotJudged | Suspect> {
+): Promise<Held | NotJudged | SuspectedKind> {
   const kinds: Reaction["kind"][] = [];
   const requests: KeyRequest[] = [];
   const resends: KeyRequest[] = [];

@@ -15,7 +15,7 @@ import type { KeyRequest } from "../client-runs/client-run.js";
 import { againWithOnly } from "../client-runs/finding-parts.js";
 import { type Runs, shownOr } from "../client-runs/runs.js";
 import { lastRequest, msIfTooEarly, type WorkingKey } from "./reaction.js";
-import { type Suspect, tryKind } from "./rejection-trial.js";
+import { type SuspectedKind, tryKind } from "./rejection-trial.js";
 import { nameOfKey, type ResendKind, resendKinds } from "./resend-kinds.js";
 import { findSteadyKey } from "./steady-key.js";
 import { weighSuspects } from "./suspects.js";
@@ -57,14 +57,14 @@ async function judgeKinds(runs: Runs, key: WorkingKey, kinds: readonly ResendKin
       return { check: resendKind.check, result };
     }),
   );
-  const suspects: Suspect[] = [];
+  const suspects: SuspectedKind[] = [];
   const checks: JudgedCheck[] = [];
   for (const { check, result } of triedKinds) {
     if (result.kind === "suspect") suspects.push(result);
     else checks.push({ check, result });
   }
 
-  const proven: Suspect[] = [];
+  const proven: SuspectedKind[] = [];
   const allInDoubt = (reason: Reason) => new Map(suspects.map((suspect) => [suspect, reason]));
   for (const [suspect, doubt] of await shownOr(weighSuspects(runs, key, suspects), allInDoubt)) {
     const { check } = suspect.resendKind;
@@ -75,7 +75,7 @@ async function judgeKinds(runs: Runs, key: WorkingKey, kinds: readonly ResendKin
   return { checks, problems, notes: [] };
 }
 
-function resendProblem(suspects: readonly Suspect[], { ref }: WorkingKey, plan: CertifyPlan): Finding {
+function resendProblem(suspects: readonly SuspectedKind[], { ref }: WorkingKey, plan: CertifyPlan): Finding {
   const names: string[] = [];
   const times: string[] = [];
   // Ids of requests do not depend on what was rejected, so several kinds often have the same id.

@@ -164,7 +164,7 @@ function commonStart(words: readonly string[]): string {
   if (others.length === 0) return "";
   let length = 0;
   while (length < first.length && others.every((word) => word[length] === first[length])) length += 1;
-  const start = first.slice(0, length).replace(/\d+$/, "");
+  const start = withoutEnd(first.slice(0, length), /\d/);
   const isBeforeDigits = words.every((word) => /^\d+["'.,;)]*$/.test(word.slice(start.length)));
   if (start.length >= 4 || isBeforeDigits) return /[a-z]/i.test(start) ? start : "";
   const untilSign = /^.*[^a-z\d]/i.exec(start)?.[0] ?? "";
@@ -175,6 +175,13 @@ function commonStart(words: readonly string[]): string {
 function namedPart(start: string): string {
   if (/^["']?[a-z]+$/i.test(start)) return start;
   return /^.*[^a-z\d]/i.exec(start)?.[0] ?? "";
+}
+
+/** Not with a pattern such as `\d+$`, which takes quadratic time: a server can send a long text. */
+function withoutEnd(text: string, character: RegExp): string {
+  let { length } = text;
+  while (length > 0 && character.test(text.charAt(length - 1))) length -= 1;
+  return text.slice(0, length);
 }
 
 function reversed(text: string): string {
@@ -188,7 +195,8 @@ const kindsOfIds: readonly (readonly [kind: string, pattern: RegExp])[] = [
 ];
 
 function kindOf(word: string, start: string, end: string): string {
-  const rest = word.slice(start.length, word.length - end.length).replace(/^[^a-z\d]+|[^a-z\d]+$/gi, "");
+  const middle = word.slice(start.length, word.length - end.length);
+  const rest = withoutEnd(middle.replace(/^[^a-z\d]+/i, ""), /[^a-z\d]/i);
   return kindsOfIds.find(([, pattern]) => pattern.test(rest))?.[0] ?? "other characters";
 }
 
