@@ -88,8 +88,9 @@ test("each key may start with the most requests of a sliding minute: they are ke
   const keys: NonNullable<NonNullable<Scenario["organizations"]>[string]["keys"]> = {};
   const limits = { per_minute: 20_000_000, per_day: 500_000_000 };
   const usage = { this_minute: scenarioLimits.requestsOfMinute };
-  for (let nth = 1; nth <= 200; nth++)
+  for (let nth = 1; nth <= 200; nth++) {
     keys[`key-${nth}`] = { environment: "test", state: "revoked", limits, usage };
+  }
   const scenario: Scenario = {
     version: 1,
     clock: { now: "2026-03-02T09:00:00Z" },
