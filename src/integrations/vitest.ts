@@ -15,8 +15,8 @@ import { SandboxError } from "../rules/errors.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
 import { quote, quoteFile } from "../schema/words.js";
-import { loadScenario } from "../server/load-scenario.js";
 import { type RunningServer, serve } from "../server/serve.js";
+import { loadScenario } from "../server/start-server.js";
 
 // The `test` of these fixtures must be that of the Vitest that runs the user's tests.
 const wanted = { entry: "svc-sandbox/vitest", name: "vitest", since: "3.2" };

@@ -14,7 +14,7 @@ import { controlRoute, type Route } from "./route.js";
 /** The name of the page in place of one that does not exist. */
 const notFoundPage = "not-found";
 
-export const pageRoute: Route = controlRoute("GET /", {
+const pageRoute: Route = controlRoute("GET /", {
   summary: "The dashboard, a page for browsers",
   async run(_context, { request }) {
     // A proxy may add a prefix, so the address is relative.
@@ -24,7 +24,7 @@ export const pageRoute: Route = controlRoute("GET /", {
   },
 });
 
-export const docsRoute: Route = controlRoute("GET /docs/{page}", {
+const docsRoute: Route = controlRoute("GET /docs/{page}", {
   summary: "The documentation, as pages for browsers: `README` lists them",
   async run({ params }, { request }) {
     const { page } = params;
@@ -49,6 +49,8 @@ export const docsRoute: Route = controlRoute("GET /docs/{page}", {
   },
 });
 
+export const pageRoutes: readonly Route[] = [pageRoute, docsRoute];
+
 /** Other addresses of the documentation and its pages, with the right ones. These are relative, as a proxy may add a prefix. */
 const redirects: readonly (readonly [address: RegExp, target: string])[] = [
   [new RegExp(`^${controlPath}/docs$`), "./docs/README"],
@@ -64,7 +66,7 @@ const redirects: readonly (readonly [address: RegExp, target: string])[] = [
 ];
 
 /** Redirects from other addresses of the documentation, before Express finds a route for them. */
-export const redirectToDocs: RequestHandler = (request, response, next) => {
+const redirectToDocs: RequestHandler = (request, response, next) => {
   const { path, method } = request;
   const isRead = method === "GET" || method === "HEAD";
   const redirect = redirects.find(([address]) => address.test(path));
@@ -100,12 +102,15 @@ export function setPageHeaders(response: Response, extension: string): void {
 }
 
 /** Serves the files that the dashboard loads. */
-export const serveAssets: RequestHandler = (request, response, next) => {
+const serveAssets: RequestHandler = (request, response, next) => {
   const [, file] = assetPattern.exec(request.path) ?? [];
   const isRead = request.method === "GET" || request.method === "HEAD";
   if (file === undefined || !isRead) next();
   else sendAsset(request, response, file).catch(next);
 };
+
+/** What responds before the routes: files of the dashboard, and other addresses of the documentation. */
+export const pageHandlers: readonly RequestHandler[] = [serveAssets, redirectToDocs];
 
 /** Sends a file of the dashboard as the build has compressed it, if the browser accepts that. */
 async function sendAsset(request: Request, response: Response, file: string): Promise<void> {

@@ -15,8 +15,7 @@ import { expectationQuery, requestQuery } from "../../../scenario/format/inputs.
 import * as s from "../../../schema/shape.js";
 import { membersToSnakeCase } from "../../../schema/spelling.js";
 import type { Route } from "../route.js";
-import { controlRoute, dataRoute } from "../route.js";
-import { refInBody } from "./shared.js";
+import { controlRoute, dataRoute, refInBody } from "../route.js";
 
 export const requestRoutes: readonly Route[] = [
   dataRoute("GET /requests", {
