@@ -195,6 +195,46 @@ export function faultsAhead(
   return ahead;
 }
 
+/** More requests than these are not looked at for a share. */
+const maxLookedAt = 1000;
+
+/**
+ * The share of the next requests with this outcome that a fault hits, from 0 to 1; `null` if a fault chooses some by their number. Two
+ * faults with `every: 2` hit the same requests, or all in turns: that depends on what each has counted. So requests are looked at until
+ * the counts repeat.
+ */
+export function shareWithFault(
+  active: readonly ActiveFault[],
+  call: Pick<RoutedCall, "entry" | "endpoint" | "now">,
+  method: string | undefined,
+  outcome: ApiOutcomeId,
+): number | null {
+  const facts = faultFacts(call, method, () => outcome);
+  let choosesByNumber = false;
+  let repeatsAfter = 1;
+  const repeating: ActiveFault[] = [];
+  for (const fault of active) {
+    if (isUsedUp(fault) || matchingEffect(fault, facts) === undefined) continue;
+    const { requests, every = 1 } = fault.when;
+    if (requests !== undefined) {
+      choosesByNumber = true;
+      continue;
+    }
+    repeating.push(fault);
+    repeatsAfter *= every;
+  }
+
+  const lookedAt = Math.min(repeatsAfter, maxLookedAt);
+  let hit = 0;
+  for (let nth = 1; nth <= lookedAt; nth++) {
+    let chanceOfNone = 1;
+    for (const { when, matched } of repeating) chanceOfNone *= 1 - probabilityOn(when, matched + nth);
+    hit += 1 - chanceOfNone;
+  }
+  const share = Math.round((hit / lookedAt) * 10_000) / 10_000;
+  return choosesByNumber && share < 1 ? null : share;
+}
+
 /**
  * The effect that a fault has on a request if it fires; `undefined` if the request does not match its condition, or if the fault
  * only breaks bodies and the response has none. Such a request is not counted by the fault.

@@ -217,6 +217,12 @@ export function redactSecrets(text: string): string {
   });
 }
 
+/** The value of a field for a message: `…` if a name in its path is that of a secret. */
+export function shownUnlessSecret(field: FieldPath, value: string): string {
+  const withNames = [...field, value].join(": ");
+  return redactSecrets(withNames) === withNames ? value : "…";
+}
+
 /** What a run of letters and digits can be that is no secret, each with an example. A key such as `4eC39HqLyjWDarjt` is none of them. */
 const harmlessRuns: readonly RegExp[] = [
   // A number: `1772442000000`

@@ -1,15 +1,16 @@
-import { resolve } from "node:path";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { nodeCrypto, nodePlatform, timers } from "../node/platform.js";
 import { controlPath } from "../rules/known-paths.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { type Start, startSandbox } from "../sandbox/start-sandbox.js";
 import { baseUrlFor, readPublicNames } from "./addresses.js";
-import { LateControl } from "./control/late-control.js";
+import type { ControlServer } from "./control/route.js";
 import { listen } from "./listen.js";
 import type { ServeOptions } from "./server-options.js";
-import { closeServer } from "./sockets/connections.js";
-import { respondTo } from "./sockets/http-server.js";
+import { closeServer, sendServerError } from "./sockets/connections.js";
+import { type ControlHandler, respondTo } from "./sockets/http-server.js";
+import { pausedUntil } from "./sockets/pipelined-requests.js";
 import type { StateFile, StateOptions } from "./state-file.js";
 
 export interface RunningServer {
@@ -78,7 +79,7 @@ async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Pro
     await closeServer(server, openConnections, grace).finally(() => stateFile?.close());
   };
 
-  const control = new LateControl({
+  const handleControl = lateControl({
     sandbox,
     startedAt,
     startId: nodePlatform.random(),
@@ -96,7 +97,7 @@ async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Pro
   respondTo(server, {
     sandbox,
     explain,
-    handleControl: hasControl ? control.handle : undefined,
+    handleControl: hasControl ? handleControl : undefined,
     baseUrlFor: (request) => publicUrl ?? baseUrlFor(request, localUrl),
     stopping: stopping.signal,
     onDefect,
@@ -119,23 +120,36 @@ async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Pro
   };
 }
 
-/** Where a server keeps its sandbox. */
-interface StateFileOptions extends StateOptions {
-  /** The name of the state file. Default: the sandbox is not kept. */
-  readonly name: string | undefined;
-  /** The folder of a relative name. Default: that of the process. */
-  readonly cwd?: string;
+/** The control plane. Its first call loads it: Express takes longer to load than everything else, and most runs do not need it. */
+function lateControl(server: ControlServer): ControlHandler {
+  let loaded: ControlHandler | undefined;
+
+  const loadAndHandle = async (request: IncomingMessage, response: ServerResponse) => {
+    try {
+      const { createControlApp } = await pausedUntil(import("./control/app.js"), request.socket);
+      // Calls on several connections get the same one.
+      loaded ??= createControlApp(server);
+      loaded(request, response);
+    } catch (error) {
+      server.onDefect(error);
+      sendServerError(response, 500);
+    }
+  };
+  return (request, response) => {
+    if (loaded === undefined) loadAndHandle(request, response);
+    else loaded(request, response);
+  };
 }
 
 /** Starts the sandbox of a server, or continues the one of its state file, which its server closes. Throws as `openStateFile`. */
 export async function openSandbox(
   start: Start,
-  { name, cwd = "", ...options }: StateFileOptions,
+  { name, ...options }: Omit<StateOptions, "name"> & { readonly name: string | undefined },
 ): Promise<{ readonly sandbox: SandboxState; readonly stateFile: StateFile | undefined }> {
   if (name === undefined) return { sandbox: startSandbox(start), stateFile: undefined };
 
   // Most servers keep nothing, and do not load the code for it.
   const { openStateFile } = await import("./state-file.js");
-  const stateFile = await openStateFile(resolve(cwd, name), name, start, options);
+  const stateFile = await openStateFile(start, { ...options, name });
   return { sandbox: stateFile.sandbox, stateFile };
 }

@@ -6,7 +6,7 @@ import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { restoreSandbox } from "../../src/sandbox/saved-sandbox.js";
 import { checkedStart } from "../../src/sandbox/start-sandbox.js";
 import { deriveSecret } from "../../src/scenario/keys.js";
-import { parseState, stateParts } from "../../src/server/state-text.js";
+import { parseState, stateParts } from "../../src/server/state-file.js";
 
 // What a sandbox has acknowledged can always be continued from its file, and its snapshot can be started.
 

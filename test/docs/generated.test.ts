@@ -36,7 +36,7 @@ import { samples } from "./samples.js";
 const callGroups: Readonly<Record<string, readonly string[]>> = {
   state: ["state", "revision", "clock", "upcoming", "assumptions", "profiles", "faults", "reset"],
   scenarios: ["scenarios", "scenario", "scenario.schema.json"],
-  keys: ["organizations", "keys", "directory"],
+  keys: ["organizations", "keys", "directory", "lifelines"],
   farmers: ["farmers"],
   requests: ["requests", "expect", "send", "report", "request-checks"],
   story: ["story"],

@@ -110,6 +110,10 @@ export const hintRows: readonly HintRow[] = [
     apply: ({ text, offset }) => text.slice(0, offset) + text.slice(offset).replace(/^\$\{.*?\}/, '"$&"'),
   },
   {
+    hint: /^write the value in place of the alias$/,
+    mistake: "an alias of a secret, or a secret that is one",
+  },
+  {
     hint: /^put quotes around a text: (".*")$/,
     mistake: "a text that starts with *",
     habit: "Markdown emphasizes with *, and patterns start with it",

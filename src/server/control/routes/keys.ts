@@ -13,7 +13,7 @@ import { membersToSnakeCase } from "../../../schema/spelling.js";
 import { quote } from "../../../schema/words.js";
 import type { Route } from "../route.js";
 import { controlRoute, dataRoute } from "../route.js";
-import { directoryRoute } from "./directory.js";
+import { directoryRoute, lifelinesRoute } from "./directory.js";
 import { pageFields, refInBody, withNextRequest } from "./shared.js";
 
 /** The keys of a page if a call sets no limit: more would delay everybody's requests. */
@@ -53,6 +53,7 @@ export const keyRoutes: readonly Route[] = [
     },
   }),
   directoryRoute,
+  lifelinesRoute,
   dataRoute("POST /keys", {
     summary: "Creates a key; only this response has its secret",
     status: 201,
