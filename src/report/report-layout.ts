@@ -4,8 +4,8 @@ import { membersToSnakeCase } from "../schema/spelling.js";
 import { listed } from "../schema/words.js";
 import { pluralize } from "./plain-text.js";
 import type { Cell, ReportFormat, ReportLayout, Section, TableRow, Tone } from "./render/layout.js";
+import type { TextStyle } from "./render/render.js";
 import { render } from "./render/render.js";
-import type { TextStyle } from "./render/render-text.js";
 import type { Report, ReportedAdvice, ReportedOutcome } from "./report-shape.js";
 
 const toneOfLevel: Readonly<Record<AdviceLevel, Tone>> = { error: "bad", warning: "warning", note: "quiet" };

@@ -1,4 +1,5 @@
 import { endpointsIn, fillPlaceholders } from "../api/endpoints.js";
+import { routeAt } from "../api/routes.js";
 import { ownAssumptionNames } from "../api/variation/vary.js";
 import { adviceTable } from "../rules/advice.js";
 import { faultOutcomeId, isFault } from "../rules/fault-effects.js";
@@ -13,7 +14,7 @@ import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { writeValue, yamlNotation } from "../schema/notation.js";
 import { isMapping } from "../schema/type-tag.js";
-import { listed } from "../schema/words.js";
+import { listed, nearest } from "../schema/words.js";
 import { howToCoverEach } from "./how-to-cover.js";
 import type {
   ConfiguredFault,
@@ -23,7 +24,6 @@ import type {
   ReportedOutcome,
   ReportedRequest,
 } from "./report-shape.js";
-import { suggestEndpoint } from "./suggest-endpoint.js";
 
 /** The most places of keys in an output that advice names. */
 const maxPlaces = 5;
@@ -179,6 +179,54 @@ function reportedAdvice(
     reported.push({ id, level, rule, count, meaning, whatToDo, examples });
   }
   return reported;
+}
+
+/**
+ * Suggests a method and path of the API for an unknown one; `undefined` if none of these endpoints is similar.
+ *
+ * @example
+ * suggestEndpoint("GET", "/v1/Relying-Party/me/", endpoints); // "GET /v1/relying-party/me"
+ */
+function suggestEndpoint(method: string, path: string, endpoints: readonly Endpoint[]): string | undefined {
+  // The path of an endpoint also reaches its route: `/things/{id}` as a request has `{id}` as the value of its parameter.
+  const similarPath = findSimilarPath(path, endpoints);
+  const route = routeAt(endpoints, path) ?? (similarPath && routeAt(endpoints, similarPath));
+  if (!route) return undefined;
+
+  const methods = [...route.methods.keys()];
+  const suggestedMethod = methods.includes(method) ? method : methods[0];
+  const suggestion = `${suggestedMethod} ${route.path}`;
+  // The API has the method and path now. It did not when the request was sent, in another scenario.
+  if (suggestion === `${method} ${path}`) return undefined;
+  return suggestion;
+}
+
+/** The path of an endpoint that is like this one, in whatever case. */
+function findSimilarPath(path: string, endpoints: readonly Endpoint[]): string | undefined {
+  // `/v1/items` of `/V1//Items/`.
+  const plain = (written: string) => written.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
+  const lastSegmentOf = (written: string) => written.slice(written.lastIndexOf("/") + 1);
+  const endpointPaths = endpoints.map((endpoint) => endpoint.path);
+  const plainPath = plain(path);
+
+  // The same endpoint under another parent: `/v2/me`.
+  const lastSegment = lastSegmentOf(plainPath);
+  for (const endpointPath of endpointPaths) {
+    if (lastSegmentOf(plain(endpointPath)) === lastSegment) return endpointPath;
+  }
+
+  // A typing error: `/v1/relying-party/mee`.
+  const nearestPath = nearest(plainPath, endpointPaths);
+  if (nearestPath !== undefined) return nearestPath;
+
+  // The endpoint with something behind it: `/v1/relying-party/me.json`. Of several, the longest has the least behind it.
+  let longestStart: string | undefined;
+  for (const endpointPath of endpointPaths) {
+    const start = plain(endpointPath);
+    const isStart = plainPath.startsWith(`${start}/`) || plainPath.startsWith(`${start}.`);
+    if (isStart && start.length > (longestStart?.length ?? 0)) longestStart = endpointPath;
+  }
+  return longestStart;
 }
 
 /** The covered shares of the promised outcomes, of the announced endpoints and of the faults. */

@@ -172,16 +172,12 @@ export function similarFile(name: string, cwd: string): string | undefined {
   const { dir, base } = parse(name);
   const files = listFolder(resolve(cwd, dir)).filter((file) => yamlExtension.test(file));
 
-  const stems = files.map(withoutExtension);
-  const nearestStem = nearest(withoutExtension(base), stems);
+  const stems = files.map((file) => file.replace(yamlExtension, ""));
+  const nearestStem = nearest(base.replace(yamlExtension, ""), stems);
   if (nearestStem === undefined) return undefined;
   const meant = files[stems.indexOf(nearestStem)];
   // The folder stays as it was written. A slash at the end of the name leaves.
   return name.slice(0, name.lastIndexOf(base)) + meant;
-}
-
-function withoutExtension(file: string): string {
-  return file.replace(yamlExtension, "");
 }
 
 /** The names in a folder; none if it cannot be read. */
