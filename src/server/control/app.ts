@@ -18,7 +18,7 @@ import { jsonNotation } from "../../schema/notation.js";
 import { shapeOfField } from "../../schema/shape.js";
 import { listed } from "../../schema/words.js";
 import type { ControlHandler } from "../sockets/http-server.js";
-import { admitCallers, hasReadingMethod, keepForeignOut, localsOf, requireActor } from "./access.js";
+import { admitCallers, hasReadingMethod, localsOf, requireActor } from "./access.js";
 import { HttpError, sendControlError } from "./control-errors.js";
 import { pageHandlers, setPageHeaders, toGzip } from "./page.js";
 import type { ControlServer, Route, RouteResult } from "./route.js";
@@ -42,7 +42,7 @@ export function createControlApp(server: ControlServer): ControlHandler {
   app.set("query parser", "simple");
   app.set("case sensitive routing", true);
 
-  app.use(logCalls(server), setControlHeaders, keepForeignOut(server), admitCallers(server));
+  app.use(logCalls(server), setControlHeaders, admitCallers(server));
   app.use(...pageHandlers);
   mountRoutes(app, server);
   app.use(({ path }: Request) => {

@@ -117,20 +117,18 @@ async function sendAsset(request: Request, response: Response, file: string): Pr
   // Browsers accept Brotli only on this machine or with TLS.
   const encodings = ["br", "gzip"] as const;
   const encoding = encodings.find((accepted) => request.acceptsEncodings(accepted)) ?? "identity";
-  const reading = sharedContent(`${encoding} ${file}`, () => readAsset(file, encoding));
+  const reading = sharedContent(`${encoding} ${file}`, async () => {
+    // The build has compressed it with Brotli.
+    const packed = await packageFile(`dist/dashboard/assets/${file}.br`);
+    if (encoding === "br") return packed;
+    const plain = await fromBrotli(packed);
+    return encoding === "gzip" ? toGzip(plain) : plain;
+  });
   const content = await contentOrNotFound(file, reading);
   if (encoding !== "identity") response.set("Content-Encoding", encoding);
   setPageHeaders(response, extname(file));
   // Other content has another name.
   response.set("Cache-Control", "max-age=31536000, immutable").send(content);
-}
-
-/** Reads a file of the dashboard in an encoding. The build has compressed it with Brotli. */
-async function readAsset(file: string, encoding: "br" | "gzip" | "identity"): Promise<Buffer> {
-  const packed = await packageFile(`dist/dashboard/assets/${file}.br`);
-  if (encoding === "br") return packed;
-  const plain = await fromBrotli(packed);
-  return encoding === "gzip" ? toGzip(plain) : plain;
 }
 
 /** The pages of the documentation by name, with their style sheet. The build has made them. */
