@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { startFrozen } from "../../../test/support/doors.js";
-import { restartSandbox } from "../../sandbox/start-sandbox.js";
+import { operations } from "../../sandbox/operations/operations.js";
+import { checkedReplacement, replaceScenario, restartSandbox } from "../../sandbox/start-sandbox.js";
 import {
   type ActionResult,
   fieldDifferences,
@@ -8,9 +9,10 @@ import {
   type StoryResponse,
   shownDifferences,
 } from "../../sandbox/steps.js";
+import type { Scenario } from "../../scenario/scenario.generated.js";
 import { responseDifferences } from "./compare-response.js";
 import { narrateAction, narrateAdvance, summarizeAction, summarizeStep } from "./narrate.js";
-import { runNextStep } from "./run-story.js";
+import { presentNextStep, runNextStep } from "./run-story.js";
 import { storyRequest } from "./send.js";
 
 const response: StoryResponse = {
@@ -200,4 +202,43 @@ test("R46 the request of a step shows no key of Basic credentials", () => {
   const end = credentials.slice(-12);
   expect(shown.headers.authorization).toMatch(/^Basic .*…$/);
   expect(JSON.stringify(shown)).not.toContain(end);
+});
+
+const twoSteps: Scenario = {
+  version: 1,
+  organizations: { bank: { type: "bank", keys: { main: { environment: "test" } } } },
+  story: [{ say: "First" }, { revoke: { key: "main" } }],
+};
+
+/** A sandbox whose clock runs, and a presenter's steps to the end of its story. */
+function presented(beforeLast: (sandbox: ReturnType<typeof startFrozen>) => void) {
+  const sandbox = startFrozen(twoSteps);
+  sandbox.clock.resume();
+  presentNextStep(sandbox);
+  expect(sandbox.clock.isFrozen()).toBe(true);
+  beforeLast(sandbox);
+  presentNextStep(sandbox);
+  return sandbox;
+}
+
+test.each([true, false])(
+  "the clock of a scenario that the last step starts stays as it is, frozen: %s",
+  (frozen) => {
+    const scenario = { ...twoSteps, clock: { now: "2026-03-02T09:00:00Z", frozen } };
+    const sandbox = presented((first) => {
+      const another = checkedReplacement(first, { scenario, name: "another" }, { frozen });
+      first.journal.subscribe(({ type }) => {
+        if (type === "key.revoked") replaceScenario(first, another);
+      });
+    });
+    expect([sandbox.name, sandbox.clock.isFrozen(), sandbox.story.next]).toEqual(["another", frozen, 0]);
+  },
+);
+
+test("after a presenter's last step the clock goes on, unless somebody has frozen it meanwhile", () => {
+  expect(presented(() => undefined).clock.isFrozen()).toBe(false);
+  const frozen = presented((sandbox) => operations.clock(sandbox, { frozen: true }));
+  expect(frozen.clock.isFrozen()).toBe(true);
+  const resumed = presented((sandbox) => operations.clock(sandbox, { frozen: false }));
+  expect(resumed.clock.isFrozen()).toBe(false);
 });
