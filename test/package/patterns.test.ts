@@ -30,7 +30,7 @@ const shortTextsOnly: Readonly<Record<string, Readonly<Record<string, string>>>>
     "\\s+|[^\\s,:{[]*[,:{[]|[^\\s,:{[]+":
       "any body: each word is read at most twice, since the last alternative takes what the first one has read",
   },
-  "src/compare/response/headers.ts": {
+  "src/compare/response/parts.ts": {
     '([\\w-]+) *= *("(?:[^"\\\\]|\\\\.)*"|[^\\s",]+)':
       "none: it only runs on a list of parameters, each of which matches at once",
   },
