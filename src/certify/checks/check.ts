@@ -38,8 +38,6 @@ export type RunPurpose =
   | Exclude<Check, { readonly kind: "advice" }>
   | { readonly kind: "plain" | "resend_control" };
 
-export const groupNames = ["plain", "varied", "answer", "resend", "fault"] as const;
-
 export function nameOf(subject: Check | RunPurpose): string {
   return wordsOf(subject).join(".");
 }

@@ -36,6 +36,8 @@ export interface Held {
 export interface NotJudged {
   readonly kind: "not_judged";
   readonly reason: Reason;
+  /** Whether the verdict has this reason, so that it is shown already. */
+  readonly isOfVerdict?: boolean;
 }
 
 const noteShape = s.mapping({

@@ -1,5 +1,7 @@
 import type { Profile } from "../../rules/assumptions.js";
-import { asksFor, type Check, seedIn } from "./check.js";
+import { faultOutcomeIds, type OutcomeId } from "../../rules/outcomes.js";
+import { resendKinds } from "../resends/resend-kinds.js";
+import { asksFor, type Check, nameOf, seedIn } from "./check.js";
 
 /** What a call of certify asks for: its flags, read. */
 export interface CertifyPlan {
@@ -51,4 +53,28 @@ export function showEveryVariant(seeds: readonly number[]): boolean {
 
 function seedsInARow(first: number): number[] {
   return Array.from({ length: seedCount }, (_, index) => first + index);
+}
+
+/** The words that names of runs begin with. */
+const groupNames = ["plain", "varied", "answer", "resend", "fault"];
+
+/**
+ * Finds the first name of `--only` that asks for no run of a client that covers these outcomes, and returns all names with it; `undefined` if
+ * each asks for one. A name is that of a run, the start of such a name, or a seed.
+ */
+export function findUnknownOnly(
+  only: readonly string[],
+  outcomes: readonly OutcomeId[],
+): { readonly unknown: string; readonly names: readonly string[] } | undefined {
+  const checks: Check[] = [{ kind: "varied", seed: "mixed" }];
+  for (const outcome of outcomes) checks.push({ kind: "answer", outcome });
+  for (const { check } of resendKinds(outcomes)) checks.push(check);
+  for (const outcome of faultOutcomeIds) checks.push({ kind: "fault", outcome });
+  const names = [...groupNames, ...checks.map(nameOf)];
+
+  for (const name of only) {
+    if (names.includes(name) || checks.some((check) => asksFor(name, check))) continue;
+    if (seedIn(name) === undefined) return { unknown: name, names };
+  }
+  return undefined;
 }

@@ -3,7 +3,18 @@ import { listed } from "../../schema/words.js";
 import type { Finding } from "../checks/judgment.js";
 import type { ClientRun } from "../client-runs/client-run.js";
 import { rowRemedy, variantWords } from "../client-runs/seen-requests.js";
-import { type RowCause, retryAfterRow } from "./row-search.js";
+
+/** A row of the variation table, such as `etag`, that breaks a run alone, and without which the run passes. */
+export interface RowCause {
+  readonly row: string;
+  /** What varied when it failed alone: each point is a variant of the row on the responses of one status. */
+  readonly points: readonly VariedPoint[];
+  /** The run in which only this row varied. */
+  readonly shownBy: ClientRun;
+}
+
+/** The row of times to wait: a client that waits as long as a response asks may not end in time. */
+export const retryAfterRow = "retry_after";
 
 /** Why varied runs fail, in words: one row of variants, the seed, or nothing that certify can tell. */
 export interface WordedCause extends Pick<Finding, "sentence" | "whatToDo" | "row" | "points"> {

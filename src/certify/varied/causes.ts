@@ -1,9 +1,18 @@
+import { lengtheningRows } from "../../api/variation/table.js";
+import type { RowChoice, VariedPoint } from "../../sandbox/variants.js";
 import type { Reason } from "../checks/judgment.js";
-import { type ClientRun, plainRunRequest } from "../client-runs/client-run.js";
+import { type ClientRun, isEndedSooner, plainRunRequest } from "../client-runs/client-run.js";
 import { hangsNowAndThen, repeatFailures } from "../client-runs/failures.js";
 import { type Runs, shownOr } from "../client-runs/runs.js";
-import { causeByRow, causeBySeed, unknownCause, type WordedCause } from "./cause-words.js";
-import { bodyLengthRow, causesShownBy, type RowCause, RowSearch, variedRows } from "./row-search.js";
+import { pointId } from "../client-runs/seen-requests.js";
+import {
+  causeByRow,
+  causeBySeed,
+  type RowCause,
+  retryAfterRow,
+  unknownCause,
+  type WordedCause,
+} from "./cause-words.js";
 
 // Each run that failed is explained by the first of these that it shows. What takes few runs comes first:
 // 1. rows that are known causes: it does not break without them;
@@ -107,4 +116,155 @@ class ExplainedFailures {
 
 function sortedBySeed(runs: readonly ClientRun[]): ClientRun[] {
   return runs.toSorted((one, other) => one.seed - other.seed);
+}
+
+// Which of the rows that varied in a run break the client alone?
+// 1. The run is made again without the rows of known causes. If it passes, these explain it, and the search ends.
+// 2. If it fails, one of the other rows breaks it, or several do. It is made again with half of them, then with half of the half that
+//    fails, until one row is left.
+// 3. This row must also break the run alone (`confirmRow`). Then it is a known cause, and the search continues with the first step.
+
+/** The row of long bodies. It explains each row that lengthens a body: only the length may break the client. */
+const bodyLengthRow = "body_length";
+/** The rows of the table that may lengthen a body, and two rows of values: the name of an organization and the scopes of a key may be longer, too. */
+const longerBodyRows = [
+  ...lengtheningRows.map(({ id }) => id),
+  "organization.name_ending",
+  "key.granted_scopes",
+];
+
+function isCoveredBy(cause: RowCause, row: string): boolean {
+  return cause.row === row || (cause.row === bodyLengthRow && longerBodyRows.includes(row));
+}
+
+function variedRows({ points }: ClientRun): string[] {
+  const rows = new Set<string>();
+  for (const { row } of points) rows.add(row);
+  return [...rows];
+}
+
+/** The causes of which the run has a point. If it has none, those of which it has the row, with another variant or on another status. */
+function causesShownBy(causes: readonly RowCause[], run: ClientRun): RowCause[] {
+  const ids = run.points.map(pointId);
+  const withPoint = causes.filter(({ points }) => points.some((point) => ids.includes(pointId(point))));
+  if (withPoint.length > 0) return withPoint;
+
+  const rows = variedRows(run);
+  return causes.filter((cause) => rows.some((row) => isCoveredBy(cause, row)));
+}
+
+/**
+ * A varied run that failed, made again while only some of its rows vary: these are its trials. One that fails may do so by chance, so what
+ * names a cause asks for two or three. After a contradiction, no failure counts, and the search ends: its methods throw `Inconclusive`.
+ */
+class RowSearch {
+  readonly run: ClientRun;
+  readonly #runs: Runs;
+  /** The trials so far, by what varied in them. */
+  readonly #trials = new Map<string, ClientRun[]>();
+
+  constructor(runs: Runs, run: ClientRun) {
+    this.#runs = runs;
+    this.run = run;
+  }
+
+  /** The first trial in which only this varies, if the run breaks then: so many trials fail, also of those made before. `undefined` if one passes. */
+  async breaksWith(
+    choices: readonly RowChoice[],
+    neededFailures: 1 | 2 | 3 = 1,
+  ): Promise<ClientRun | undefined> {
+    const id = JSON.stringify(choices);
+    const trials = this.#trials.get(id) ?? [];
+    this.#trials.set(id, trials);
+
+    const isAfterHang = isEndedSooner(this.run);
+    while (trials.length < neededFailures && trials.every(({ result }) => result !== "passed")) {
+      this.#runs.throwIfNoFailureCounts();
+      const conditions = { ...this.run.conditions, rows: choices };
+      trials.push(await this.#runs.makeAnother({ ...this.run, conditions, isAlone: false, isAfterHang }));
+    }
+    this.#runs.throwIfNoFailureCounts();
+    const hasPassed = trials.some(({ result }) => result === "passed");
+    return hasPassed ? undefined : trials[0];
+  }
+
+  /** Whether the run breaks without the rows of these causes: if not, they explain it. Two trials must fail. */
+  async breaksWithout(causes: readonly RowCause[]): Promise<boolean> {
+    const rows = this.#rowsBesides(causes);
+    // The run itself may have failed without their rows.
+    if (rows.length === variedRows(this.run).length) return true;
+    return (await this.breaksWith(onAllStatuses(rows), 2)) !== undefined;
+  }
+
+  /** The rows that break the run besides those of known causes; `undefined` if no row breaks it alone that they do not explain. */
+  async findRows(knownCauses: readonly RowCause[]): Promise<RowCause[] | undefined> {
+    const newCauses: RowCause[] = [];
+    for (;;) {
+      const causes = [...knownCauses, ...newCauses];
+      if (!(await this.breaksWithout(causes))) return newCauses;
+      const rows = this.#rowsBesides(causes);
+      if (rows.length === 0) return undefined;
+      const cause = await this.#confirmRow(await this.#findCulprit(rows));
+      if (cause === undefined) return undefined;
+      newCauses.push(cause);
+    }
+  }
+
+  #rowsBesides(causes: readonly RowCause[]): string[] {
+    return variedRows(this.run).filter((row) => !causes.some((cause) => isCoveredBy(cause, row)));
+  }
+
+  /** Finds the row that breaks the run, of these, which break it together. One trial is enough: a row that is found by chance is not confirmed. */
+  async #findCulprit(rows: readonly string[]): Promise<string> {
+    const likely: string[] = [];
+    // A long body would explain several of the other rows.
+    if (rows.includes(bodyLengthRow)) likely.push(bodyLengthRow);
+    // A client that waits as long as a response asks takes long in each trial that fails.
+    if (this.run.result === "timed_out" && rows.includes(retryAfterRow)) likely.push(retryAfterRow);
+    for (const row of likely) {
+      if ((await this.breaksWith([{ row }])) !== undefined) return row;
+    }
+
+    // The rows are halved until one remains. If the first half does not break the run, the second one does.
+    let remaining = rows;
+    while (remaining.length > 1) {
+      const middle = Math.ceil(remaining.length / 2);
+      const firstHalf = remaining.slice(0, middle);
+      const trial = await this.breaksWith(onAllStatuses(firstHalf));
+      remaining = trial === undefined ? remaining.slice(middle) : firstHalf;
+    }
+    return remaining[0] as string; // halves of one row or more have one
+  }
+
+  /**
+   * Confirms that a row breaks the run alone, in three steps; `undefined` if some trial passes in which it varies on all its statuses:
+   * 1. It varies on all its statuses, in one trial, which shows its points.
+   * 2. It varies on each status alone, in two trials. The first status on which both fail is the cause, which says more than all of them.
+   * 3. It varies on all its statuses again, in two trials. If it has several, in three: each status alone has passed a trial.
+   */
+  async #confirmRow(row: string): Promise<RowCause | undefined> {
+    const alone = await this.breaksWith([{ row }]);
+    if (alone === undefined) return undefined;
+
+    // A run stops at its first failure, so either of these may have points that the other one lacks.
+    const pointsById = new Map<string, VariedPoint>();
+    for (const point of [...this.run.points, ...alone.points]) {
+      if (point.row === row) pointsById.set(pointId(point), point);
+    }
+    const points = [...pointsById.values()];
+    if (points.length > 1) {
+      // A row has one variant in a run, so it has a point for each status.
+      for (const point of points) {
+        const onStatus = await this.breaksWith([{ row, status: point.status }], 2);
+        if (onStatus !== undefined) return { row, points: [point], shownBy: onStatus };
+      }
+    }
+
+    const shownBy = await this.breaksWith([{ row }], points.length === 1 ? 2 : 3);
+    return shownBy && { row, points, shownBy };
+  }
+}
+
+function onAllStatuses(rows: readonly string[]): RowChoice[] {
+  return rows.map((row) => ({ row }));
 }
