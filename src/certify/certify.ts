@@ -1,16 +1,16 @@
 import { adviceTable } from "../rules/advice.js";
 import { judgeAnswers } from "./answers.js";
-import { asksFor, asksForOutcome, type Check, nameOf } from "./checks/check.js";
+import { type Check, isProblemOf, nameOf } from "./checks/check.js";
 import {
   type Finding,
   failedResult,
   heldResult,
-  isProblemOf,
   type JudgedCheck,
   type Judgment,
   mergeJudgments,
   nothingJudged,
   type Reason,
+  shownOr,
   singleCheck,
 } from "./checks/judgment.js";
 import type { CertifyPlan } from "./checks/plan.js";
@@ -21,9 +21,10 @@ import {
   plainRunRequest,
 } from "./client-runs/client-run.js";
 import { againCommandOfRun } from "./client-runs/finding-parts.js";
-import { Runs, shownOr } from "./client-runs/runs.js";
+import { Runs } from "./client-runs/runs.js";
 import { judgeFaults } from "./faults/faults.js";
-import { findDoubtOfPlainRun, keysToSend } from "./plain-run.js";
+import { findDoubtOfOnly } from "./only.js";
+import { findDoubtOfPlainRun } from "./plain-run.js";
 import { noteRepeatedRejections } from "./repeated-rejections.js";
 import { judgeResends } from "./resends/resends.js";
 import { judgeVaried } from "./varied/varied.js";
@@ -195,41 +196,6 @@ function judgedClient(runs: Runs, judgment: Judgment, whyNotJudged?: Reason): Ju
     isStopped,
     ...(whyNotJudged && { whyNotJudged }),
   };
-}
-
-/**
- * Why nothing of a name of `--only` is judged, with the checks that are not judged for that reason. It is the first name whose checks are all
- * not judged; `undefined` if there is no such name.
- */
-function findDoubtOfOnly(
-  { plan: { only = [] }, plain }: Runs,
-  checks: readonly JudgedCheck[],
-): (Reason & { readonly ofChecks: readonly JudgedCheck[] }) | undefined {
-  for (const name of only) {
-    if (name === "plain") continue;
-    const checksOfName = checks.filter(({ check }) => asksFor(name, check));
-    const [first] = checksOfName;
-    if (first === undefined) return { ...coversNoOutcome(name, plain), ofChecks: [] };
-
-    const isAnyJudged = checksOfName.some(({ result }) => result.kind !== "not_judged");
-    if (isAnyJudged || first.result.kind !== "not_judged") continue;
-    const { why, whatToDo } = first.result.reason;
-    const ofChecks = checksOfName.filter(({ result }) => {
-      return result.kind === "not_judged" && result.reason.why === why;
-    });
-    return { why: `${name}: ${why}`, whatToDo, ofChecks };
-  }
-  return undefined;
-}
-
-/** Why there is no check of this name: the client covers none of the outcomes that it begins with, such as `answer.401`. */
-function coversNoOutcome(name: string, { report }: ClientRun): Reason {
-  const keys = keysToSend(report.outcomes.filter(({ outcome }) => asksForOutcome(name, outcome)));
-
-  // Some outcomes need no key of the scenario, such as `401.missing`.
-  let whatToDo = "Send a request that ends there, and check its response.";
-  if (keys !== "") whatToDo = `Send a key that ends there, and check its response: ${keys}`;
-  return { why: `the client covers no outcome of ${name}`, whatToDo };
 }
 
 /** Of the varied runs and of the wrong answers, so many must be judged before a client passes. */

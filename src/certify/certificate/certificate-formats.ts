@@ -4,15 +4,8 @@ import type { ReportLayout, TableRow, Tone } from "../../report/render/layout.js
 import { isFault } from "../../rules/fault-effects.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { listed } from "../../schema/words.js";
-import { nameOf } from "../checks/check.js";
-import {
-  type Finding,
-  isProblemOf,
-  type JudgedCheck,
-  type Note,
-  type Reason,
-  type ResultOfCheck,
-} from "../checks/judgment.js";
+import { isProblemOf, nameOf } from "../checks/check.js";
+import type { Finding, JudgedCheck, Note, Reason, ResultOfCheck } from "../checks/judgment.js";
 import { nameOfKey, resendKinds } from "../resends/resend-kinds.js";
 import { type CertifyResult, certificateJson } from "./certificate.js";
 

@@ -1,7 +1,5 @@
 import type { Profile } from "../../rules/assumptions.js";
-import { faultOutcomeIds, type OutcomeId } from "../../rules/outcomes.js";
-import { resendKinds } from "../resends/resend-kinds.js";
-import { asksFor, type Check, nameOf, seedIn } from "./check.js";
+import { asksFor, type Check, seedIn } from "./check.js";
 
 /** What a call of certify asks for: its flags, read. */
 export interface CertifyPlan {
@@ -29,52 +27,26 @@ export interface CertifyPlan {
   readonly timeout?: number | undefined;
 }
 
-/** So many seeds in a row show every variant of each row. */
-export const seedCount = 8;
-
 /** Whether `--only` asks for a check: by its name or the start of it. */
 export function isWanted({ only }: Pick<CertifyPlan, "only">, check: Check): boolean {
   return only === undefined || only.some((name) => asksFor(name, check));
 }
 
-export function variedSeeds({ only, firstSeed }: Pick<CertifyPlan, "only" | "firstSeed">): number[] {
-  const seeds = new Set(only === undefined || only.includes("varied") ? seedsInARow(firstSeed) : []);
-  for (const name of only ?? []) {
+/** So many seeds in a row show every variant of each row. */
+const seedCount = 8;
+
+/** Whether the varied runs show every variant of each row: `--only` may ask for some of them. */
+export function areAllSeedsTried({ only }: Pick<CertifyPlan, "only">): boolean {
+  return only === undefined || only.includes("varied");
+}
+
+export function variedSeeds(plan: Pick<CertifyPlan, "only" | "firstSeed">): number[] {
+  const { only = [], firstSeed } = plan;
+  const seeds = new Set<number>();
+  for (let number = 0; areAllSeedsTried(plan) && number < seedCount; number++) seeds.add(firstSeed + number);
+  for (const name of only) {
     const seed = seedIn(name);
     if (seed !== undefined) seeds.add(seed);
   }
   return [...seeds];
-}
-
-/** Whether these seeds together show every variant of each row. */
-export function showEveryVariant(seeds: readonly number[]): boolean {
-  return seeds.some((first) => seedsInARow(first).every((seed) => seeds.includes(seed)));
-}
-
-function seedsInARow(first: number): number[] {
-  return Array.from({ length: seedCount }, (_, index) => first + index);
-}
-
-/** The words that names of runs begin with. */
-const groupNames = ["plain", "varied", "answer", "resend", "fault"];
-
-/**
- * Finds the first name of `--only` that asks for no run of a client that covers these outcomes, and returns all names with it; `undefined` if
- * each asks for one. A name is that of a run, the start of such a name, or a seed.
- */
-export function findUnknownOnly(
-  only: readonly string[],
-  outcomes: readonly OutcomeId[],
-): { readonly unknown: string; readonly names: readonly string[] } | undefined {
-  const checks: Check[] = [{ kind: "varied", seed: "mixed" }];
-  for (const outcome of outcomes) checks.push({ kind: "answer", outcome });
-  for (const { check } of resendKinds(outcomes)) checks.push(check);
-  for (const outcome of faultOutcomeIds) checks.push({ kind: "fault", outcome });
-  const names = [...groupNames, ...checks.map(nameOf)];
-
-  for (const name of only) {
-    if (names.includes(name) || checks.some((check) => asksFor(name, check))) continue;
-    if (seedIn(name) === undefined) return { unknown: name, names };
-  }
-  return undefined;
 }

@@ -38,10 +38,6 @@ export function lastRequest({ requests }: WorkingKey): KeyRequest {
   return requests.at(-1) as KeyRequest; // only keys with such a request are asked for
 }
 
-export function isSentAsOften(run: ClientRun, { ref, requests }: WorkingKey): boolean {
-  return countedRequests(run, ref).length === requests.length;
-}
-
 /** How many milliseconds had passed since the rejection of its key when a request came too early; `undefined` for any other request. */
 export function msIfTooEarly({ afterRejection }: KeyRequest): number | undefined {
   return afterRejection?.kind === "too_early" ? afterRejection.ms : undefined;

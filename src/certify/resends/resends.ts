@@ -5,21 +5,22 @@ import { nameOf } from "../checks/check.js";
 import {
   type Finding,
   failedResult,
-  type Held,
+  Inconclusive,
   type JudgedCheck,
   type Judgment,
   mergeJudgments,
-  type NotJudged,
   nothingJudged,
   notJudged,
   type Reason,
+  type ResultOfCheck,
+  shownOr,
 } from "../checks/judgment.js";
 import { type CertifyPlan, isWanted } from "../checks/plan.js";
 import { type ClientRun, countRequests, isNoticed, type KeyRequest } from "../client-runs/client-run.js";
 import { findDoubtOfPass } from "../client-runs/doubt-of-pass.js";
 import { failuresNeeded, makePlainRunsNextToFailures } from "../client-runs/failures.js";
 import { againWithOnly } from "../client-runs/finding-parts.js";
-import { type Runs, shownOr } from "../client-runs/runs.js";
+import type { Runs } from "../client-runs/runs.js";
 import {
   countedRequests,
   lastRequest,
@@ -47,11 +48,10 @@ export async function judgeResends(runs: Runs): Promise<Judgment> {
   const kinds = resendKinds(runs.outcomesToJudge).filter(({ check }) => isWanted(runs.plan, check));
   if (kinds.length === 0) return nothingJudged;
 
-  const found = await shownOr(findSteadyKey(runs), notJudged);
-  if (found.kind === "not_judged") {
-    return { ...nothingJudged, checks: kinds.map(({ check }) => ({ check, result: found })) };
+  const key = await shownOr(findSteadyKey(runs), notJudged);
+  if ("reason" in key) {
+    return { ...nothingJudged, checks: kinds.map(({ check }) => ({ check, result: key })) };
   }
-  const { key } = found;
 
   const timed = kinds.filter(({ isTimed }) => isTimed);
   const untimed = kinds.filter(({ isTimed }) => !isTimed);
@@ -102,19 +102,15 @@ async function judgeKinds(runs: Runs, key: WorkingKey, kinds: readonly ResendKin
 //       in time, in time            sometimes: five runs, and only one resend
 //     in time, nothing more         sometimes: the client asks again in some runs only
 
-/** Rejects the last request with the key in run after run, until they show something together. `neededWaits`: see `shownTogether`. */
-async function tryKind(
-  runs: Runs,
-  turn: Turn,
-  neededWaits: number,
-): Promise<Held | NotJudged | SuspectedKind> {
+/** Rejects the last request with the key in run after run, until they show something together. Throws `Inconclusive` if they show nothing. `neededWaits`: see `shownTogether`. */
+async function tryKind(runs: Runs, turn: Turn, neededWaits: number): Promise<ResultOfCheck | SuspectedKind> {
   const kinds: Reaction["kind"][] = [];
   const requests: KeyRequest[] = [];
   const resends: KeyRequest[] = [];
   for (;;) {
     const reaction = await takeTurn(runs, turn);
     const doubt = findDoubtOfReaction(runs, turn, reaction);
-    if (doubt !== undefined) return notJudged(doubt);
+    if (doubt !== undefined) throw new Inconclusive(doubt);
     kinds.push(reaction.kind);
     if ("request" in reaction) requests.push(reaction.request);
     if (reaction.kind === "resent") resends.push(reaction.request);
@@ -125,7 +121,7 @@ async function tryKind(
       case "resent":
         return { ...turn, kind: "suspect", resends };
       case "sometimes":
-        return notJudged({
+        throw new Inconclusive({
           why: `${sentAgainAfter(turn, requests)}, but only in some runs`,
           whatToDo:
             "Find out what else it depends on, such as the order of tests. If your client waits at random, add to the time, never subtract from it.",
@@ -133,7 +129,8 @@ async function tryKind(
       case "held": {
         if (kinds.includes("nothing_more")) await makePlainRunsNextToFailures(runs);
         const doubtOfHeld = await findResendInOtherRuns(runs, turn);
-        return doubtOfHeld === undefined ? { kind: "held", key: turn.key.ref } : notJudged(doubtOfHeld);
+        if (doubtOfHeld !== undefined) throw new Inconclusive(doubtOfHeld);
+        return { kind: "held", key: turn.key.ref };
       }
     }
   }

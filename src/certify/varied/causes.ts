@@ -1,37 +1,43 @@
 import { lengtheningRows } from "../../api/variation/table.js";
 import type { RowChoice, VariedPoint } from "../../sandbox/variants.js";
-import type { Reason } from "../checks/judgment.js";
+import { type Reason, shownOr } from "../checks/judgment.js";
 import { type ClientRun, isEndedSooner, plainRunRequest } from "../client-runs/client-run.js";
 import { hangsNowAndThen, repeatFailures } from "../client-runs/failures.js";
-import { type Runs, shownOr } from "../client-runs/runs.js";
+import type { Runs } from "../client-runs/runs.js";
 import { pointId } from "../client-runs/seen-requests.js";
-import {
-  causeByRow,
-  causeBySeed,
-  type RowCause,
-  retryAfterRow,
-  unknownCause,
-  type WordedCause,
-} from "./cause-words.js";
 
 // Each run that failed is explained by the first of these that it shows. What takes few runs comes first:
 // 1. rows that are known causes: it does not break without them;
 // 2. its seed: it breaks although nothing varies;
-// 3. other rows, which a search finds; a second search is made if the first one finds none, since one trial that passed by chance leads a
-//    search astray;
+// 3. other rows, which a search finds: one that breaks it alone, or two that only break it together;
 // 4. nothing that can be told. After two such runs, no other one is searched.
+
+/** Rows of the variation table, such as `etag`, that break a run alone, and without which the run passes: one, or two that only break it together. */
+interface RowCause {
+  readonly rows: readonly [string] | readonly [string, string];
+  /** What varied when it failed alone: each point is a variant of a row on the responses of one status. */
+  readonly points: readonly VariedPoint[];
+  /** The run in which nothing else varied. */
+  readonly shownBy: ClientRun;
+}
+
+/** Why varied runs fail. */
+export interface Cause extends Partial<RowCause> {
+  /** The runs that fail for it, in the order of their seeds. */
+  readonly failed: readonly ClientRun[];
+  readonly shownBy: ClientRun;
+  /** Without rows: the runs of which no search has found the cause. Only these are sure. Left out if the seed is the cause. */
+  readonly searched?: readonly ClientRun[];
+}
 
 /** Finds out why varied runs fail. `doubt`: why the other failures have no cause; `undefined` if each failure has one. */
 export async function findCauses(
   runs: Runs,
   failures: readonly ClientRun[],
-): Promise<{ readonly causes: readonly WordedCause[]; readonly doubt: Reason | undefined }> {
+): Promise<{ readonly causes: readonly Cause[]; readonly doubt: Reason | undefined }> {
   const explained = new ExplainedFailures(runs);
   const doubt = await shownOr(explained.explain(failures), (reason) => reason);
-  const causes = explained.causesByRow();
-  // The seed, or nothing that can be told, may be why the others fail, too.
-  if (doubt === undefined) causes.push(...explained.otherCauses());
-  return { causes, doubt };
+  return { causes: explained.causes(doubt !== undefined), doubt };
 }
 
 /** After so many runs without a cause, no other run is searched. */
@@ -62,19 +68,18 @@ class ExplainedFailures {
     return this.#isAnyByChance ? hangsNowAndThen : undefined;
   }
 
-  causesByRow(): WordedCause[] {
-    const causes: WordedCause[] = [];
+  /** The causes by rows; without a doubt, also the others: the seed, or nothing that can be told, may be why the rest fails, too. */
+  causes(hasDoubt: boolean): Cause[] {
+    const causes: Cause[] = [];
     for (const [cause, failed] of this.#failedByRow) {
-      causes.push(causeByRow(cause, sortedBySeed([...failed])));
+      causes.push({ ...cause, failed: sortedBySeed([...failed]) });
     }
-    return causes;
-  }
+    if (hasDoubt) return causes;
 
-  otherCauses(): WordedCause[] {
-    const causes: WordedCause[] = [];
-    if (this.#bySeed.length > 0) causes.push(causeBySeed(sortedBySeed(this.#bySeed)));
+    const [bySeed, unknown] = [sortedBySeed(this.#bySeed), sortedBySeed(this.#unknown)];
     const searched = sortedBySeed(this.#unknown.slice(0, maxSearchedInVain));
-    if (searched.length > 0) causes.push(unknownCause(searched, sortedBySeed(this.#unknown)));
+    if (bySeed[0] !== undefined) causes.push({ shownBy: bySeed[0], failed: bySeed });
+    if (searched[0] !== undefined) causes.push({ shownBy: searched[0], failed: unknown, searched });
     return causes;
   }
 
@@ -97,9 +102,9 @@ class ExplainedFailures {
 
     // A run that does not end in time is not searched again, which takes long. One that was not repeated may be chance.
     const isSearched = this.#unknown.length < maxSearchedInVain;
-    let newCauses = isSearched ? await search.findRows(knownCauses) : undefined;
+    let newCauses = isSearched ? await search.findRows(knownCauses, "halves") : undefined;
     if (isSearched && newCauses === undefined && run.result === "failed") {
-      newCauses = await new RowSearch(this.#runs, run).findRows(knownCauses);
+      newCauses = await new RowSearch(this.#runs, run).findRows(knownCauses, "growing_starts");
     }
     if (newCauses !== undefined) this.#addRows(run, newCauses);
     else if (this.#runs.isRepeated(run)) this.#unknown.push(run);
@@ -123,6 +128,11 @@ function sortedBySeed(runs: readonly ClientRun[]): ClientRun[] {
 // 2. If it fails, one of the other rows breaks it, or several do. It is made again with half of them, then with half of the half that
 //    fails, until one row is left.
 // 3. This row must also break the run alone (`confirmRow`). Then it is a known cause, and the search continues with the first step.
+//
+// If that finds nothing, a trial may have passed by chance, or two rows break the client only together. Of four rows, of which B and C do:
+//    A B passes, A B C fails    C is the last row that is needed
+//    C alone passes             it needs another one
+//    A C passes, A B C fails    B is the other one; B and C are then confirmed together
 
 /** The row of long bodies. It explains each row that lengthens a body: only the length may break the client. */
 const bodyLengthRow = "body_length";
@@ -133,8 +143,12 @@ const longerBodyRows = [
   "key.granted_scopes",
 ];
 
-function isCoveredBy(cause: RowCause, row: string): boolean {
-  return cause.row === row || (cause.row === bodyLengthRow && longerBodyRows.includes(row));
+/** The row of times to wait: a client that waits as long as a response asks may not end in time. */
+export const retryAfterRow = "retry_after";
+
+/** Whether a run without the row cannot show the cause. Of two rows, that is the first one: without it, they are not together. */
+function isCoveredBy({ rows: [first] }: RowCause, row: string): boolean {
+  return first === row || (first === bodyLengthRow && longerBodyRows.includes(row));
 }
 
 function variedRows({ points }: ClientRun): string[] {
@@ -146,11 +160,15 @@ function variedRows({ points }: ClientRun): string[] {
 /** The causes of which the run has a point. If it has none, those of which it has the row, with another variant or on another status. */
 function causesShownBy(causes: readonly RowCause[], run: ClientRun): RowCause[] {
   const ids = run.points.map(pointId);
-  const withPoint = causes.filter(({ points }) => points.some((point) => ids.includes(pointId(point))));
+  const rows = variedRows(run);
+  // Two rows break a run only if it has both.
+  const possible = causes.filter(
+    (cause) => cause.rows.length === 1 || cause.rows.every((row) => rows.includes(row)),
+  );
+  const withPoint = possible.filter(({ points }) => points.some((point) => ids.includes(pointId(point))));
   if (withPoint.length > 0) return withPoint;
 
-  const rows = variedRows(run);
-  return causes.filter((cause) => rows.some((row) => isCoveredBy(cause, row)));
+  return possible.filter((cause) => rows.some((row) => isCoveredBy(cause, row)));
 }
 
 /**
@@ -196,15 +214,27 @@ class RowSearch {
     return (await this.breaksWith(onAllStatuses(rows), 2)) !== undefined;
   }
 
-  /** The rows that break the run besides those of known causes; `undefined` if no row breaks it alone that they do not explain. */
-  async findRows(knownCauses: readonly RowCause[]): Promise<RowCause[] | undefined> {
+  /**
+   * The rows that break the run besides those of known causes; `undefined` if none is found that they do not explain. `by`: how one of many rows
+   * is found. Only by growing starts, two rows are found, too.
+   */
+  async findRows(
+    knownCauses: readonly RowCause[],
+    by: "halves" | "growing_starts",
+  ): Promise<RowCause[] | undefined> {
     const newCauses: RowCause[] = [];
     for (;;) {
       const causes = [...knownCauses, ...newCauses];
       if (!(await this.breaksWithout(causes))) return newCauses;
       const rows = this.#rowsBesides(causes);
       if (rows.length === 0) return undefined;
-      const cause = await this.#confirmRow(await this.#findCulprit(rows));
+      let cause: RowCause | undefined;
+      if (by === "halves") {
+        cause = await this.#confirmRow(await this.#findCulprit(rows));
+      } else {
+        const last = await this.#lastNeeded(rows, []);
+        cause = (await this.#confirmRow(last)) ?? (await this.#confirmPair(last, rows));
+      }
       if (cause === undefined) return undefined;
       newCauses.push(cause);
     }
@@ -236,6 +266,29 @@ class RowSearch {
     return remaining[0] as string; // halves of one row or more have one
   }
 
+  /** The last row of the shortest start of these rows that breaks the run, next to those that always vary. The whole list is known to break it. */
+  async #lastNeeded(rows: readonly string[], always: readonly string[]): Promise<string> {
+    let [longestPassed, shortestBroken] = [0, rows.length];
+    while (shortestBroken - longestPassed > 1) {
+      const middle = Math.floor((longestPassed + shortestBroken) / 2);
+      const trial = await this.breaksWith(onAllStatuses([...rows.slice(0, middle), ...always]));
+      if (trial === undefined) longestPassed = middle;
+      else shortestBroken = middle;
+    }
+    return rows[shortestBroken - 1] as string; // a start that breaks it has a row
+  }
+
+  /** Confirms that a row breaks the run with another one, and neither does alone: in three trials of both. `undefined` if that is not so. */
+  async #confirmPair(row: string, rows: readonly string[]): Promise<RowCause | undefined> {
+    const others = rows.slice(0, rows.indexOf(row));
+    if (others.length === 0) return undefined;
+    const other = await this.#lastNeeded(others, [row]);
+    const shownBy = await this.breaksWith(onAllStatuses([other, row]), 3);
+    if (shownBy === undefined) return undefined;
+    const isAlone = (await this.breaksWith([{ row: other }])) ?? (await this.breaksWith([{ row }]));
+    return isAlone === undefined ? { rows: [other, row], points: shownBy.points, shownBy } : undefined;
+  }
+
   /**
    * Confirms that a row breaks the run alone, in three steps; `undefined` if some trial passes in which it varies on all its statuses:
    * 1. It varies on all its statuses, in one trial, which shows its points.
@@ -256,12 +309,12 @@ class RowSearch {
       // A row has one variant in a run, so it has a point for each status.
       for (const point of points) {
         const onStatus = await this.breaksWith([{ row, status: point.status }], 2);
-        if (onStatus !== undefined) return { row, points: [point], shownBy: onStatus };
+        if (onStatus !== undefined) return { rows: [row], points: [point], shownBy: onStatus };
       }
     }
 
     const shownBy = await this.breaksWith([{ row }], points.length === 1 ? 2 : 3);
-    return shownBy && { row, points, shownBy };
+    return shownBy && { rows: [row], points, shownBy };
   }
 }
 

@@ -5,7 +5,7 @@ import { type CertifyResult, certifyResultOf } from "../../certify/certificate/c
 import { certificateLayout, certificateText } from "../../certify/certificate/certificate-formats.js";
 import { certify } from "../../certify/certify.js";
 import type { CertifyPlan } from "../../certify/checks/plan.js";
-import { findUnknownOnly } from "../../certify/checks/plan.js";
+import { findUnknownOnly } from "../../certify/only.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { commandLine } from "../../report/curl-line.js";
