@@ -35,7 +35,7 @@ const shortTextsOnly: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
   "src/dashboard/control/token.ts": { "^#token=([^&]+)&?(.*)$": "the fragment of the page's own URL" },
   "src/dashboard/elements/text.ts": { ".*[\\\\/]": "the name of a file: 4,096 characters" },
-  "src/node/clients/control-call.ts": { "\\/+$": "a URL of the user's own command line" },
+  "src/node/clients/control-client.ts": { "\\/+$": "a URL of the user's own command line" },
   "src/node/clients/find-listener.ts": {
     "^\\d+\\.\\d+\\.\\d+[\\w.+-]*$": "a version that a server on this machine sends",
   },
