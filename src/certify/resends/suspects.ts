@@ -10,12 +10,13 @@ import {
   msIfTooEarly,
   type Reaction,
   reactionIn,
+  type SuspectedKind,
+  sentAgainAfter,
   sentByOtherProcess,
   type Turn,
   takeTurn,
   type WorkingKey,
 } from "./reaction.js";
-import { type Suspect, sentAgainAfter } from "./rejection-trial.js";
 import { nameOfKey, type ResendKind } from "./resend-kinds.js";
 import { findDoubtOfSteadiness, steadyKeysBesides } from "./steady-key.js";
 
@@ -33,14 +34,14 @@ import { findDoubtOfSteadiness, steadyKeysBesides } from "./steady-key.js";
 export async function weighSuspects(
   runs: Runs,
   key: WorkingKey,
-  suspects: readonly Suspect[],
-): Promise<ReadonlyMap<Suspect, Reason | undefined>> {
-  const doubts = new Map<Suspect, Reason | undefined>();
+  suspects: readonly SuspectedKind[],
+): Promise<ReadonlyMap<SuspectedKind, Reason | undefined>> {
+  const doubts = new Map<SuspectedKind, Reason | undefined>();
   if (suspects.length === 0) return doubts;
   const doubtOfKey = await findDoubtOfSteadiness(runs, key);
   if (doubtOfKey !== undefined) return new Map(suspects.map((suspect) => [suspect, doubtOfKey]));
 
-  const remaining: Suspect[] = [];
+  const remaining: SuspectedKind[] = [];
   for (const suspect of suspects) {
     const doubt = await findDoubtIfLate(runs, suspect);
     if (doubt === undefined) remaining.push(suspect);
@@ -58,7 +59,7 @@ export async function weighSuspects(
 const marginMs = 500;
 
 /** Whether early requests come only after a rejection, or also if the response is late. A kind without a time has no early requests. */
-async function findDoubtIfLate(runs: Runs, suspect: Suspect): Promise<Reason | undefined> {
+async function findDoubtIfLate(runs: Runs, suspect: SuspectedKind): Promise<Reason | undefined> {
   const { key, resendKind, resends } = suspect;
   if (!resendKind.isTimed) return undefined;
 
@@ -91,7 +92,7 @@ const maxMoreTurns = 5;
 async function findDoubtByTurns(
   runs: Runs,
   key: WorkingKey,
-  suspects: readonly Suspect[],
+  suspects: readonly SuspectedKind[],
 ): Promise<Reason | undefined> {
   const kinds = suspects.map(({ resendKind }) => resendKind);
   const firstResends = suspects.map(({ resends }) => resends[0] as KeyRequest); // a suspect has one

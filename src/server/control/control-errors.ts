@@ -4,7 +4,7 @@ import { fileFailure, isMachineLimit } from "../../node/files/write-file.js";
 import { SandboxError } from "../../rules/errors.js";
 import { mapTexts, redact } from "../../rules/keys/redact.js";
 import { ScenarioError, type ScenarioProblem } from "../../scenario/problems.js";
-import { serverErrors } from "../sockets/send-error.js";
+import { serverErrors } from "../sockets/connections.js";
 
 /** The errors that only HTTP calls can get, by code: their status, and their cause for the documentation. */
 export const httpErrors = {
