@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { whyOffline } from "../control/connection.js";
+import { whyOffline } from "../control/call.js";
 import { useShared } from "../control/shared.js";
 
 const fields = "input, select";

@@ -50,7 +50,7 @@ export function readControlCall(
   route: Route,
   request: Request,
 ): { readonly run: Route["run"]; readonly body: unknown; readonly query: Readonly<Record<string, unknown>> } {
-  const query = checkedQuery(route, request);
+  const query = checkedQuery(route, request.query);
   // A GET has no body to look at.
   if (route.method === "GET") return { run: route.run, body: {}, query };
 
@@ -74,12 +74,15 @@ function parseJson(text: string): unknown {
 }
 
 /** The parameters of a query as values, checked by the route's shape. */
-function checkedQuery(route: Route, request: Request): Readonly<Record<string, unknown>> {
+export function checkedQuery(
+  route: Route,
+  sent: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
   const { query } = route;
   if (query === undefined) return {};
 
   const values: [name: string, value: unknown][] = [];
-  for (const [name, value] of Object.entries(request.query)) {
+  for (const [name, value] of Object.entries(sent)) {
     const field = query.fields[name];
     const isText = field !== undefined && shapeOfField(field).kind === "text";
     // Anything but a number or a flag is unchanged: the shape of its field rejects it.

@@ -48,7 +48,7 @@ interface RouteContext<Body = unknown, QueryValues = unknown, Params = unknown> 
 }
 
 /** The HTTP call and the server that gets it, for routes that are about them. */
-interface HttpCall {
+export interface HttpCall {
   readonly server: ControlServer;
   readonly request: Request;
   readonly response: Response;

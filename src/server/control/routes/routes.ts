@@ -6,6 +6,7 @@ import { membersToSnakeCase } from "../../../schema/spelling.js";
 import { docsRoute, pageRoute } from "../page.js";
 import type { Route } from "../route.js";
 import { controlRoute, dataRoute } from "../route.js";
+import { changesRoute, revisionRoute } from "./changes.js";
 import { keyRoutes } from "./keys.js";
 import { requestRoutes } from "./requests.js";
 import { sandboxRoutes } from "./sandbox.js";
@@ -13,7 +14,8 @@ import { scenarioRoutes } from "./scenario.js";
 import { pageFields } from "./shared.js";
 import { storyRoutes } from "./story.js";
 
-export const routes: readonly Route[] = [
+const otherRoutes: readonly Route[] = [
+  revisionRoute,
   ...sandboxRoutes,
   ...scenarioRoutes,
   ...keyRoutes,
@@ -48,3 +50,5 @@ export const routes: readonly Route[] = [
   pageRoute,
   docsRoute,
 ];
+
+export const routes: readonly Route[] = [...otherRoutes, changesRoute(otherRoutes)];
