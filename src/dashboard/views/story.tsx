@@ -115,7 +115,16 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
   const { last, steps, done, outline } = progress;
   const { problem, askedCount, closeQuestion, next, back, startAgain } = useSteps();
   const toggleLifelines = () => showLifelines(!areLifelinesOpen.value);
-  useKeys({ " ": next, ArrowRight: next, ArrowLeft: back, l: toggleLifelines, L: toggleLifelines });
+  useKeys({
+    " ": next,
+    ArrowRight: next,
+    ArrowLeft: back,
+    // The keys of a presenter's remote.
+    PageDown: next,
+    PageUp: back,
+    l: toggleLifelines,
+    L: toggleLifelines,
+  });
 
   // A new step starts at its top.
   const stage = useRef<HTMLElement>(null);
@@ -308,6 +317,7 @@ function ResponsePanel({ response, checks, isAsExpected }: ResponseProps) {
 
 function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
   const shown = Object.entries(headers).filter(([name]) => !hiddenHeaders.includes(name));
+  if (shown.length === 0) return null;
   const pairs = shown.map(([name, value]) => [name, shortened(value, 400)] as const);
   return <FactList class="pairs" facts={pairs} />;
 }
