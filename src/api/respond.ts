@@ -9,9 +9,8 @@ import {
   type RoutedCall,
   type TextBody,
 } from "../sandbox/call.js";
-import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { limitUses, usageAt } from "../sandbox/usage.js";
+import { countRequest, limitUses, usageAt } from "../sandbox/usage.js";
 import { type AuthorizationFacts, authorize, outcomeOfLimits, publicCause } from "./authorize.js";
 import { codeOf, errorBody, type FlatHeaders } from "./http-messages.js";
 import { assumedRetryAfter, limitsToShow, rateLimitHeaders } from "./limits.js";
@@ -57,7 +56,7 @@ function authorizeAndCount(sandbox: SandboxState, call: RoutedCall): ApiOutcomeI
   const isCounted = isSuccess(outcomeBefore) || assumptions.count_rejected;
   if (!isCounted) return outcomeBefore;
 
-  countCall(entry.usage, windows, now);
+  countRequest(entry.usage, windows, now);
   const isOverLimit = outcomeRow(outcomeBefore).status === 429;
   if (!isOverLimit) return outcomeBefore;
 
@@ -65,12 +64,6 @@ function authorizeAndCount(sandbox: SandboxState, call: RoutedCall): ApiOutcomeI
   // this minute may be the 1,000th of today. It then gets 429.per_day: the client must wait for the next day. Only the limits are
   // asked again, because counting a call changes nothing else.
   return outcomeOfLimits(limitUses(entry, windows, now)) ?? outcomeBefore;
-}
-
-function countCall(usage: KeyEntry["usage"], windows: SandboxState["windows"], now: number): void {
-  usage.minuteCount += 1;
-  usage.dayCount += 1;
-  if (windows.sliding) usage.countedAt.push(now);
 }
 
 /** What the checks of a call depend on. A call without an endpoint needs no scope. */

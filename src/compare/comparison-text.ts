@@ -1,7 +1,7 @@
 import { pluralize } from "../report/plain-text.js";
 import type { Section, TableRow, Tone } from "../report/render/layout.js";
+import type { TextStyle } from "../report/render/render.js";
 import { render } from "../report/render/render.js";
-import type { TextStyle } from "../report/render/render-text.js";
 import { outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../schema/words.js";
 import { whereSeen } from "./assumptions/assumptions.js";

@@ -83,7 +83,7 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/compare/response/members.ts": "field",
   "src/dashboard/control/data.ts": "HTTP",
   "src/report/how-to-cover.ts": "HTTP",
-  "src/report/suggest-endpoint.ts": "HTTP",
+  "src/report/report.ts": "HTTP",
   "src/rules/canonical-path.ts": "HTTP",
   "src/rules/keys/redact.ts": "HTTP",
   "src/rules/known-paths.ts": "HTTP",

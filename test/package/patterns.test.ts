@@ -12,7 +12,6 @@ import { root } from "../support/pages.js";
 /** The patterns that take quadratic time, by file, each with the longest text that can reach it. At 2,000 characters, one takes 5 ms. */
 const shortTextsOnly: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "src/api/story/narrate.ts": { "^0*(\\d+)([a-z]+)$": "a duration of a checked scenario: 20 digits" },
-  "src/certify/varied/cause-words.ts": { "\\B(?=(?:\\d{3})+$)": "a number of at most 16 digits" },
   "src/cli/explain.ts": {
     "^ {2}(passed|rejected|not reached) +(.*)$": "a line of our own explanation",
   },
@@ -36,7 +35,7 @@ const shortTextsOnly: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
   "src/dashboard/control/token.ts": { "^#token=([^&]+)&?(.*)$": "the fragment of the page's own URL" },
   "src/dashboard/elements/text.ts": { ".*[\\\\/]": "the name of a file: 4,096 characters" },
-  "src/node/clients/control-call.ts": { "\\/+$": "a URL of the user's own command line" },
+  "src/node/clients/control-client.ts": { "\\/+$": "a URL of the user's own command line" },
   "src/node/clients/find-listener.ts": {
     "^\\d+\\.\\d+\\.\\d+[\\w.+-]*$": "a version that a server on this machine sends",
   },

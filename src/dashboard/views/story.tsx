@@ -41,7 +41,7 @@ function NoStory() {
         </p>
         <p>
           <a href={linkTo("sandbox", ["scenario"])}>Load a scenario that has one</a>, such as rotation, or{" "}
-          <DocsLink to="scenarios#story">write one</DocsLink>.
+          <DocsLink to="stories">write one</DocsLink>.
         </p>
       </div>
     </>

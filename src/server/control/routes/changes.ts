@@ -3,9 +3,8 @@ import { redactPath } from "../../../rules/keys/redact.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import * as s from "../../../schema/shape.js";
 import { toShownError } from "../control-errors.js";
-import { checkedQuery } from "../read-call.js";
 import type { ControlServer, HttpCall, Route } from "../route.js";
-import { controlRoute, dataRoute } from "../route.js";
+import { checkedQuery, controlRoute, dataRoute } from "../route.js";
 import { nextChangeAt } from "../upcoming.js";
 import { requireReady } from "./sandbox.js";
 

@@ -1,6 +1,8 @@
 import { lifelines } from "../../../api/lifelines.js";
+import { nextRequest } from "../../../api/next-request.js";
 import { keyStateAt } from "../../../rules/key-state.js";
 import { type Environment, fingerprintOf } from "../../../rules/keys/key-text.js";
+import type { Endpoint } from "../../../sandbox/call.js";
 import { sentKeyRef } from "../../../sandbox/journal/exchange.js";
 import { activeKeysIn } from "../../../sandbox/operations/key-operations.js";
 import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
@@ -9,7 +11,6 @@ import { viewKey, viewOrganization } from "../../../sandbox/views.js";
 import * as s from "../../../schema/shape.js";
 import type { Route } from "../route.js";
 import { dataRoute } from "../route.js";
-import { withNextRequest } from "./shared.js";
 import { keysOfStory } from "./story.js";
 
 // Keys as people look for them: by their organizations, and their lives.
@@ -24,7 +25,7 @@ const filterField = s.optional(
   s.described(s.text(), "Words that the key, its state or its organization must contain. Default: none."),
 );
 
-export const directoryRoute: Route = dataRoute("GET /directory", {
+const directoryRoute: Route = dataRoute("GET /directory", {
   summary: "The organizations with their keys; `filter` matches words in keys or organizations",
   query: s.mapping({
     filter: filterField,
@@ -43,7 +44,7 @@ export const directoryRoute: Route = dataRoute("GET /directory", {
 
 const wordsOf = (filter: string) => filter.toLowerCase().split(/\s+/).filter(Boolean);
 
-export const lifelinesRoute: Route = dataRoute("GET /lifelines", {
+const lifelinesRoute: Route = dataRoute("GET /lifelines", {
   summary:
     "What keys got and will get if nobody does anything: the phases of each, and whether they are sure",
   query: s.mapping({
@@ -79,6 +80,8 @@ export const lifelinesRoute: Route = dataRoute("GET /lifelines", {
     return { lifelines: lifelines(sandbox, chosen), left: matching.length - chosen.length };
   },
 });
+
+export const directoryRoutes: readonly Route[] = [directoryRoute, lifelinesRoute];
 
 /** At most so many of the keys, in their order: those that were used last, then those that end. */
 function chooseLines(sandbox: SandboxState, keys: readonly KeyEntry[], limit: number): readonly KeyEntry[] {
@@ -188,4 +191,13 @@ function searchedText({ key, owner }: KeyEntry, sandbox: SandboxState, now: numb
 /** What a filter finds an organization by. */
 function organizationText({ organization }: OrganizationEntry, { additions }: SandboxState): string {
   return `${organization.ref} ${organization.name}${additions.nameEnding}`;
+}
+
+/** Adds the result of a key's next request. */
+export function withNextRequest<Key extends { readonly ref: string }>(
+  key: Key,
+  sandbox: SandboxState,
+  endpoint?: Endpoint,
+) {
+  return { ...key, nextRequest: nextRequest(sandbox, key.ref, endpoint) };
 }

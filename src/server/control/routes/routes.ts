@@ -3,15 +3,14 @@ import { isoTime } from "../../../rules/time.js";
 import { defaultFarmerPage } from "../../../sandbox/farmer-records/farmer-list.js";
 import * as s from "../../../schema/shape.js";
 import { membersToSnakeCase } from "../../../schema/spelling.js";
-import { docsRoute, pageRoute } from "../page.js";
+import { pageRoutes } from "../page.js";
 import type { Route } from "../route.js";
-import { controlRoute, dataRoute } from "../route.js";
+import { controlRoute, dataRoute, pageFields } from "../route.js";
 import { changesRoute, revisionRoute } from "./changes.js";
 import { keyRoutes } from "./keys.js";
 import { requestRoutes } from "./requests.js";
 import { sandboxRoutes } from "./sandbox.js";
 import { scenarioRoutes } from "./scenario.js";
-import { pageFields } from "./shared.js";
 import { storyRoutes } from "./story.js";
 
 const otherRoutes: readonly Route[] = [
@@ -47,8 +46,7 @@ const otherRoutes: readonly Route[] = [
     summary: "The OpenAPI document of the relying-party API",
     run: () => ({ kind: "json", status: 200, json: openApiDocument() }),
   }),
-  pageRoute,
-  docsRoute,
+  ...pageRoutes,
 ];
 
 export const routes: readonly Route[] = [...otherRoutes, changesRoute(otherRoutes)];

@@ -85,7 +85,13 @@ export const sandboxRoutes: readonly Route[] = [
   controlRoute("GET /profiles", {
     summary: "What each profile is, and each assumption: its values, and its value in each profile",
     run() {
-      const assumptions = Object.entries(assumptionTable).map(profileRow);
+      const assumptions = [];
+      for (const [name, { minimal, typical = minimal }] of Object.entries(assumptionTable)) {
+        const { meaning, gap } = words[name as keyof Assumptions];
+        const { description: _, ...schema } = assumptionSchemas[name] ?? {};
+        const varied = variationTable.some((row) => row.assumption === name);
+        assumptions.push({ assumption: name, meaning, gap, schema, minimal, typical, varied });
+      }
       const data = { profiles: profileWords, assumptions };
       return { kind: "json", status: 200, json: { data } };
     },
@@ -113,15 +119,6 @@ export function requireReady({ stopping }: ControlServer): void {
 function savedState({ stateFile }: ControlServer): { readonly state?: "saved" | "unwritable" } {
   if (stateFile === undefined) return {};
   return { state: stateFile.isUnwritable() ? "unwritable" : "saved" };
-}
-
-/** An assumption with its value in each profile. */
-function profileRow([name, definition]: [string, (typeof assumptionTable)[keyof Assumptions]]) {
-  const { minimal, typical = minimal } = definition;
-  const { meaning, gap } = words[name as keyof Assumptions];
-  const { description: _, ...schema } = assumptionSchemas[name] ?? {};
-  const varied = variationTable.some((row) => row.assumption === name);
-  return { assumption: name, meaning, gap, schema, minimal, typical, varied };
 }
 
 /** The running scenario in three members. */
