@@ -88,7 +88,7 @@ export type Story = {
 
 /** A key with its life. */
 export type ShownLifeline = InJson<Lifeline>;
-export type Phase = ShownLifeline["phases"][number];
+export type ShownPhase = ShownLifeline["phases"][number];
 
 /** What happens when the clock gets to a time. */
 export type UpcomingEvent = InJson<UpcomingView>;

@@ -1,6 +1,6 @@
 import { useData } from "../control/data.js";
 import { now } from "../control/now.js";
-import type { Phase, ShownLifeline, ShownRequest, UpcomingEvent } from "../control/responses.js";
+import type { ShownLifeline, ShownPhase, ShownRequest, UpcomingEvent } from "../control/responses.js";
 import { useShared } from "../control/shared.js";
 import { Button, RejectionText, useActions } from "../elements/action.js";
 import { createAxis, groupIntoDots, type TimeAxis } from "../elements/axis.js";
@@ -230,10 +230,10 @@ function Lifeline({ line, picture }: { readonly line: ShownLifeline; readonly pi
   );
 }
 
-const isOver = ({ outcome }: Phase) => outcome?.startsWith("401.") === true;
+const isOver = ({ outcome }: ShownPhase) => outcome?.startsWith("401.") === true;
 
 /** A part of a line, with its instants. */
-interface Bar extends Pick<Phase, "outcome"> {
+interface Bar extends Pick<ShownPhase, "outcome"> {
   readonly from: number;
   to: number;
   readonly kind: string;
@@ -241,7 +241,7 @@ interface Bar extends Pick<Phase, "outcome"> {
 }
 
 /** The bars of phases, from left to right. What is before now is a line: of that, only the requests are known. */
-function barsOf(phases: readonly Phase[], { axis, now: time }: Picture) {
+function barsOf(phases: readonly ShownPhase[], { axis, now: time }: Picture) {
   const first = axis.stations[0] as number; // an axis has two
   const last = axis.stations.at(-1) as number;
   const bars: Bar[] = [];
@@ -265,7 +265,7 @@ function barsOf(phases: readonly Phase[], { axis, now: time }: Picture) {
 }
 
 /** How a phase is drawn. */
-function kindOf(phase: Phase): string {
+function kindOf(phase: ShownPhase): string {
   const { outcome, sure } = phase;
   if (outcome === null || !sure) return "unknown";
   if (isOver(phase)) return "ended";
@@ -275,7 +275,7 @@ function kindOf(phase: Phase): string {
 }
 
 /** What a request gets in as few words as a bar has room for: `403 access_denied`, `429`, `works`; empty if nobody knows. */
-function phaseWords(phase: Phase): string {
+function phaseWords(phase: ShownPhase): string {
   const { outcome, until, fault_share: share } = phase;
   if (outcome === null) return "";
   const [status = "", cause = ""] = outcome.split(".");
@@ -293,7 +293,7 @@ function phaseWords(phase: Phase): string {
 }
 
 /** A life in words, after the name of its key: `works (retiring), from 2 Mar 2026, 09:30:00 UTC rotated, 2 requests`. */
-function lifeInWords(phases: readonly Phase[], time: number, requestCount: number): string {
+function lifeInWords(phases: readonly ShownPhase[], time: number, requestCount: number): string {
   const parts: string[] = [];
   for (const phase of phases) {
     if (phase.until !== null && Date.parse(phase.until) <= time) continue;
