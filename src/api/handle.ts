@@ -132,6 +132,7 @@ function makeExchange(
     fingerprint: request.apiKey === undefined ? null : fingerprintOf(call.sha256),
     outcome,
     fault: result.fault ?? null,
+    faultName: result.faultName,
     status: response.status,
     code: result.code,
     response,

@@ -198,7 +198,7 @@ test("the JSON of a comparison spells its members like the API, and contains eve
   expect(report).toMatchObject({
     ...{
       url: `${url}/v1/relying-party/me`,
-      requests: 16,
+      requests: 17,
       max_requests: 60,
       assumptions: { www_authenticate: { value: false, from: ["each 401"] } },
       unseen: { retry_after: "a 429 (--probe-limits)" },
@@ -323,7 +323,7 @@ test("the JUnit of a report skips outcomes that are not covered, fails errors an
 test("the page for scripts and agents names only members of a report", async () => {
   const { report } = await hostileReport();
   const known = wordsOfValue(JSON.parse(renderReport(report, "json")));
-  const words = memberWordsIn(sectionOf("docs/report.md", "For scripts and agents"));
+  const words = memberWordsIn(sectionOf("docs/report.md", "For scripts and agents").replaceAll("|", " "));
   expect(words.filter((word) => !known.includes(word) && word !== "exec")).toEqual([]);
 });
 

@@ -128,7 +128,7 @@ test("an outcome that the running scenario offers at its start only is brought b
 test("a fault that fires no more is not in the way of an outcome", async () => {
   const faults: Scenario["faults"] = [
     { when: { outcome: "200.test", requests: [1] }, then: { reset: true } },
-    { when: { probability: 0 }, then: { reset: true } },
+    { when: { until: "2020-01-01T00:00:00Z" }, then: { reset: true } },
   ];
   const { sandbox, environment } = await serve({ ...keyStates, faults });
   const { curl } = hintFor(sandbox, "200.live");
