@@ -46,7 +46,7 @@ import { samples } from "./samples.js";
 
 /** The tables of calls, each with the first parts of its paths. */
 const callGroups: Readonly<Record<string, readonly string[]>> = {
-  state: ["state", "revision", "clock", "upcoming", "assumptions", "profiles", "faults", "reset"],
+  state: ["state", "revision", "changes", "clock", "upcoming", "assumptions", "profiles", "faults", "reset"],
   scenarios: ["scenarios", "scenario", "scenario.schema.json"],
   keys: ["organizations", "keys", "directory", "lifelines"],
   farmers: ["farmers"],

@@ -12,7 +12,6 @@ import { root } from "../support/pages.js";
 /** The patterns that take quadratic time, by file, each with the longest text that can reach it. At 2,000 characters, one takes 5 ms. */
 const shortTextsOnly: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "src/api/story/narrate.ts": { "^0*(\\d+)([a-z]+)$": "a duration of a checked scenario: 20 digits" },
-  "src/certify/varied/cause-words.ts": { "\\B(?=(?:\\d{3})+$)": "a number of at most 16 digits" },
   "src/cli/explain.ts": {
     "^ {2}(passed|rejected|not reached) +(.*)$": "a line of our own explanation",
   },
@@ -30,7 +29,7 @@ const shortTextsOnly: Readonly<Record<string, Readonly<Record<string, string>>>>
     "\\s+|[^\\s,:{[]*[,:{[]|[^\\s,:{[]+":
       "any body: each word is read at most twice, since the last alternative takes what the first one has read",
   },
-  "src/compare/response/headers.ts": {
+  "src/compare/response/parts.ts": {
     '([\\w-]+) *= *("(?:[^"\\\\]|\\\\.)*"|[^\\s",]+)':
       "none: it only runs on a list of parameters, each of which matches at once",
   },

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { expectLinear } from "../../../test/support/expect-linear.js";
-import { readChallenge, readHttpDate } from "./headers.js";
+import { readChallenge, readHttpDate } from "./parts.js";
 import { createRedactKeys, readResponse } from "./response.js";
 
 afterEach(() => vi.unstubAllEnvs());
