@@ -81,7 +81,11 @@ export async function runClient(
     folder.remove();
   }
 
-  const reported = { underExec: true, keysInOutput: keyFinder.places() };
+  const reported = {
+    underExec: true,
+    keysInOutput: keyFinder.places(),
+    faultsOfRun: conditions?.faults ?? [],
+  };
   return { end, report: clientReport(sandbox, reported, counts), folder };
 }
 

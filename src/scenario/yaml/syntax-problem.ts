@@ -192,9 +192,10 @@ const corrections: readonly Correction[] = [
   // ␣␣type: bank             →    type: bank
   // ^^
   {
-    pattern: /^(?<before> *(?:- +)?)(?<mistake>[^\S\t ][^\S\t]*)(?=\S)/g,
+    pattern: /^(?<before> *(?:- *)?)(?<mistake>[^\S\t ][^\S\t]*)(?=\S)/g,
     isInEachLine: true,
-    meant: (indent) => " ".repeat(indent.length),
+    // The space of full width looks like two.
+    meant: (indent) => indent.replaceAll("\u3000", "  ").replace(/\S|\s/g, " "),
     reason: otherSpaces.message,
     hint: otherSpaces.hint,
   },
@@ -234,22 +235,26 @@ const corrections: readonly Correction[] = [
   //
   // name: Banks: two # note  →  name: "Banks: two" # note
   //       ^^^^^^^^^^
-  // name: @bank              →  name: "@bank", and so with %, `, |, > and "- "
+  // name: @bank              →  name: "@bank", and so with %, *, `, |, >, "- " and "? "
   //       ^^^^^
   { pattern: /^(?<before>[ -]*[\w-]+: +)(?<mistake>[^\s"'{[|>#].*?: .*?)(?: #.*)?$/gm, ...needsQuotes },
   {
-    pattern: /^(?<before>[ -]*[\w-]+: +)(?<mistake>(?:[@%`]|[|>] *[^\s\d+#-]|- ).*?)(?: #.*)?$/gm,
+    pattern: /^(?<before>[ -]*[\w-]+: +)(?<mistake>(?:[@%*`]|[|>] *[^\s\d+#-]|[-?] ).*?)(?: #.*)?$/gm,
     ...needsQuotes,
   },
-  // The same in braces, up to the next comma or brace.
+  // The same in braces, up to the next comma or brace, or to the end of the line.
   //
   // { name: Banks: two }     →  { name: "Banks: two" }
   //         ^^^^^^^^^^
   {
-    pattern: /(?<before>[{,] *[\w-]+: +)(?<mistake>[^\s"'{}[\]|>#,][^{}[\],]*?: [^{}[\],]*?)(?= *[,}])/g,
+    pattern:
+      /(?<before>(?:^|[{,]) *[\w-]+: +)(?<mistake>[^\s"'{}[\]|>#,][^{}[\],]*?: [^{}[\],]*?)(?= *(?:[,}]|$))/g,
     ...needsQuotes,
   },
-  { pattern: /(?<before>[{,] *[\w-]+: +)(?<mistake>[@%`|>][^{}[\],]*?)(?= *[,}])/g, ...needsQuotes },
+  {
+    pattern: /(?<before>(?:^|[{,]) *[\w-]+: +)(?<mistake>(?:[@%*`|>]|[-?] )[^{}[\],]*?)(?= *(?:[,}]|$))/g,
+    ...needsQuotes,
+  },
   // A line has a name and one word, without a colon.
   //
   // type bank                →  type: bank
@@ -264,7 +269,12 @@ const corrections: readonly Correction[] = [
   //
   // secret: ${SECRET}        →  secret: "${SECRET}", and so with {{ SECRET }}
   //         ^^^^^^^^^
-  { pattern: /(?<before>: +)(?<mistake>\$\{[^{}]*\}|\{\{[^{}]*\}\})/g, ...needsQuotes },
+  {
+    pattern: /(?<before>: +)(?<mistake>\$\{[^{}]*\}|\{\{[^{}]*\}\})/g,
+    meant: JSON.stringify,
+    reason: "variables are not replaced here",
+    hint: "write the value",
+  },
   // In braces, a path has braces.
   //
   // { path: /loans/{id} }    →  { path: "/loans/{id}" }

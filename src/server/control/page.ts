@@ -37,7 +37,8 @@ const docsRoute: Route = controlRoute("GET /docs/{page}", {
     const docs = await readDocs();
     const text = page === notFoundPage ? undefined : docs.get(page);
     if (text !== undefined) {
-      return { kind: "page", status: 200, type: page === "docs.css" ? "css" : "html", text };
+      const [, type = "html"] = /^docs\.(css|js)$/.exec(page) ?? [];
+      return { kind: "page", status: 200, type: type as "html" | "css" | "js", text }; // the pattern has these endings
     }
 
     // Programs get the error as JSON, people a page with a list of all.
@@ -57,6 +58,11 @@ const redirects: readonly (readonly [address: RegExp, target: string])[] = [
   // A page as a folder, and as the file in the repository.
   [new RegExp(`^${controlPath}/docs/([\\w-]+)/$`), "../$1"],
   [new RegExp(`^${controlPath}/docs/([\\w-]+)\\.md$`), "./$1"],
+  // Pages by their earlier names.
+  [new RegExp(`^${controlPath}/docs/install$`), "./start"],
+  [new RegExp(`^${controlPath}/docs/exec$`), "./coverage"],
+  [new RegExp(`^${controlPath}/docs/test-runners$`), "./javascript"],
+  [new RegExp(`^${controlPath}/docs/reliability$`), "./stability"],
 ];
 
 /** Redirects from other addresses of the documentation, before Express finds a route for them. */
@@ -111,20 +117,18 @@ async function sendAsset(request: Request, response: Response, file: string): Pr
   // Browsers accept Brotli only on this machine or with TLS.
   const encodings = ["br", "gzip"] as const;
   const encoding = encodings.find((accepted) => request.acceptsEncodings(accepted)) ?? "identity";
-  const reading = sharedContent(`${encoding} ${file}`, () => readAsset(file, encoding));
+  const reading = sharedContent(`${encoding} ${file}`, async () => {
+    // The build has compressed it with Brotli.
+    const packed = await packageFile(`dist/dashboard/assets/${file}.br`);
+    if (encoding === "br") return packed;
+    const plain = await fromBrotli(packed);
+    return encoding === "gzip" ? toGzip(plain) : plain;
+  });
   const content = await contentOrNotFound(file, reading);
   if (encoding !== "identity") response.set("Content-Encoding", encoding);
   setPageHeaders(response, extname(file));
   // Other content has another name.
   response.set("Cache-Control", "max-age=31536000, immutable").send(content);
-}
-
-/** Reads a file of the dashboard in an encoding. The build has compressed it with Brotli. */
-async function readAsset(file: string, encoding: "br" | "gzip" | "identity"): Promise<Buffer> {
-  const packed = await packageFile(`dist/dashboard/assets/${file}.br`);
-  if (encoding === "br") return packed;
-  const plain = await fromBrotli(packed);
-  return encoding === "gzip" ? toGzip(plain) : plain;
 }
 
 /** The pages of the documentation by name, with their style sheet. The build has made them. */

@@ -67,16 +67,19 @@ export const scenarioRoutes: readonly Route[] = [
     body: "sandbox_options",
     run({ sandbox, body }, { server }) {
       const { scenario, ...options } = body;
+      let summary: ReturnType<typeof summarizeStart>;
       if (scenario === undefined) {
         restartSandbox(sandbox, options);
-        const summary = summarizeStart(sandbox);
+        summary = summarizeStart(sandbox);
         // With the same seed, the keys are those from before.
-        return options.seed === undefined ? summary : withAllSecrets(summary, sandbox);
+        if (options.seed === undefined) return summary;
+      } else if (typeof scenario === "string") {
+        summary = startNamed(sandbox, scenario, server, options);
+      } else {
+        summary = startSent(sandbox, readValue(scenario), options);
       }
-      if (typeof scenario === "string") {
-        return withAllSecrets(startNamed(sandbox, scenario, server, options), sandbox);
-      }
-      return withAllSecrets(startSent(sandbox, readValue(scenario), options), sandbox);
+      // The client needs no other call to use the keys.
+      return { ...summary, keys: { ...secretsByRef(sandbox), ...secretsOfNoKey(sandbox) } };
     },
   }),
   dataRoute("POST /scenario/validate", {
@@ -94,13 +97,15 @@ export const scenarioRoutes: readonly Route[] = [
 
 /** A row of the list of scenarios that a user can start. */
 function viewListedScenario(listed: NamedScenario, started: NamedScenario, sandbox: SandboxState) {
-  const { name, scenario } = listed;
+  const { name, scenario, text } = listed;
+  // Whatever the options of its start.
+  const isSame = isSameScenario(sandbox.scenario, scenario, membersOfOptions);
   return {
     name,
     title: scenario.name ?? name,
     description: scenario.description ?? "",
     startedWith: name === started.name,
-    running: isRunning(listed, sandbox),
+    running: sandbox.name === name && sandbox.text === text && isSame,
   };
 }
 
@@ -131,11 +136,6 @@ function summarizeStart(sandbox: SandboxState, warnings: readonly ScenarioProble
   return { ...scenarioSummary(sandbox), warnings: Object.values(problemsByField(warnings)) };
 }
 
-/** A summary with all keys of the sandbox, for a client that needs no other call to use them. */
-function withAllSecrets(summary: ReturnType<typeof summarizeStart>, sandbox: SandboxState) {
-  return { ...summary, keys: { ...secretsByRef(sandbox), ...secretsOfNoKey(sandbox) } };
-}
-
 // Whether the sandbox runs a certain scenario. A name does not tell: a sent scenario may have the name of another one. So the members of
 // the scenarios are compared, and which of them count depends on what is asked:
 //
@@ -145,12 +145,6 @@ function withAllSecrets(summary: ReturnType<typeof summarizeStart>, sandbox: San
 
 /** The members of a scenario that the options of a start replace. */
 const membersOfOptions: readonly (keyof Scenario)[] = ["seed", "clock", "assumptions"];
-
-/** Whether the sandbox runs a scenario of the list, whatever the options of its start. */
-function isRunning({ name, scenario, text }: NamedScenario, sandbox: SandboxState): boolean {
-  if (sandbox.name !== name || sandbox.text !== text) return false;
-  return isSameScenario(sandbox.scenario, scenario, membersOfOptions);
-}
 
 /** Whether two scenarios have the same members, but for the ignored ones and the story. */
 function isSameScenario(one: Scenario, other: Scenario, ignored: readonly (keyof Scenario)[]): boolean {
@@ -167,15 +161,9 @@ async function runningText(sandbox: SandboxState): Promise<string> {
   if (original === undefined) return redactPlainKeys(yamlText(scenario));
 
   // In YAML, a secret can also be written with escapes, which `redactPlainKeys` does not read.
-  const mayHideSecret = original.includes("\\") && pinsKey(scenario);
+  const pinsKey = [...listedKeys(scenario)].some(({ fields }) => fields.secret !== undefined);
+  const mayHideSecret = original.includes("\\") && pinsKey;
   return redactPlainKeys(mayHideSecret ? yamlText(scenario) : original);
-}
-
-function pinsKey(scenario: Scenario): boolean {
-  for (const { fields } of listedKeys(scenario)) {
-    if (fields.secret !== undefined) return true;
-  }
-  return false;
 }
 
 /** The text of the bundled scenario that runs with the options of the server's start; `undefined` for any other scenario, and any other options. */
