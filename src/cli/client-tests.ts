@@ -219,7 +219,7 @@ function readClient(text: string, from: string): ClientKind {
   const meant = meantClient(text);
   const hint = meant === undefined ? "" : ` Did you mean ${quote(meant)}?`;
   throw usageError(
-    `Invalid ${from}: ${quote(text)}.${hint} First tests exist for ${listed(clientKinds, "and")}. For any other client, run your command with exec. Recipes: ${docsPlace("test-runners")}.`,
+    `Invalid ${from}: ${quote(text)}.${hint} First tests exist for ${listed(clientKinds, "and")}. For any other client, run your command with exec. Recipes: ${docsPlace("languages")}.`,
   );
 }
 
@@ -337,7 +337,7 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
       },
       install: (folder) => `mvn --file ${folder}/packaging/java install`,
       whatToInstall: "the jar",
-      otherWay: `No Maven, no Gradle: ${docsPlace("test-runners", "junit-5")}.`,
+      otherWay: `No Maven, no Gradle: ${docsPlace("languages", "junit-5")}.`,
     },
   },
   go: {

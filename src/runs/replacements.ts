@@ -6,10 +6,19 @@ import { renderRejection, renderSuccess } from "../api/respond.js";
 import { isIdempotent } from "../rules/fault-effects.js";
 import { isSuccess } from "../rules/outcomes.js";
 import type { ApiCall, CallResult } from "../sandbox/call.js";
-import { activateFaults, type FiredFault, fireFault } from "../sandbox/faults.js";
+import { activateFaults, type FaultFacts, type FiredFault, fireFault } from "../sandbox/faults.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { Rejection, Replacement } from "./conditions.js";
-import type { OwnResponse } from "./run-trace.js";
+
+/** What a call gets if its run puts nothing in place of it. */
+export interface OwnResponse {
+  /** What faults see of the call. */
+  readonly facts: FaultFacts;
+  /** The sandbox's own fault that is due. The faults have counted the request already. */
+  readonly fault: FiredFault | undefined;
+  /** Responds as the checks decide, or with this fault. */
+  readonly respond: () => CallResult;
+}
 
 /** Prepares what the conditions give a call in place of its response; `undefined` if the call cannot get it, as with some faults. */
 export function replacementFor(
@@ -30,7 +39,13 @@ export function replacementFor(
       return fired && (() => resultOfFault(sandbox, call, fired));
     }
     case "wrong_answer":
-      return () => wrongAnswer(sandbox, call, ownResponse.respond());
+      return () => {
+        // The result keeps its outcome.
+        const result = ownResponse.respond();
+        const isAccepted = isSuccess(result.outcome);
+        const wrong = isAccepted ? renderRejection(sandbox, call, "401.unknown") : acceptance(sandbox, call);
+        return { ...result, response: wrong.response, code: wrong.code, points: [] };
+      };
     case "late":
       return () => lateResponse(ownResponse.respond(), gets.seconds);
     case "rejection":
@@ -61,13 +76,6 @@ function lateResponse(result: CallResult, seconds: number): CallResult {
       bytesPerSecond: undefined,
     },
   };
-}
-
-/** A wrong response in place of the one of a result, which keeps its outcome: a 401 for a success, a success for anything else. */
-function wrongAnswer(sandbox: SandboxState, call: ApiCall, result: CallResult): CallResult {
-  const isAccepted = isSuccess(result.outcome);
-  const wrong = isAccepted ? renderRejection(sandbox, call, "401.unknown") : acceptance(sandbox, call);
-  return { ...result, response: wrong.response, code: wrong.code, points: [] };
 }
 
 /** The success of a call that was rejected, as if its key had passed each check and the request was counted. */

@@ -291,10 +291,9 @@ function probabilityOn(when: ActiveFault["when"], nth: number): number {
   return probability;
 }
 
-/** Whether a fault fires on no later request: its probability is 0, or each of its `requests` has come. */
+/** Whether a fault fires on no later request: each of its `requests` has come. */
 function isUsedUp(fault: ActiveFault): boolean {
-  const { probability, requests, every = 1 } = fault.when;
-  if (probability === 0) return true;
+  const { requests, every = 1 } = fault.when;
   if (requests === undefined) return false;
   const isComing = requests.some((number) => number > fault.matched && number % every === 0);
   return !isComing;

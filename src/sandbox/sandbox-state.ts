@@ -1,4 +1,5 @@
 import type { Assumptions, Profile } from "../rules/assumptions.js";
+import { keyVariable } from "../rules/keys/key-text.js";
 import type { Instant } from "../rules/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { ApiCall, CallResult, Endpoint } from "./call.js";
@@ -141,6 +142,13 @@ export interface Invocation {
   readonly certify: string;
   /** The client's command. */
   readonly command: string;
+  /** Whether the user has the sandbox itself, as tests do: texts name its members in place of variables and calls. Default: no. */
+  readonly isInTest?: boolean;
+}
+
+/** How a text names the key of a ref. */
+export function keyInWords(ref: string, { isInTest = false }: Pick<Invocation, "isInTest">): string {
+  return isInTest ? `sandbox.secret("${ref}")` : keyVariable(ref);
 }
 
 /** How the user reaches a server and certifies a client. */

@@ -9,7 +9,7 @@ import { maximumProblems, type Problem } from "../schema/problem.js";
 export const warningCodes = ["secret_unmarked", "scope_unheld", "zeros_dropped"] as const;
 
 /** The code of each problem of a scenario; a closed list, stable for callers. */
-export const problemCodes = [
+const problemCodes = [
   // The text
   "too_large",
   "not_text",

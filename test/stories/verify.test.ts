@@ -14,6 +14,19 @@ function verify(files: Readonly<Record<string, string>>, argv: readonly string[]
 const withoutTimes = (text: string) => text.replace(/\(\d+ ms\)/g, "(… ms)");
 
 describe("svc-sandbox verify", () => {
+  it("shows the time that passes before a step", async () => {
+    const story = storyScenario([
+      "- after: 2h",
+      "  request: { key: active }",
+      "- after: 30m",
+      "  say: Later.",
+    ]);
+    const cwd = temporaryFolder({ "a.yaml": story });
+    const { stdout } = await runCli(["verify", "a.yaml"], { cwd });
+    expect(stdout).toMatch(/^ {2}1 +after 2h: GET \/v1\/relying-party\/me with active → 200 /m);
+    expect(stdout).toMatch(/^ {2}2 +after 30m: Later\.$/m);
+  });
+
   it("shows each step with its result, and a summary", async () => {
     const { code, stdout, stderr } = await verify({ "good.yaml": good }, ["good.yaml"]);
     expect([code, stderr]).toEqual([0, ""]);
@@ -174,7 +187,7 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
   it("has in its JSON every member that the page lists, and no others", async () => {
     const { stdout } = await verify({ "a.yaml": good, "b.yaml": failing }, ["a.yaml", "b.yaml", "--json"]);
     const [passed, failed] = JSON.parse(stdout);
-    const words = memberWordsIn(sectionOf("docs/scenarios.md", "The JSON of a step"));
+    const words = memberWordsIn(sectionOf("docs/stories.md", "The JSON of a step").replaceAll("|", " "));
     expect(words).toEqual(expect.arrayContaining([...Object.keys(passed), ...Object.keys(passed.steps[0])]));
     expect(words).toEqual(expect.arrayContaining(Object.keys(failed.steps[1].differences[0])));
     const known = ["verify", "play", ...wordsOfValue([passed, failed])];

@@ -139,6 +139,11 @@ export const wideColon = {
   hint: "write an ordinary colon and a space",
 };
 
+/** Whether a text is a field with a colon of full width: `type： bank`. */
+export function isNameWithWideColon(text: string): boolean {
+  return /^[\w-]+ *：/.test(text);
+}
+
 const wrongInSecret = { message: "a secret is one text", hint: "write it in quotes" };
 
 /**
@@ -160,7 +165,7 @@ function whatIsWrongWith({ key, value }: MapPair): { message: string; hint: stri
   if (name === "<<" && (isPlain || isAlias(first))) return noMergeKeys;
   if (!isPlain) return undefined;
   if (/^\s/.test(name)) return otherSpaces;
-  if (/^[\w-]+ *：/.test(name)) return wideColon;
+  if (isNameWithWideColon(name)) return wideColon;
 
   // `main:{ … }` and `environment:test`.
   const [, beforeColon, afterColon = ""] = /^([\w-]+)\s*:\s*(\S.*)$/.exec(name) ?? [];

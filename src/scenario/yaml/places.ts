@@ -107,8 +107,8 @@ export function hasPartOfSecret(source: SourceText, offset: number): boolean {
   return lines.some((line) => mayNameSecretElsewhere.test(line) || hasSecretName(line));
 }
 
-/** What may have the name of a secret elsewhere: an anchor, an alias, or the `:` after a name that has a line of its own. */
-const mayNameSecretElsewhere = /(?:^|[\s[{,:?-])[&*][^\s,[\]{}]|^[\s-]*:\s/;
+/** What may have the name of a secret elsewhere: an anchor, an alias as a name, or the `:` after a name that has a line of its own. */
+const mayNameSecretElsewhere = /(?:^|[\s[{,:?-])(?:&[^\s,[\]{}]|\*[^\s,[\]{}]+ +:(?:\s|$))|^[\s-]*:\s/;
 
 /** A line, and the lines above that it may belong to. */
 function linesAround(line: string, textAbove: string): string[] {

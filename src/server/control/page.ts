@@ -37,7 +37,8 @@ const docsRoute: Route = controlRoute("GET /docs/{page}", {
     const docs = await readDocs();
     const text = page === notFoundPage ? undefined : docs.get(page);
     if (text !== undefined) {
-      return { kind: "page", status: 200, type: page === "docs.css" ? "css" : "html", text };
+      const [, type = "html"] = /^docs\.(css|js)$/.exec(page) ?? [];
+      return { kind: "page", status: 200, type: type as "html" | "css" | "js", text }; // the pattern has these endings
     }
 
     // Programs get the error as JSON, people a page with a list of all.
@@ -57,6 +58,11 @@ const redirects: readonly (readonly [address: RegExp, target: string])[] = [
   // A page as a folder, and as the file in the repository.
   [new RegExp(`^${controlPath}/docs/([\\w-]+)/$`), "../$1"],
   [new RegExp(`^${controlPath}/docs/([\\w-]+)\\.md$`), "./$1"],
+  // Pages by their earlier names.
+  [new RegExp(`^${controlPath}/docs/install$`), "./start"],
+  [new RegExp(`^${controlPath}/docs/exec$`), "./coverage"],
+  [new RegExp(`^${controlPath}/docs/test-runners$`), "./javascript"],
+  [new RegExp(`^${controlPath}/docs/reliability$`), "./stability"],
 ];
 
 /** Redirects from other addresses of the documentation, before Express finds a route for them. */
