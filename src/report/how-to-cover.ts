@@ -10,7 +10,7 @@ import { keyInWords, type SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
 import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
-import { curlLine, type RequestToSend } from "./curl-line.js";
+import { curlLine, type RequestToSend, shellWord } from "./curl-line.js";
 import type { HowToCover } from "./report-shape.js";
 
 // How to cover an outcome: a request that ends on it for certain, now, or after a reset or the start of a bundled scenario.
@@ -43,7 +43,13 @@ export function howToCoverEach(
       const request = requestsOfBundled(scenario, sandbox.platform).get(outcome);
       if (request === undefined) continue;
       const preparation = preparationFor(sandbox, scenario, underExec);
-      instructions.set(outcome, instruction(sandbox, outcome, request, preparation));
+      let steps = instruction(sandbox, outcome, request, preparation);
+      if (underExec) {
+        // The terminal has no sandbox, and no keys of this one.
+        const { program } = sandbox.invocation;
+        steps = { ...steps, curl: `${program} exec ${scenario} -- sh -c ${shellWord(steps.curl)}` };
+      }
+      instructions.set(outcome, steps);
       break;
     }
   }

@@ -136,6 +136,8 @@ export interface ConditionedRun {
 export interface Invocation {
   /** Options that curl needs to reach the server. */
   readonly curlOptions: string;
+  /** How svc-sandbox is started. */
+  readonly program: string;
   /** The command that certifies a client. */
   readonly certify: string;
   /** The client's command. */
@@ -149,8 +151,8 @@ export function keyInWords(ref: string, { isInTest = false }: Pick<Invocation, "
   return isInTest ? `sandbox.secret("${ref}")` : keyVariable(ref);
 }
 
-/** How the user reaches a server and certifies a client. `program`: how svc-sandbox is started. */
+/** How the user reaches a server and certifies a client. */
 export function invocationOfServer(isSecure = false, program = "svc-sandbox"): Invocation {
   const curlOptions = isSecure ? "-k" : "";
-  return { curlOptions, certify: `${program} certify`, command: "npm test" };
+  return { curlOptions, program, certify: `${program} certify`, command: "npm test" };
 }
