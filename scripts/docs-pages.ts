@@ -2,13 +2,17 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
 import { Marked, Renderer, type Tokens } from "marked";
+import { rolldown } from "rolldown";
 import project from "../package.json" with { type: "json" };
 import { root } from "./run-program.js";
 
 const fromRoot = (path: string) => readFile(join(root, path), "utf8");
 
 /** Files next to docs/ that are pages as well, by the names of their pages. */
-const pagesOfRoot: Readonly<Record<string, string>> = { "first-steps": "README.md", agents: "AGENTS.md" };
+const pagesOfRoot: Readonly<Record<string, string>> = { "first-steps": "README.md" };
+
+/** The description of the control plane, which a page links to. */
+const openApiFile = "control-plane.openapi.json";
 
 /** What is served in place of a page that does not exist, above the list of all. */
 const notFound = "# There is no such page\n\nThe documentation has these pages:\n";
@@ -24,17 +28,31 @@ export async function buildDocs(into: string): Promise<void> {
   const assets = await readdir(join(root, "dist/dashboard/assets"));
   const style = String(assets.find((name) => name.endsWith(".css.br"))).replace(/\.br$/, "");
   const template = await fromRoot("src/dashboard/docs.html");
-  const files: Record<string, string> = { "docs.css": await fromRoot("src/dashboard/styles/docs.css") };
+  const files: Record<string, string> = {
+    [openApiFile]: await fromRoot(`docs/${openApiFile}`),
+    "docs.css": await fromRoot("src/dashboard/styles/docs.css"),
+  };
+  const headings: Heading[] = [];
   for (const [name, text] of pages) {
     const renderer = new PageRenderer(name);
     const menu = menuOf(String(pages.get("README")), name);
     let content = new Marked().parse(text, { renderer, async: false });
     if (name === "not-found") content += menu;
+    else headings.push(...renderer.headings());
     const { version } = project;
     const parts: Record<string, string> = { version, title: renderer.title, style, menu, content };
     files[name] = template.replace(/\{(\w+)\}/g, (_, part) => String(parts[part]));
   }
+  files["docs.js"] = await searchScript(headings);
   await writeFile(into, brotliCompressSync(JSON.stringify(files)));
+}
+
+/** The script of the search, with the headings that it searches. */
+async function searchScript(headings: readonly Heading[]): Promise<string> {
+  const bundle = await rolldown({ input: join(root, "src/dashboard/docs-search.ts") });
+  const { output } = await bundle.generate({ format: "iife", minify: true });
+  await bundle.close();
+  return `const headings=${JSON.stringify(headings)};\n${output[0].code}`;
 }
 
 /** The links of the first page to whole pages, below their headings. */
@@ -62,18 +80,39 @@ function pageOfFile(path: string): string | undefined {
   return Object.keys(pagesOfRoot).find((name) => pagesOfRoot[name] === file);
 }
 
+/** A heading that the search finds, by its words and by the code in the first column of the tables below it. */
+interface Heading {
+  readonly at: string;
+  readonly title: string;
+  readonly page: string;
+  readonly terms: string;
+}
+
 /** Renders one page. Throws for HTML in its Markdown. */
 class PageRenderer extends Renderer {
   title = "";
   readonly #anchors = new Map<string, number>();
+  readonly #headings: { readonly at: string; readonly title: string; readonly terms: string[] }[] = [];
 
   constructor(readonly page: string) {
     super();
   }
 
   override heading({ tokens, depth, text }: Tokens.Heading): string {
-    if (depth === 1) this.title = text;
-    return `<h${depth} id="${this.#anchorOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+    const title = text.replaceAll("`", "");
+    if (depth === 1) this.title = title;
+    const anchor = this.#anchorOf(text);
+    this.#headings.push({ at: depth === 1 ? this.page : `${this.page}#${anchor}`, title, terms: [] });
+    return `<h${depth} id="${anchor}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+  }
+
+  headings(): Heading[] {
+    return this.#headings.map(({ at, title, terms }) => ({
+      at,
+      title,
+      page: this.title,
+      terms: terms.join(" "),
+    }));
   }
 
   /** As the hosts of Markdown make it. */
@@ -88,6 +127,7 @@ class PageRenderer extends Renderer {
   override link({ href, tokens, ...link }: Tokens.Link): string {
     const [, file = "", anchor = ""] = /^([^#]*)(.*)$/.exec(href) ?? [];
     const folder = this.page in pagesOfRoot ? "" : "docs/";
+    if (file === openApiFile) return super.link({ ...link, tokens, href });
     const page = file === "" ? "" : pageOfFile(folder + file);
     if (page !== undefined) return super.link({ ...link, tokens, href: `${page}${anchor}` });
     // The repository may be elsewhere, and its other folders are not served.
@@ -100,8 +140,22 @@ class PageRenderer extends Renderer {
   }
 
   override table(token: Tokens.Table): string {
+    for (const [first] of token.rows) {
+      const words = [...(first?.text ?? "").matchAll(/`([^`]+)`/g)].map(([, word = ""]) =>
+        word.toLowerCase(),
+      );
+      this.#headings.at(-1)?.terms.push(...words);
+    }
+    // A narrow window shows a row as a block: each cell repeats the name of its column.
+    const columns = token.header.map(({ text }) => text.replace(/[`"<&]/g, ""));
+    let column = 0;
+    const cells = super.table(token).replace(/<td/g, () => {
+      const name = columns[column % columns.length];
+      column += 1;
+      return name === "" ? "<td" : `<td data-column="${name}"`;
+    });
     // A wide one scrolls, which requires focus for keyboard users.
-    return `<div class="table" tabindex="0" role="group" aria-label="Table">${super.table(token)}</div>\n`;
+    return `<div class="table" tabindex="0" role="group" aria-label="Table">${cells}</div>\n`;
   }
 
   override html({ raw }: Tokens.HTML | Tokens.Tag): string {

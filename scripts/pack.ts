@@ -9,6 +9,9 @@ import { mustRun, root } from "./run-program.js";
 export type Packed = Readonly<{ tarball: string; size: number; unpackedSize: number; files: PackedFile[] }>;
 type PackedFile = Readonly<{ path: string; size: number; mode: number }>;
 
+/** The page that the package has as `AGENTS.md`; the project's own is for agents that work on it. */
+const agentsPage = "docs/agents.md";
+
 /**
  * Packs the project as it is built now into a folder. Throws when npm does. Unlike `npm pack`, it builds nothing and
  * changes nothing in the project: others may read it at this moment.
@@ -31,9 +34,12 @@ async function pack(cwd: string, into: string) {
   return JSON.parse(await mustRun("npm", argv, { cwd }))[0];
 }
 
+/** The files that the package has in another form than the project. */
+const changed = ["package.json", "README.md", "AGENTS.md"];
+
 /**
- * Gives `package.json` and `README.md` of a folder their published form: no scripts, no development
- * packages, and addresses that work on the registry's page.
+ * Gives the changed files of a folder their published form: `package.json` no scripts and no development packages,
+ * `README.md` addresses that work on the registry's page, and `AGENTS.md` the page for agents of users.
  */
 async function makePublished(folder: string): Promise<void> {
   const [manifestFile, readmeFile] = [join(folder, "package.json"), join(folder, "README.md")];
@@ -45,6 +51,7 @@ async function makePublished(folder: string): Promise<void> {
     .replaceAll(/(!\[[^\]]*\]\(|\bsrc(?:set)?=")(?![a-z]+:)/g, `$1${raw}/v${manifest.version}/`)
     .replaceAll(/(\]\(|\bhref=")(?![a-z]+:|#)/g, `$1${repository}/blob/v${manifest.version}/`);
   await writeFile(readmeFile, readme);
+  await copyFile(join(root, agentsPage), join(folder, "AGENTS.md"));
 }
 
 // `npm pack` runs it with `before` and `after` around the packing: the project keeps its own files.
@@ -53,6 +60,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const isBefore = process.argv[2] === "before";
   const [from, into] = isBefore ? [root, aside] : [aside, root];
   await mkdir(aside, { recursive: true });
-  for (const name of ["package.json", "README.md"]) await copyFile(join(from, name), join(into, name));
+  for (const name of changed) await copyFile(join(from, name), join(into, name));
   if (isBefore) await makePublished(root);
 }

@@ -129,7 +129,7 @@ export const cells: readonly Cell[] = [
   documented(20, "node:test", [], { "documented.test.mjs": "node:test" }),
   documented(20, "jest", [versions.jest], { "documented.test.js": "Jest" }),
   documented(20, "vitest", [versions.vitest4, versions.jsdom26, versions.msw2], {
-    "documented.test.mjs": "Vitest",
+    "documented.test.mjs": "Vitest with msw",
     "fixtures.test.mjs": "Use it in a test suite",
   }),
   ...([versions.msw2, versions.msw3] as const).map((msw): Cell => {
@@ -199,10 +199,13 @@ function vitest(node: NodeMajor, packages: readonly string[]): Cell[] {
   ];
 }
 
-/** The first JavaScript of `docs/test-runners.md` under a heading. Throws when there is none. */
+/** The first JavaScript under a heading of the pages for JavaScript. Throws when there is none. */
 function documentedCode(heading: string): string {
-  const section = sectionOf("docs/test-runners.md", heading);
+  const page = ["jsdom", "Jest with a later msw"].includes(heading)
+    ? "docs/frameworks.md"
+    : "docs/javascript.md";
+  const section = sectionOf(page, heading);
   const code = /^```js\n([\s\S]*?)^```$/m.exec(section)?.[1];
-  if (code === undefined) throw new Error(`docs/test-runners.md: no JavaScript under ${heading}`);
+  if (code === undefined) throw new Error(`${page}: no JavaScript under ${heading}`);
   return code;
 }

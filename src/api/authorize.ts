@@ -4,7 +4,7 @@ import { accessInWords, type Organization } from "../rules/organization.js";
 import { type ApiOutcomeId, isSuccess, outcomeRow, successOfKey } from "../rules/outcomes.js";
 import { type Endpoint, ownSuccessOf, type RoutedCall } from "../sandbox/call.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { type LimitUses, limitUses, reachedLimit, usageAt } from "../sandbox/usage.js";
+import { countRequest, type LimitUses, limitUses, reachedLimit, usageAt } from "../sandbox/usage.js";
 
 // How a call ends: by the first of the checks that rejects it, or else as a success. And whether it counts for the limits of its key:
 //
@@ -25,9 +25,7 @@ export function decideAndCount(sandbox: SandboxState, call: RoutedCall): ApiOutc
   let outcome = authorize(authorizationFacts(sandbox, call));
   const isCounted = isSuccess(outcome) || assumptions.count_rejected;
   if (entry !== undefined && isCounted) {
-    entry.usage.minuteCount += 1;
-    entry.usage.dayCount += 1;
-    if (windows.sliding) entry.usage.countedAt.push(now);
+    countRequest(entry.usage, windows, now);
 
     // A call over one limit may reach the other one, because it is counted, too. With 60 a minute and 1,000 a day, the 61st call of
     // this minute may be the 1,000th of today. It then gets 429.per_day: the client must wait for the next day. Only the limits are

@@ -4,7 +4,7 @@ import {
   isWellFormedKey,
   type PresentedKind,
 } from "../rules/keys/key-text.js";
-import { redactPath, redactPlainKeys } from "../rules/keys/redact.js";
+import { redactPath } from "../rules/keys/redact.js";
 import { controlPath } from "../rules/known-paths.js";
 import { type ApiRequest, hasKeyElsewhere } from "../rules/request.js";
 import type { ApiCall, CallResult } from "../sandbox/call.js";
@@ -99,7 +99,7 @@ function makeExchange(sandbox: SandboxState, call: ApiCall, result: CallResult):
   const { traits, leaksRealKey, keysOfAdvice } = findUnusual(sandbox, call);
 
   // Unknown methods and paths may contain anything, including keys.
-  const method = endpoint === undefined ? redactPlainKeys(request.method) : request.method;
+  const method = endpoint === undefined ? redactPath(request.method) : request.method;
   const path = route === undefined || route.isPattern ? redactPath(request.path) : route.path;
 
   let { response } = result;
@@ -128,6 +128,7 @@ function makeExchange(sandbox: SandboxState, call: ApiCall, result: CallResult):
     fingerprint: apiKey === undefined ? null : fingerprintOf(call.sha256),
     outcome,
     fault: result.fault ?? null,
+    faultName: result.faultName,
     status: response.status,
     code: result.code,
     response,

@@ -7,14 +7,15 @@ import {
   mergeJudgments,
   notJudged,
   type ResultOfCheck,
+  shownOr,
   singleCheck,
 } from "./checks/judgment.js";
 import { isWanted } from "./checks/plan.js";
 import { isNoticed } from "./client-runs/client-run.js";
 import { findDoubtOfPass } from "./client-runs/doubt-of-pass.js";
 import { findDoubtOfFailure } from "./client-runs/failures.js";
-import { againCommand } from "./client-runs/finding-parts.js";
-import { type Runs, shownOr } from "./client-runs/runs.js";
+import { againWithOnly } from "./client-runs/finding-parts.js";
+import type { Runs } from "./client-runs/runs.js";
 
 /** Gives each covered outcome the wrong answer, which the command must notice. */
 export async function judgeAnswers(runs: Runs): Promise<Judgment> {
@@ -35,7 +36,7 @@ async function judgeAnswer(runs: Runs, outcome: OutcomeId): Promise<Judgment> {
     name,
     sentence: `Passes with the wrong answer: ${wrong} in place of ${status} for ${when}`,
     whatToDo: `Make a test fail on it. If your client survives it on purpose, add --allow ${outcome}.`,
-    again: againCommand(runs.plan, "certify", "--only", name),
+    again: againWithOnly(runs.plan, [name]),
     runs: [name],
   });
 }

@@ -102,14 +102,12 @@ async function certified(
     certifyFlags: [],
     ...more,
   };
-  const { checks, problems, whyNotJudged } = await certifyAndJudge(plan, {
-    run,
-    say() {},
-    separateRuns() {},
-  });
+  const client = await certifyAndJudge(plan, { run, say() {}, separateRuns() {} });
+  const { checks, problems, whyNotJudged } = client;
   const heldNames = checks.flatMap(({ check, result }) => (result.kind === "held" ? nameOf(check) : []));
   const plainCount = names.filter((name) => name === "plain").length;
-  return { held: heldNames, problems, why: whyNotJudged?.why, plainCount, count: names.length };
+  const { why, whatToDo } = whyNotJudged ?? {};
+  return { held: heldNames, problems, checks, why, whatToDo, plainCount, count: names.length };
 }
 
 test("if wrong answers are noticed, the plain run is made again at the end", async () => {
@@ -121,6 +119,62 @@ test("if wrong answers are noticed, the plain run is made again at the end", asy
 test("a certificate that rests on no failure makes the plain run once", async () => {
   const { held, plainCount } = await certified(() => undefined, { only: ["varied"] });
   expect([held.length, plainCount]).toEqual([8 + 1 + 1, 1]);
+});
+
+test("a name of --only without a check says which keys end there, or that none is needed", async () => {
+  const whatToDoFor = async (name: string) => (await certified(() => undefined, { only: [name] })).whatToDo;
+  expect(await whatToDoFor("resend.403")).toMatch(
+    /^Send a key that ends there, and check its response: SVC_KEY_\S+ \(403\.\w+\), SVC_KEY_/,
+  );
+  expect(await whatToDoFor("answer.401.expired")).toMatch(/: SVC_KEY_\S+ \(401\.expired\)$/);
+  expect(await whatToDoFor("answer.401.missing")).toBe(
+    "Send a request that ends there, and check its response.",
+  );
+});
+
+test("a name of --only shows something if one of its checks is judged, and each name must", async () => {
+  const change = ({ purpose }: PlannedRun) =>
+    purpose.kind === "fault" && purpose.outcome === "fault.hang" ? { replacedCount: 0 } : undefined;
+  expect((await certified(change, { only: ["fault"] })).why).toBe(undefined);
+  const { why, checks } = await certified(change, { only: ["fault.status", "fault.hang"] });
+  expect(why).toBe("fault.hang: no request was hit");
+  // The verdict has its reason, which is not shown twice.
+  const results = checks.map(({ result }) => result.kind === "not_judged" && result.isOfVerdict);
+  expect(results.filter((isOfVerdict) => isOfVerdict)).toHaveLength(1);
+});
+
+const unvaried = { points: [] };
+
+test.each<[string, (request: PlannedRun) => boolean, string | undefined]>([
+  ["two of eight varied runs", ({ seed }) => seed > 6, undefined],
+  [
+    "three of eight varied runs",
+    ({ seed }) => seed > 5,
+    "3 of 8 varied runs show nothing: no response varied",
+  ],
+])("a client of which %s are not judged passes if three of four are", async (_, isUnvaried, why) => {
+  const { why: found } = await certified((request) => (isUnvaried(request) ? unvaried : undefined));
+  expect(found).toBe(why);
+});
+
+test("wrong answers that show nothing are the reason, and neither faults nor resends", async () => {
+  const isOf = (kind: string, { purpose }: PlannedRun) => purpose.kind === kind;
+  const whyWithout = async (kind: string) =>
+    (await certified((request) => (isOf(kind, request) ? { result: "passed", replacedCount: 0 } : undefined)))
+      .why;
+  expect(await whyWithout("answer")).toBe("2 of 2 wrong answers show nothing: no request was hit");
+  expect(await whyWithout("fault")).toBe(undefined);
+});
+
+test("runs that send less from some run on are the reason", async () => {
+  const { why } = await certified((_, number) => ({
+    result: "passed",
+    sentKeys: [sentTimes("active", number < 3 ? 9 : 1)],
+    points: [],
+  }));
+  expect(why).toBe(
+    "8 of 8 varied runs show nothing: the plain run sent 9 requests, and each run after run 2 sent 1 or fewer",
+  );
 });
 
 test.each([2, 6, 10, 12])(

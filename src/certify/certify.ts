@@ -1,24 +1,32 @@
-import { judgeAdvice } from "./advice.js";
+import { adviceTable } from "../rules/advice.js";
 import { judgeAnswers } from "./answers.js";
-import { type Check, nameOf } from "./checks/check.js";
+import { type Check, isProblemOf, nameOf } from "./checks/check.js";
 import {
-  isProblemOf,
+  type Finding,
+  failedResult,
+  heldResult,
   type JudgedCheck,
   type Judgment,
   mergeJudgments,
   nothingJudged,
-  notJudged,
   type Reason,
+  shownOr,
+  singleCheck,
 } from "./checks/judgment.js";
 import type { CertifyPlan } from "./checks/plan.js";
-import { type ClientRun, type ClientRunner, plainRunRequest } from "./client-runs/client-run.js";
-import { Runs, shownOr } from "./client-runs/runs.js";
+import {
+  type ClientRun,
+  type ClientRunner,
+  countRequests,
+  plainRunRequest,
+} from "./client-runs/client-run.js";
+import { againCommandOfRun } from "./client-runs/finding-parts.js";
+import { Runs } from "./client-runs/runs.js";
 import { judgeFaults } from "./faults/faults.js";
 import { findDoubtOfOnly } from "./only.js";
 import { findDoubtOfPlainRun } from "./plain-run.js";
 import { noteRepeatedRejections } from "./repeated-rejections.js";
 import { judgeResends } from "./resends/resends.js";
-import { findDoubtOfShare } from "./share.js";
 import { judgeVaried } from "./varied/varied.js";
 
 // A run is one start of the client's command, against sandboxes of its own. It shows whether the command passes, and which requests it
@@ -85,7 +93,11 @@ async function certifyByRuns(runs: Runs): Promise<Certification> {
   if (doubt !== undefined) return clientNotJudged(runs, doubt);
 
   const judgment = await judgeGroups(runs);
-  if (judgment.checks.some(needsFailure)) await makeLastPlainRun(runs);
+  const isAnyFailureNeeded = judgment.checks.some(needsFailure);
+  if (isAnyFailureNeeded && runs.findContradiction() === undefined && !runs.isStopped) {
+    // A command that no longer passes at all contradicts its first run then.
+    await shownOr(runs.makeAnother({ ...plainRunRequest, isAlone: true }), () => undefined);
+  }
 
   const whyUnstable = runs.whyNoFailureCounts();
   if (whyUnstable !== undefined) return clientWithoutFailures(runs, judgment, whyUnstable);
@@ -120,12 +132,6 @@ function needsFailure({ check, result }: JudgedCheck): boolean {
   return result.kind === resultThatNeedsFailure[check.kind];
 }
 
-/** Makes the plain run again, after all others. A command that no longer passes at all contradicts its first run then. */
-async function makeLastPlainRun(runs: Runs): Promise<void> {
-  if (runs.findContradiction() !== undefined || runs.isStopped) return;
-  await shownOr(runs.makeAnother({ ...plainRunRequest, isAlone: true }), () => undefined);
-}
-
 async function clientAsJudged(runs: Runs, ofGroups: Judgment): Promise<JudgedClient> {
   // What a named resend explains needs no note.
   const isResendNamed = ofGroups.checks.some(({ check, result }) => {
@@ -134,16 +140,31 @@ async function clientAsJudged(runs: Runs, ofGroups: Judgment): Promise<JudgedCli
   const notes = isResendNamed ? [] : await noteRepeatedRejections(runs);
   const judgment = mergeJudgments([judgeAdvice(runs), ofGroups, { notes }]);
   if (runs.isStopped) return judgedClient(runs, judgment);
+
   const { checks } = judgment;
-  const doubt = findDoubtOfOnly(runs.plan, checks, runs.plain.report) ?? findDoubtOfShare(runs, checks);
-  return judgedClient(runs, judgment, doubt);
+  const doubtOfOnly = findDoubtOfOnly(runs, checks);
+  if (doubtOfOnly === undefined) return judgedClient(runs, judgment, findDoubtOfShare(runs, checks));
+  const { ofChecks, ...reason } = doubtOfOnly;
+  const withVerdict = checks.map((judged) =>
+    ofChecks.includes(judged) ? ofVerdict(judged, reason) : judged,
+  );
+  return judgedClient(runs, { ...judgment, checks: withVerdict }, reason);
+}
+
+/** A check that is not judged for the reason of the verdict. */
+function ofVerdict({ check, result }: JudgedCheck, verdict: Reason): JudgedCheck {
+  const reason = result.kind === "not_judged" ? result.reason : verdict;
+  return { check, result: { kind: "not_judged", reason, isOfVerdict: true } };
 }
 
 /** After a contradiction, no failure shows anything: what needs one is not judged, and the rest stays. */
 function clientWithoutFailures(runs: Runs, ofGroups: Judgment, whyUnstable: Reason): JudgedClient {
-  const checks = ofGroups.checks.map((judged) =>
-    needsFailure(judged) ? { check: judged.check, result: notJudged(whyUnstable) } : judged,
-  );
+  const checks: JudgedCheck[] = [];
+  for (const judged of ofGroups.checks) {
+    // A check may have found this reason by itself.
+    const hasReason = judged.result.kind === "not_judged" && judged.result.reason.why === whyUnstable.why;
+    checks.push(needsFailure(judged) || hasReason ? ofVerdict(judged, whyUnstable) : judged);
+  }
   // A problem stays if one of its checks still fails: a client passes that resends, or that accepts a wrong answer.
   const stillFailed = checks.filter(({ result }) => result.kind === "failed");
   const problems = ofGroups.problems.filter((problem) =>
@@ -175,4 +196,74 @@ function judgedClient(runs: Runs, judgment: Judgment, whyNotJudged?: Reason): Ju
     isStopped,
     ...(whyNotJudged && { whyNotJudged }),
   };
+}
+
+/** Of the varied runs and of the wrong answers, so many must be judged before a client passes. */
+const neededShare = 3 / 4;
+
+/**
+ * Why too few varied runs or wrong answers are judged for a client to pass. Faults and resends do not stop it: with a runner that repeats
+ * failing tests, they show nothing, and the client is not to blame.
+ */
+function findDoubtOfShare({ ended, plain }: Runs, checks: readonly JudgedCheck[]): Reason | undefined {
+  return findDoubtOfGroup("varied") ?? findDoubtOfGroup("answer");
+
+  function findDoubtOfGroup(kind: Check["kind"]): Reason | undefined {
+    const group = checks.filter(({ check }) => check.kind === kind);
+    const reasons: Reason[] = [];
+    for (const { result } of group) {
+      if (result.kind === "not_judged") reasons.push(result.reason);
+    }
+    const [first] = reasons;
+    if (first === undefined || group.length - reasons.length >= neededShare * group.length) return undefined;
+
+    const { why, whatToDo } = whyRunsSendLess(ended, plain) ?? first;
+    const groupWords = kind === "varied" ? "varied runs" : "wrong answers";
+    return { why: `${reasons.length} of ${group.length} ${groupWords} show nothing: ${why}`, whatToDo };
+  }
+}
+
+/** Each run after a certain one sent fewer requests than the plain run, whatever its conditions. `undefined` if that is not so. */
+function whyRunsSendLess(ended: readonly ClientRun[], plain: ClientRun): Reason | undefined {
+  const countInPlain = countRequests(plain, () => true);
+  const counts = ended.map((run) => countRequests(run, () => true));
+  const lastIndex = counts.findLastIndex((count) => count >= countInPlain);
+  const laterCounts = counts.slice(lastIndex + 1);
+  const last = ended[lastIndex];
+  if (laterCounts.length < counts.length / 2 || last === undefined) return undefined;
+  const most = Math.max(...laterCounts);
+  return {
+    why: `the plain run sent ${countInPlain} requests, and each run after run ${last.number} sent ${most} or fewer`,
+    whatToDo:
+      "Let the command send the same requests each time it runs: turn off what keeps results from one run to the next, such as a cache of tests or a quota.",
+  };
+}
+
+/** Advice of level error in any run is a problem of its own; if the plain run has it, only that run is named. */
+function judgeAdvice({ endedInBothPasses, plan }: Runs): Judgment {
+  const checks: JudgedCheck[] = [];
+  const problems: Finding[] = [];
+  for (const { id, level } of adviceTable) {
+    if (level !== "error") continue;
+    const runsWithAdvice = endedInBothPasses.filter(({ report }) =>
+      report.advice.some((row) => row.id === id),
+    );
+    const [first] = runsWithAdvice;
+    const advice = first?.report.advice.find((row) => row.id === id);
+    if (first === undefined || advice === undefined) continue;
+
+    const check = { kind: "advice", id } as const;
+    const firstName = nameOf(first.purpose);
+    const names = new Set(runsWithAdvice.map(({ purpose }) => nameOf(purpose)));
+    checks.push({ check, result: failedResult });
+    problems.push({
+      name: nameOf(check),
+      sentence: `${advice.meaning.replace(/\.$/, "")} (run ${firstName})`,
+      whatToDo: advice.whatToDo,
+      again: againCommandOfRun(first, plan),
+      runs: first.purpose.kind === "plain" ? [firstName] : [...names],
+    });
+  }
+  if (problems.length === 0) return singleCheck({ kind: "advice" }, heldResult);
+  return { checks, problems, notes: [] };
 }

@@ -1,12 +1,15 @@
-import type { Report } from "../report/report-shape.js";
 import { faultOutcomeIds, type OutcomeId } from "../rules/outcomes.js";
-import { asksFor, asksForOutcome, type Check, groupNames, nameOf, seedIn } from "./checks/check.js";
+import { asksFor, asksForOutcome, type Check, nameOf, seedIn } from "./checks/check.js";
 import type { JudgedCheck, Reason } from "./checks/judgment.js";
-import type { CertifyPlan } from "./checks/plan.js";
+import type { ClientRun } from "./client-runs/client-run.js";
+import type { Runs } from "./client-runs/runs.js";
 import { keysToSend } from "./plain-run.js";
 import { resendKinds } from "./resends/resend-kinds.js";
 
 // The names of `--only`: does each ask for a run? And after the runs: is something of each name judged?
+
+/** The words that names of runs begin with. */
+const groupNames = ["plain", "varied", "answer", "resend", "fault"];
 
 /**
  * Finds the first name of `--only` that asks for no run of a client that covers these outcomes, and returns all names with it; `undefined` if
@@ -29,28 +32,33 @@ export function findUnknownOnly(
   return undefined;
 }
 
-/** Why nothing of a name of `--only` is judged. It is the first name whose checks are all not judged; `undefined` if there is no such name. */
+/**
+ * Why nothing of a name of `--only` is judged, with the checks that are not judged for that reason. It is the first name whose checks are all
+ * not judged; `undefined` if there is no such name.
+ */
 export function findDoubtOfOnly(
-  { only = [] }: Pick<CertifyPlan, "only">,
+  { plan: { only = [] }, plain }: Runs,
   checks: readonly JudgedCheck[],
-  report: Report,
-): Reason | undefined {
+): (Reason & { readonly ofChecks: readonly JudgedCheck[] }) | undefined {
   for (const name of only) {
     if (name === "plain") continue;
     const checksOfName = checks.filter(({ check }) => asksFor(name, check));
     const [first] = checksOfName;
-    if (first === undefined) return coversNoOutcome(name, report);
+    if (first === undefined) return { ...coversNoOutcome(name, plain), ofChecks: [] };
 
     const isAnyJudged = checksOfName.some(({ result }) => result.kind !== "not_judged");
     if (isAnyJudged || first.result.kind !== "not_judged") continue;
     const { why, whatToDo } = first.result.reason;
-    return { why: `${name}: ${why}`, whatToDo };
+    const ofChecks = checksOfName.filter(({ result }) => {
+      return result.kind === "not_judged" && result.reason.why === why;
+    });
+    return { why: `${name}: ${why}`, whatToDo, ofChecks };
   }
   return undefined;
 }
 
 /** Why there is no check of this name: the client covers none of the outcomes that it begins with, such as `answer.401`. */
-function coversNoOutcome(name: string, report: Report): Reason {
+function coversNoOutcome(name: string, { report }: ClientRun): Reason {
   const keys = keysToSend(report.outcomes.filter(({ outcome }) => asksForOutcome(name, outcome)));
 
   // Some outcomes need no key of the scenario, such as `401.missing`.

@@ -3,9 +3,9 @@ import type { Report } from "../report/report-shape.js";
 import type { Profile } from "../rules/assumptions.js";
 import { keyVariable } from "../rules/keys/key-text.js";
 import { outcomeRow } from "../rules/outcomes.js";
-import { fixHiddenDependency, type Reason } from "./checks/judgment.js";
+import { fixHiddenDependency, type Reason, shownOr } from "./checks/judgment.js";
 import { plainRunRequest } from "./client-runs/client-run.js";
-import { type Runs, shownOr } from "./client-runs/runs.js";
+import type { Runs } from "./client-runs/runs.js";
 
 /** Why the plain run shows too little for any check. A plain run that failed is made again first, to tell why. */
 export async function findDoubtOfPlainRun(runs: Runs): Promise<Reason | undefined> {
@@ -39,11 +39,15 @@ const surePairs = 4;
 
 /** Tells a command that fails at random, or that needs what only the profile `typical` adds, from one that fails each time. */
 async function whyPlainFails(why: string, runs: Runs): Promise<Reason> {
+  const passesWith = async (profile: Profile) => {
+    const { result } = await runs.makeAnother({ ...plainRunRequest, conditions: { profile } });
+    return result === "passed";
+  };
   for (let pair = 1; pair <= surePairs; pair++) {
-    if (await passesWith("minimal", runs)) {
+    if (await passesWith("minimal")) {
       return { why: `${why}, and passes when it runs again`, whatToDo: fixHiddenDependency };
     }
-    if (await passesWith("typical", runs)) continue;
+    if (await passesWith("typical")) continue;
 
     // In the pairs before this one, if any, `typical` passed.
     if (pair > 1) {
@@ -62,11 +66,6 @@ async function whyPlainFails(why: string, runs: Runs): Promise<Reason> {
     whatToDo:
       "Accept responses without what `typical` adds, such as `Retry-After`, `X-Request-Id` on errors, `error.details` or `WWW-Authenticate`: the specification does not promise it.",
   };
-}
-
-async function passesWith(profile: Profile, runs: Runs): Promise<boolean> {
-  const { result } = await runs.makeAnother({ ...plainRunRequest, conditions: { profile } });
-  return result === "passed";
 }
 
 /** How many promised outcomes and announced endpoints a client must cover: fewer show too little. */

@@ -1,8 +1,8 @@
 import { isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../schema/words.js";
-import type { Note } from "./checks/judgment.js";
+import { type Note, shownOr } from "./checks/judgment.js";
 import { type ClientRun, requestsWith, type SentKey } from "./client-runs/client-run.js";
-import { type Runs, shownOr } from "./client-runs/runs.js";
+import type { Runs } from "./client-runs/runs.js";
 import { nameOfKey } from "./resends/resend-kinds.js";
 
 /**

@@ -39,6 +39,8 @@ export interface CliCommand<Flags extends flag.FlagSet = flag.FlagSet, ModeName 
   readonly description: string;
   /** Its arguments in commander's notation (`<needed>`, `[optional]`, `<several...>`), with descriptions. */
   readonly args?: Readonly<Record<string, string>>;
+  /** The variable that sets its first argument, for a command line without one. Default: none. */
+  readonly variableOfArgument?: string;
   /** Whether it takes the command line of a client after `--`. Default: no. */
   readonly takesClientCommand?: boolean;
   /** Its flags, except for `--verbose`, which every command has. */

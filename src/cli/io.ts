@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
 import { fileFailure } from "../node/files/write-file.js";
-import { longestTimer } from "../node/timers.js";
+import { longestTimer } from "../node/platform.js";
 import { describeFailure, exitCode, usageError } from "./exit-codes.js";
 import { isOn } from "./flags.js";
 import type { Output, Printer } from "./terminal.js";

@@ -10,7 +10,7 @@ import { type Flag, isPort, longForm } from "./flags.js";
 import { type Io, splitAtDashes } from "./io.js";
 import { stdinName } from "./scenario.js";
 import { withVerbose } from "./shared-flags.js";
-import { flagsOfVariables, warnOfVariables } from "./variables.js";
+import { flagsOfVariables, isSet, warnOfVariables } from "./variables.js";
 
 // A command line is read in three steps: `readLine` finds which command it calls, Commander reads the words of the command
 // (`createParser`), and `readCall` finds its mode, and adds the flags that variables set.
@@ -73,7 +73,8 @@ export async function readCall(
   io: Io,
 ): Promise<Pick<CommandCall, "mode" | "args" | "flags">> {
   const { name, command } = line;
-  const { args } = parser;
+  const { variableOfArgument } = command;
+  let args: readonly string[] = parser.args;
   // `readLine` has not seen the scenario of a line that starts with flags.
   if (!line.hasName) await requireScenario(args[0], io);
   const [first = ""] = args;
@@ -84,6 +85,9 @@ export async function readCall(
   }
   await requireClientCommand(line, args, io);
   await warnOfVariables(command, io);
+  if (args.length === 0 && variableOfArgument !== undefined && isSet(variableOfArgument, io.env)) {
+    args = [readScenarioVariable(variableOfArgument, io)];
+  }
 
   const onLine = flagsOnLine(command, parser);
   // The last mode of a command has no condition. One that declares none has one mode, which reads everything.
@@ -103,6 +107,15 @@ export async function readCall(
   }
   const flags = { ...flagsOfVariables(flagsOfMode, onLine, io.env), ...onLine };
   return { mode: mode.name, args, flags };
+}
+
+/** The scenario that a variable names. Throws a usage error if there is none of this name. */
+function readScenarioVariable(variable: string, io: Io): string {
+  const scenario = io.env[variable] as string;
+  if (namesScenario(scenario, io)) return scenario;
+  throw usageError(
+    `Invalid ${variable}: ${quote(scenario)}. Use a bundled name (\`${io.program} list\`) or the name of a file.`,
+  );
 }
 
 /** The arguments and flags of a command line that a mode does not read, as messages show them. */

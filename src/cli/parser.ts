@@ -64,7 +64,10 @@ export function createParser(name: string, command: CliCommand, showsAllFlags: b
     // `readCall` has a better message.
     .allowExcessArguments(true)
     .addHelpText("after", () => `${more}\n${exampleText(command.examples, io)}`);
-  for (const [spec, text] of Object.entries(command.args ?? {})) parser.argument(spec, text);
+  for (const [spec, text] of Object.entries(command.args ?? {})) {
+    const { variableOfArgument } = command;
+    parser.argument(spec, variableOfArgument === undefined ? text : `${text} [${variableOfArgument}]`);
+  }
   for (const [flagName, declared] of Object.entries(allFlags)) {
     parser.addOption(createOption(declared).hideHelp(!shownFlags.includes(flagName)));
   }

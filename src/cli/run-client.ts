@@ -81,7 +81,11 @@ export async function runClient(
     folder.remove();
   }
 
-  const reported = { underExec: true, keysInOutput: keyFinder.places() };
+  const reported = {
+    underExec: true,
+    keysInOutput: keyFinder.places(),
+    faultsOfRun: conditions?.faults ?? [],
+  };
   return { end, report: clientReport(sandbox, reported, counts), folder };
 }
 
@@ -144,6 +148,7 @@ function invocationOf({ call, certifyLine }: ClientStart): Invocation {
   const { clientCommand, flags } = call;
   const isSecure = flags.tls || flags.cert !== undefined;
   return {
+    program: call.io.program,
     certify: certifyLine,
     command: commandLine(clientCommand, 2_000),
     // The command had a file with the certificate.

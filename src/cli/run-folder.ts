@@ -18,7 +18,7 @@ import { version } from "../node/package-files.js";
 import { nodePlatform } from "../node/platform.js";
 import { pluralize } from "../report/plain-text.js";
 import { day } from "../rules/time.js";
-import { claimOnce, linesFilePattern, type RunFile, type RunLine, runFileName } from "../runs/run-folder.js";
+import { claimOnce, linesFilePattern, type RunFile, type RunLine, runFileName } from "../runs/current-run.js";
 import { requestShape } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { findMismatches } from "../schema/check.js";
@@ -29,7 +29,7 @@ import { unwritable, usageError } from "./exit-codes.js";
 import { processEnd } from "./process-events.js";
 
 // A run of `exec` or `certify` has a folder, in which the sandboxes in processes of its command report their requests:
-// src/runs/run-folder.ts shows which files it has. This process makes the folder, reads it while the command runs, and
+// src/runs/current-run.ts shows which files it has. This process makes the folder, reads it while the command runs, and
 // removes it. The command can write anything into it: a file is read only if a sandbox could have written it.
 
 /** Makes the folder of a run, for the sandboxes in processes of its command. */

@@ -9,7 +9,6 @@ import { redactPlainKeys } from "../rules/keys/redact.js";
 import { isoTime, minute } from "../rules/time.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
-import { isScenarioName } from "../scenario/bundled.js";
 import { problemsAt, ScenarioError } from "../scenario/problems.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
 import { listed } from "../schema/words.js";
@@ -33,16 +32,19 @@ export async function loadScenarioArgument(
   return opened.loaded;
 }
 
-/** Loads a scenario as `loadScenarioArgument` does, with the places of its fields. The signal ends the wait for stdin. */
+/**
+ * Loads a scenario as `loadScenarioArgument` does, with the places of its fields. The signal ends the wait for stdin; `onFile` gets
+ * each file that is read or looked for, also if the scenario cannot be loaded.
+ */
 export async function openScenarioArgument(
   argument: string | undefined,
   io: Pick<Io, "cwd" | "stdin">,
-  signal?: AbortSignal,
+  options: { readonly signal?: AbortSignal; readonly onFile?: (file: string) => void } = {},
 ): Promise<OpenedScenario> {
   const name = argument ?? findFolderScenario(io.cwd) ?? fallbackScenario;
   // Reading `io.stdin` opens it, so only `-` does.
   const stdin = name === stdinName ? io.stdin : undefined;
-  return openScenario(name, { cwd: io.cwd, stdin, signal });
+  return openScenario(name, { ...options, cwd: io.cwd, stdin });
 }
 
 /** The name of this folder's own scenario, if it has one. */
@@ -103,16 +105,6 @@ export function problemsJson(error: SandboxError, file: string): readonly object
   return [
     { code: error.code, field: "", message: redactPlainKeys(error.message), file: redactPlainKeys(file) },
   ];
-}
-
-/** The files whose change may mend a scenario that cannot be loaded: its own, also if that is missing, and those with a problem. */
-export function filesOfFailure(error: unknown, name: string, cwd: string): string[] {
-  if (isScenarioName(name)) return [];
-  const files = [resolve(cwd, name)];
-  if (!(error instanceof ScenarioError)) return files;
-  // A problem may be in a file that the scenario extends.
-  for (const { file } of error.problems) files.push(resolve(cwd, file ?? name));
-  return files;
 }
 
 /** Warns of what is valid in a scenario, but usually a mistake: after the start of its sandbox, and after each reload. */

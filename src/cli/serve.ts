@@ -102,7 +102,7 @@ async function openAndStart(context: StartContext, signal: AbortSignal): Promise
     opened = { origin: "run", loaded: { ...run.scenario, files: [] }, places };
   } else {
     try {
-      opened = await openScenarioArgument(name, call.io, signal);
+      opened = await openScenarioArgument(name, call.io, { signal });
     } catch (error) {
       if (signal.aborted) return false;
       throw error;

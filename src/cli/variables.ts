@@ -2,7 +2,7 @@ import { nearest } from "../schema/words.js";
 import type { CliCommand } from "./command.js";
 import { commands, loadCommand } from "./commands.js";
 import { usageError } from "./exit-codes.js";
-import { type Flag, type FlagSet, longForm } from "./flags.js";
+import { type FlagSet, longForm } from "./flags.js";
 import { backgroundVariable, type Io } from "./io.js";
 import { withVerbose } from "./shared-flags.js";
 
@@ -20,7 +20,7 @@ export function flagsOfVariables(
   const values: Record<string, unknown> = {};
   const variableOf: Record<string, string> = {};
   for (const [name, { read, variables }] of Object.entries(flags)) {
-    const variable = variables.find((candidate) => (env[candidate] ?? "") !== "");
+    const variable = variables.find((candidate) => isSet(candidate, env));
     if (variable === undefined || name in onLine) continue;
 
     const isOverruled = rivalsOf(name, flags).some((rival) => rival in onLine);
@@ -38,6 +38,27 @@ export function flagsOfVariables(
     }
   }
   return values;
+}
+
+/** Whether a variable has a value for this program. */
+export function isSet(name: string, env: Io["env"]): boolean {
+  const value = env[name] ?? "";
+  return value !== "" && !isOfService(name, value);
+}
+
+// A Service of Kubernetes sets variables in each pod of its namespace. Those of one that is called svc-sandbox, or svc-sandbox-bank,
+// begin like ours, and say nothing to this program. Docker sets some of them for a linked container.
+//
+//   SVC_SANDBOX_SERVICE_HOST=192.0.2.12        SVC_SANDBOX_PORT=tcp://192.0.2.12:4747
+//   SVC_SANDBOX_SERVICE_PORT=4747              SVC_SANDBOX_PORT_4747_TCP=tcp://192.0.2.12:4747
+//   SVC_SANDBOX_SERVICE_PORT_HTTP=4747         SVC_SANDBOX_PORT_4747_TCP_ADDR=192.0.2.12, _PROTO, _PORT
+
+const nameOfService = /_(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_[A-Z]+)?)$/;
+const addressOfService = /^(?:tcp|udp|sctp):\/\//i;
+
+function isOfService(name: string, value: string): boolean {
+  if (!name.startsWith(ownPrefix)) return false;
+  return nameOfService.test(name) || (name.endsWith("_PORT") && addressOfService.test(value));
 }
 
 /** The flags that a flag cannot be used with: either of the two may declare it. */
@@ -58,41 +79,43 @@ const variablesOfRuns = ["SVC_SANDBOX_RUN", "SVC_SANDBOX_BIN"];
 export async function warnOfVariables(command: CliCommand, { env, stderr }: Io): Promise<void> {
   // The process that `start --detach` starts does not repeat it.
   if (env[backgroundVariable] !== undefined) return;
-  const ownFlags = Object.values(withVerbose(command.flags));
-  const effective = [...variablesOfRuns, ...ownFlags.flatMap(({ variables }) => variables)];
+  const effective = [...variablesOfRuns, ...variablesOf(command)];
   const others: string[] = [];
-  for (const [name, value] of Object.entries(env)) {
-    if (name.startsWith(ownPrefix) && value !== "" && !effective.includes(name)) others.push(name);
+  for (const name of Object.keys(env)) {
+    if (name.startsWith(ownPrefix) && isSet(name, env) && !effective.includes(name)) others.push(name);
   }
   // Usually there are none, and loading every command takes long.
   if (others.length === 0) return;
 
-  const flags: Flag<unknown>[] = [];
-  for (const name of Object.keys(commands)) {
-    const { flags: declared } = await loadCommand(name);
-    flags.push(...Object.values(declared));
+  const variables = new Set<string>();
+  const flagNames = new Set<string>();
+  for (const commandName of Object.keys(commands)) {
+    const declared = await loadCommand(commandName);
+    for (const variable of variablesOf(declared)) variables.add(variable);
+    for (const { spec } of Object.values(declared.flags)) flagNames.add(longForm(spec));
   }
+
   for (const name of others) {
-    const isOfOtherCommand = flags.some(({ variables }) => variables.includes(name));
-    if (!isOfOtherCommand) stderr.say(`Warning: ${name} has no effect${endOfWarning(name, flags)}\n`);
+    if (variables.has(name)) continue;
+    const ending = name.slice(ownPrefix.length);
+    // The flag that it would set: `--format` of `FORMAT`.
+    const flagName = `--${ending.toLowerCase().replaceAll("_", "-")}`;
+    let hint = ".";
+    if (flagNames.has(flagName)) {
+      hint = `: no variable sets ${flagName}. Write it on the command line.`;
+    } else {
+      const ownVariables = [...variables].filter((variable) => variable.startsWith(ownPrefix));
+      const endings = ownVariables.map((variable) => variable.slice(ownPrefix.length));
+      const meant = nearest(ending, endings);
+      if (meant !== undefined) hint = `. Did you mean ${ownPrefix}${meant}?`;
+    }
+    stderr.say(`Warning: ${name} has no effect${hint}\n`);
   }
 }
 
-/** The end of the sentence about a variable that has no effect: its flag, or a variable with a similar name. */
-function endOfWarning(name: string, flags: readonly Flag<unknown>[]): string {
-  const ending = name.slice(ownPrefix.length);
-  // The flag that it would set: `--port` of `PORT`.
-  const flagName = `--${ending.toLowerCase().replaceAll("_", "-")}`;
-  if (flags.some(({ spec }) => longForm(spec) === flagName)) {
-    return `: no variable sets ${flagName}. Write it on the command line.`;
-  }
-
-  const endings: string[] = [];
-  for (const { variables } of flags) {
-    for (const variable of variables) {
-      if (variable.startsWith(ownPrefix)) endings.push(variable.slice(ownPrefix.length));
-    }
-  }
-  const meant = nearest(ending, endings);
-  return meant === undefined ? "." : `. Did you mean ${ownPrefix}${meant}?`;
+/** The variables that a command reads for its flags and its argument. */
+function variablesOf({ flags, variableOfArgument }: CliCommand): string[] {
+  const variables = variableOfArgument === undefined ? [] : [variableOfArgument];
+  for (const declared of Object.values(withVerbose(flags))) variables.push(...declared.variables);
+  return variables;
 }

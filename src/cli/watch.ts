@@ -8,7 +8,7 @@ import { checkedReplacement, replaceScenario } from "../sandbox/start-sandbox.js
 import type { LoadedScenario } from "../scenario/scenario-source.js";
 import type { CommandCall } from "./command.js";
 import { describeFailure } from "./exit-codes.js";
-import { filesOfFailure, openScenarioArgument } from "./scenario.js";
+import { openScenarioArgument } from "./scenario.js";
 import type { SandboxFlags } from "./shared-flags.js";
 
 /** What a reload of the scenario needs of a running `start`. */
@@ -61,21 +61,16 @@ class ReloadOnChange {
   async #reload(): Promise<FileReading> {
     const { call, logger } = this.#context;
     const { flags, io } = call;
-    let { files } = this.watch;
+    // The scenario may extend other files now. One that is missing, or that has a problem, may mend it.
+    const files: string[] = [];
     try {
-      const opened = await openScenarioArgument(this.#name, io);
-      // The scenario may extend other files now.
-      files = opened.loaded.files;
+      const opened = await openScenarioArgument(this.#name, io, { onFile: (file) => files.push(file) });
       const note = await this.#serve(opened);
       return { files, onFollowed: () => note !== undefined && logger.note(note) };
     } catch (error) {
       this.#isBroken = true;
       const failure = describeFailure(error, { ...flags, json: false });
-      return {
-        // A file that it extended before may mend it, or one that has a problem.
-        files: [...files, ...filesOfFailure(error, this.#name, io.cwd)],
-        onFollowed: () => logger.problem(`${failure}The running scenario continues.`),
-      };
+      return { files, onFollowed: () => logger.problem(`${failure}The running scenario continues.`) };
     }
   }
 

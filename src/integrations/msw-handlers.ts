@@ -60,7 +60,9 @@ function readAddress(option: string | URL | undefined): ApiAddress {
   const baseUrl = textOfUrl(option);
   if (baseUrl === "*") return anyHost;
 
-  if (hasPattern(baseUrl)) throw invalidBaseUrl(baseUrl, "It has no patterns");
+  // A pattern as paths of msw have them: `*`, or a name such as in `/:tenant/api`. A port is none.
+  const hasPattern = /\*|\/:/.test(baseUrl.replace(scheme, ""));
+  if (hasPattern) throw invalidBaseUrl(baseUrl, "It has no patterns");
   const checkedUrl = readBaseUrl(absoluteUrl(baseUrl));
   if (checkedUrl === undefined) {
     throw invalidBaseUrl(baseUrl, "It is a URL of http or https without a user, a query and a fragment");
@@ -78,11 +80,6 @@ function textOfUrl(url: string | URL = "*"): string {
   if (typeof url === "string") return url;
   if (Object.prototype.toString.call(url) === "[object URL]") return url.href;
   throw invalidBaseUrl(url, "It is not a text or a URL");
-}
-
-/** Whether a base URL has a pattern as paths of msw have them: `*`, or a name such as in `/:tenant/api`. A port is none. */
-function hasPattern(baseUrl: string): boolean {
-  return /\*|\/:/.test(baseUrl.replace(scheme, ""));
 }
 
 /** The scheme of an absolute base URL, with the slashes behind it. */

@@ -15,8 +15,8 @@ import { SandboxError } from "../rules/errors.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
 import { quote, quoteFile } from "../schema/words.js";
-import { loadScenario } from "../server/load-scenario.js";
 import { type RunningServer, serve } from "../server/serve.js";
+import { loadScenario } from "../server/start-server.js";
 
 // The `test` of these fixtures must be that of the Vitest that runs the user's tests.
 const wanted = { entry: "svc-sandbox/vitest", name: "vitest", since: "3.2" };
@@ -72,16 +72,6 @@ export interface SharedFixtures {
   readonly server: Omit<RunningServer, "close">;
 }
 
-/** Vitest's function that runs the tests with a fixture, and resolves after them. */
-type Use<Value> = (value: Value) => Promise<void>;
-
-/** Creates a sandbox, and uses it. */
-async function useSandbox(options: FixtureOptions, use: Use<Sandbox>): Promise<void> {
-  const { frozen = true } = options;
-  const scenario = await loadIfFile(options.scenario);
-  await use(createSandbox({ ...options, frozen, scenario } as SandboxOptions)); // the signatures take no source of an unknown kind
-}
-
 /** Loads a scenario file from the folder of the project; anything else is for `createSandbox`. Throws an error that names the folder. */
 async function loadIfFile(
   source: FixtureSource | undefined,
@@ -122,26 +112,6 @@ function secretOrExplain(sandbox: Sandbox, ref: string): string {
   }
 }
 
-/** What Vitest tells a fixture of the test that gets it. */
-interface RunningTest {
-  readonly name: string;
-  readonly concurrent?: boolean;
-}
-
-/** Throws for a test that runs at the same time as others of its file: they would reset the sandbox of each other. */
-function requireOneAtATime({ name, concurrent = false }: RunningTest): void {
-  if (!concurrent) return;
-  const message = `The test ${quote(name)} is concurrent, and all tests of a file share the fixture sandbox. Remove concurrent, or create a sandbox in the test with createSandbox.`;
-  throw new SandboxError("usage", message);
-}
-
-/** Serves the sandbox while it is used. */
-async function serveWhile(sandbox: Sandbox, use: Use<SharedFixtures["server"]>): Promise<void> {
-  const { close, ...server } = await serve(stateOf(sandbox), { port: 0 });
-  await use(server);
-  await close(0);
-}
-
 /** The fixtures that a file's tests share. */
 interface FileFixtures extends SharedFixtures {
   /** The options of the sandbox, which a project or a file may override. */
@@ -171,11 +141,30 @@ function vitestSandboxTest(options?: FixtureOptions): VitestSandboxTest<SandboxF
       ({}, use) => use(options ?? {}),
       { scope: "file", injected: mayBeProvided },
     ],
-    sharedSandbox: [({ sandboxOptions }, use) => useSandbox(sandboxOptions, use), { scope: "file" }],
-    server: [({ sharedSandbox }, use) => serveWhile(sharedSandbox, use), { scope: "file" }],
+    sharedSandbox: [
+      async ({ sandboxOptions }, use) => {
+        const { frozen = true } = sandboxOptions;
+        const scenario = await loadIfFile(sandboxOptions.scenario);
+        const completed = { ...sandboxOptions, frozen, scenario } as SandboxOptions; // no signature has a source of an unknown kind
+        await use(createSandbox(completed));
+      },
+      { scope: "file" },
+    ],
+    server: [
+      async ({ sharedSandbox }, use) => {
+        const { close, ...server } = await serve(stateOf(sharedSandbox), { port: 0 });
+        await use(server);
+        await close(0);
+      },
+      { scope: "file" },
+    ],
     sandbox: [
       async ({ sharedSandbox, task }, use) => {
-        requireOneAtATime(task);
+        if (task.concurrent) {
+          // They would reset the sandbox of each other.
+          const message = `The test ${quote(task.name)} is concurrent, and all tests of a file share the fixture sandbox. Remove concurrent, or create a sandbox in the test with createSandbox.`;
+          throw new SandboxError("usage", message);
+        }
         sharedSandbox.reset();
         await use(sharedSandbox);
       },

@@ -3,13 +3,8 @@ import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 
 // Few pages use farmers, which weigh 40 kB: the entry point `svc-sandbox/farmers` adds them (`docs/decisions/0012`).
 
-/** Registered globally, so that all copies of this package share the farmers. */
-const farmersKey = Symbol.for("svc-sandbox.farmers");
-
-/** Makes the farmers known to all sandboxes of the page. */
-export function provideFarmers(make: FarmerMaker): void {
-  Reflect.set(globalThis, farmersKey, make);
-}
+/** Where the entry point puts what makes farmers. Registered globally, so that all copies of this package share the farmers. */
+export const farmersKey = Symbol.for("svc-sandbox.farmers");
 
 /** Makes farmers if the page has imported them. */
 export const farmersOfPage: FarmerMaker = (settings) => {

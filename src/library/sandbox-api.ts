@@ -1,7 +1,9 @@
 import { clientReport } from "../report/report.js";
 import { SandboxError } from "../rules/errors.js";
-import { checkInput } from "../rules/validation.js";
+import { type Instant, isoTime } from "../rules/time.js";
+import { checkedCopy, checkInput, requireKnownOptions, throwIfProblems } from "../rules/validation.js";
 import { requireInstant } from "../sandbox/clock.js";
+import { defaultFarmerPage } from "../sandbox/farmer-records/farmer-list.js";
 import { type Fault, writtenFaults } from "../sandbox/faults.js";
 import { operations, runDue } from "../sandbox/operations/operations.js";
 import { expectRequests, listRequests } from "../sandbox/request-queries.js";
@@ -17,19 +19,12 @@ import {
   viewOrganization,
   viewOrganizations,
 } from "../sandbox/views.js";
-import { expectationQuery, inputShapes, requestQuery } from "../scenario/format/inputs.js";
-import { valueNotation } from "../schema/notation.js";
+import { actorQuery, expectationQuery, inputShapes, requestQuery } from "../scenario/format/inputs.js";
+import { libraryNotation, valueNotation } from "../schema/notation.js";
+import type { Shape, ValueOf } from "../schema/shape.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
 import { quote } from "../schema/words.js";
-import {
-  checkedActor,
-  checkedArgument,
-  checkedJournalQuery,
-  checkedPage,
-  rejectingArguments,
-  withExpiryAsText,
-} from "./checked-arguments.js";
-import type { Sandbox } from "./sandbox.js";
+import type { ActingAs, FarmerPage, Sandbox } from "./sandbox.js";
 import { fetchResponse } from "./web-request.js";
 
 /** The member of a sandbox with its state. Registered globally, so that the ES module build and the CommonJS build accept each other's sandboxes. */
@@ -174,6 +169,61 @@ function requestsApi(currentSandbox: () => SandboxState): Sandbox["requests"] {
     },
     total: rejectingArguments("requests.total", () => currentSandbox().journal.total()),
     clear: rejectingArguments("requests.clear", () => operations.clear_requests(currentSandbox())),
+  };
+}
+
+// What users give the members of a sandbox, checked and copied. All of these throw `validation_failed` with the names of the library.
+
+/** An argument whose members have the names of its shape already. */
+function checkedArgument<Of extends Shape>(shape: Of, argument: unknown, attempt: string): ValueOf<Of> {
+  return checkInput(shape, argument, attempt, libraryNotation);
+}
+
+/** Options as a query of the journal. `names`: those of the library's options. */
+function checkedJournalQuery<Of extends Shape>(
+  shape: Of,
+  options: object,
+  names: readonly string[],
+  attempt: string,
+): ValueOf<Of> {
+  requireKnownOptions(attempt, options, names);
+  return checkedCopy(shape, membersToSnakeCase(options), attempt, libraryNotation);
+}
+
+/** Who acts. Default: an administrator. */
+function checkedActor(by: ActingAs = {}) {
+  return checkedArgument(actorQuery, by, "act");
+}
+
+/** Which farmers to list. */
+function checkedPage(page: FarmerPage): Required<FarmerPage> {
+  requireKnownOptions("list farmers", page, ["offset", "limit"]);
+  const { offset = 0, limit = defaultFarmerPage } = page;
+  const problemOf = (value: unknown) =>
+    Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : "must be a whole number from 0";
+  throwIfProblems("list farmers", { offset: problemOf(offset), limit: problemOf(limit) });
+  return { offset, limit };
+}
+
+/**
+ * The fields of a key, to be checked by their shape: if the end is a `Date` or a number, it becomes a text as in scenarios. Any other
+ * text, such as a duration, stays.
+ */
+function withExpiryAsText(fields: { readonly expires?: string | Instant }): unknown {
+  // The caller may have given anything in place of the fields.
+  const { expires } = Object(fields) as typeof fields;
+  if (expires === undefined || typeof expires === "string") return fields;
+  return { ...fields, expires: isoTime(requireInstant(expires)) };
+}
+
+/** A function that rejects any value, because the value would do nothing. */
+function rejectingArguments<Result>(
+  name: string,
+  run: () => Result,
+): (...values: readonly unknown[]) => Result {
+  return (...values) => {
+    if (values.every((value) => value === undefined)) return run();
+    throw new SandboxError("validation_failed", `${name} has no options. Call it without a value.`);
   };
 }
 

@@ -55,15 +55,24 @@ export function dryRun(start: () => SandboxState): FieldProblem[] {
   const withoutStory = start();
   const timelineWithoutStory = followTimeline(withoutStory);
   runDue(withoutStory);
-  // The scenario of a running sandbox has steps that fail because of its earlier changes. They do not run.
-  if (!isSnapshot(withoutStory.scenario)) runToLastStep(withoutStory);
+  // Only the scenario of a sandbox that has responded to requests counts them. Some of its steps fail because of its earlier changes:
+  // they do not run.
+  const isSnapshot = withoutStory.scenario.requests_responded !== undefined;
+  const last = withoutStory.timeline.steps.at(-1);
+  if (!isSnapshot && last !== undefined) {
+    const by = Math.max(0, last.at - withoutStory.clock.now());
+    advanceClock(withoutStory, { by }, { isScripted: true });
+  }
 
+  // A step of the timeline may depend on the story: it fails only if it fails in both runs.
+  const succeeded = new Set<number>();
+  for (const result of timelineWithStory) {
+    if (problemOfTimelineStep(result) === undefined) succeeded.add(result.index);
+  }
   const problems: FieldProblem[] = [];
   for (const result of timelineWithoutStory) {
     const problem = problemOfTimelineStep(result);
-    if (problem === undefined) continue;
-    // A step of the timeline may depend on the story: it fails only if it fails in both runs.
-    if (!hasSucceeded(result.index, timelineWithStory)) problems.push(problem);
+    if (problem !== undefined && !succeeded.has(result.index)) problems.push(problem);
   }
   return [...problems, ...storyProblems];
 }
@@ -75,25 +84,6 @@ function followTimeline(sandbox: SandboxState): readonly TimelineResult[] {
     if (event.type === "timeline.step") results.push(event.result);
   });
   return results;
-}
-
-/** Whether the step of this index has run without a problem. */
-function hasSucceeded(index: number, results: readonly TimelineResult[]): boolean {
-  return results.some((result) => result.index === index && problemOfTimelineStep(result) === undefined);
-}
-
-/** Moves the clock of a sandbox to the last step of its timeline. */
-function runToLastStep(sandbox: SandboxState): void {
-  const last = sandbox.timeline.steps.at(-1);
-  if (last !== undefined) {
-    const by = Math.max(0, last.at - sandbox.clock.now());
-    advanceClock(sandbox, { by }, { isScripted: true });
-  }
-}
-
-/** Whether a scenario was made from a sandbox that has responded to requests: only the scenario of such a sandbox counts them. */
-function isSnapshot({ requests_responded: requests }: SandboxState["scenario"]): boolean {
-  return requests !== undefined;
 }
 
 /** Runs a story to its end, and returns which of its steps fail. */

@@ -1,7 +1,7 @@
 import { actionErrorOf } from "../api/story/step-view.js";
 import { mapTexts, redactPlainKeys } from "../rules/keys/redact.js";
 import { isoTime } from "../rules/time.js";
-import { type Exchange, viewRequest } from "../sandbox/journal/exchange.js";
+import { viewRequest } from "../sandbox/journal/exchange.js";
 import type { SandboxEvent, StepEvent } from "../sandbox/journal/journal.js";
 import {
   allDifferences,
@@ -37,20 +37,18 @@ export function createJsonLog(write: (line: string) => void): Logger {
 
   return {
     event(event) {
-      const data = event.type === "request" ? requestJson(event.exchange) : stepData(event);
-      log("info", { event: event.type, ...data });
+      if (event.type === "request") {
+        log("info", { event: event.type, ...(membersToSnakeCase(viewRequest(event.exchange)) as object) });
+        return;
+      }
+      const data = event.type === "timeline.step" ? timelineData(event.result) : storyData(event.result);
+      // A client or a scenario may have written a key anywhere.
+      log("info", { event: event.type, ...mapTexts(membersToSnakeCase(data) as object, redactPlainKeys) });
     },
     note: (message) => log("info", { event: "note", message: redactPlainKeys(message) }),
     controlCall: ({ call, result }) => log("info", { event: "control", call: redactPlainKeys(call), result }),
     problem: (message) => log("error", { event: "problem", message: redactPlainKeys(message) }),
   };
-}
-
-/** The members of a step. Contains no full key. */
-function stepData(event: StepEvent): Record<string, unknown> {
-  const data = event.type === "timeline.step" ? timelineData(event.result) : storyData(event.result);
-  // A client or a scenario may have written a key anywhere.
-  return mapTexts(membersToSnakeCase(data) as Record<string, unknown>, redactPlainKeys);
 }
 
 /** A step of the timeline. */
@@ -83,8 +81,4 @@ function storyData(result: PlayedStep) {
     ...actionErrorOf(performed),
     differences: allDifferences(result),
   };
-}
-
-function requestJson(exchange: Exchange): Record<string, unknown> {
-  return membersToSnakeCase(viewRequest(exchange)) as Record<string, unknown>;
 }

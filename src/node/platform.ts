@@ -22,6 +22,9 @@ const { clearInterval, clearTimeout, setInterval, setTimeout } = process.getBuil
 /** Node's own timers, saved now: in jsdom the global ones have no `unref`, and fake ones would stop. */
 export const timers = { clearInterval, clearTimeout, nextTick: process.nextTick, setInterval, setTimeout };
 
+/** Milliseconds: Node fires longer timers immediately. */
+export const longestTimer = 2 ** 31 - 1;
+
 /** What sandboxes of this program get from outside; `webPlatform` has the same parts for `createSandbox`. */
 export const nodePlatform: Platform = {
   ...realTime,

@@ -2,6 +2,7 @@ import { adviceIds } from "../rules/advice.js";
 import { maxAdviceExamples } from "../sandbox/journal/counts.js";
 import { sharesOf } from "./report.js";
 import type {
+  ConfiguredFault,
   HowToCover,
   Report,
   ReportedAdvice,
@@ -39,6 +40,7 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
     outcomes,
     advice: mergeAdvice(reports.flatMap((report) => report.advice)),
     resends: mergeResends(reports.flatMap((report) => report.resends)),
+    configuredFaults: mergeFaults(reports.flatMap((report) => report.configuredFaults ?? [])),
   } satisfies EachMember<Report>;
 }
 
@@ -94,6 +96,15 @@ function mergeResends(resends: readonly ReportedResend[]): ReportedResend[] {
     const { outcome, key, fingerprint } = rows[0];
     const count = sum(rows, (row) => row.count);
     return { outcome, key, fingerprint, count } satisfies EachMember<ReportedResend>;
+  });
+}
+
+/** A fault that hit no request in one run may have hit one in another. */
+function mergeFaults(faults: readonly ConfiguredFault[]): ConfiguredFault[] {
+  return groupsOf(faults, ({ source, text }) => `${source} ${text}`).map((rows) => {
+    const { source, fault, outcome, text } = rows[0];
+    const requests = sum(rows, (row) => row.requests);
+    return { source, fault, outcome, text, requests } satisfies EachMember<ConfiguredFault>;
   });
 }
 

@@ -4,8 +4,8 @@ import { membersToSnakeCase } from "../schema/spelling.js";
 import { listed } from "../schema/words.js";
 import { pluralize } from "./plain-text.js";
 import type { Cell, ReportFormat, ReportLayout, Section, TableRow, Tone } from "./render/layout.js";
+import type { TextStyle } from "./render/render.js";
 import { render } from "./render/render.js";
-import type { TextStyle } from "./render/render-text.js";
 import type { Report, ReportedAdvice, ReportedOutcome } from "./report-shape.js";
 
 const toneOfLevel: Readonly<Record<AdviceLevel, Tone>> = { error: "bad", warning: "warning", note: "quiet" };
@@ -101,6 +101,7 @@ function reportSections(report: Report): Section[] {
     const columns = ["outcome", "key", "requests"];
     sections.push(outcomesSection(report), endpointsSection(report));
     sections.push({ title: "Resent after a rejection", columns, rows: resends });
+    sections.push(unusedFaultsSection(report));
   }
 
   const columns = ["level", "advice", "how often", "rule", "what happened", "what to do", "requests"];
@@ -164,6 +165,25 @@ function endpointsSection({ endpoints }: Report): Section {
     // The table of outcomes shows everything about the only endpoint.
     rows: endpoints.length === 1 ? [] : rows,
   };
+}
+
+/** The faults that hit no request. Those of `--fault` differ in their outcomes, which share a row. */
+function unusedFaultsSection({ configuredFaults = [] }: Report): Section {
+  const rows: TableRow[] = [];
+  const outcomesOfFlag = new Map<string, string[]>();
+  for (const { source, fault, outcome, text, requests } of configuredFaults) {
+    if (requests > 0) continue;
+    if (source === "command_line" && outcome !== null) {
+      const outcomes = outcomesOfFlag.get(fault) ?? [];
+      outcomesOfFlag.set(fault, [...outcomes, outcome]);
+    } else {
+      rows.push({ cells: ["scenario", text] });
+    }
+  }
+  for (const [fault, outcomes] of outcomesOfFlag) {
+    rows.unshift({ cells: ["--fault", `${fault}@${outcomes.join(", ")}`] });
+  }
+  return { title: "Faults that hit no request", columns: ["set by", "fault"], rows };
 }
 
 /** How many requests came, and to which sandboxes. */

@@ -22,6 +22,16 @@ function suggestedFor(method: string, path: string, endpoints: Scenario["endpoin
 }
 
 test.each([
+  ["/v2/items", "GET /v1/items/"],
+  ["/V1//Items", "GET /v1/items/"],
+  ["/v1/items/details", "GET /v1/items/"],
+  ["/v1/items.json", "GET /v1/items/"],
+  ["/none", null],
+])("an endpoint whose path ends with a slash is suggested by its last segment: %s", (path, suggestion) => {
+  expect(suggestedFor("GET", path, { listItems: { path: "/v1/items/", body: {} } })).toBe(suggestion);
+});
+
+test.each([
   ["POST", "/v1/relying-party/me"],
   ["GET", "/v1/relying-party/me/"],
   ["GET", "/V1/Relying-Party/ME"],

@@ -1,24 +1,27 @@
-import { endpointsIn, fillPlaceholders } from "../api/endpoints.js";
+import { endpointsIn, fillPlaceholders, routeAt } from "../api/endpoints.js";
 import { ownAssumptionNames } from "../api/variation/vary.js";
 import { adviceTable } from "../rules/advice.js";
-import { isFault } from "../rules/fault-effects.js";
+import { faultOutcomeId, isFault } from "../rules/fault-effects.js";
 import { isSuccess, type Outcome, type OutcomeId, outcomeRow, outcomes } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { type Endpoint, successOutcomesOf } from "../sandbox/call.js";
+import { type ActiveFault, activateFaults, type Fault } from "../sandbox/faults.js";
 import { type Counters, type Counts, requestsTo } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { listed } from "../schema/words.js";
+import { writeValue, yamlNotation } from "../schema/notation.js";
+import { isMapping } from "../schema/type-tag.js";
+import { listed, nearest } from "../schema/words.js";
 import { howToCoverEach } from "./how-to-cover.js";
 import type {
+  ConfiguredFault,
   Report,
   ReportedAdvice,
   ReportedEndpoint,
   ReportedOutcome,
   ReportedRequest,
 } from "./report-shape.js";
-import { suggestEndpoint } from "./suggest-endpoint.js";
 
 /** The most places of keys in an output that advice names. */
 const maxPlaces = 5;
@@ -28,6 +31,8 @@ interface ReportOptions {
   readonly underExec?: boolean;
   /** The places of keys in a command's output. */
   readonly keysInOutput?: readonly string[];
+  /** The faults of `--fault`. Default: none. */
+  readonly faultsOfRun?: readonly Fault[];
 }
 
 /**
@@ -39,7 +44,7 @@ export function clientReport(
   options: ReportOptions = {},
   counters: Pick<Counters, "read"> = sandbox.counters,
 ): Report {
-  const { underExec = false, keysInOutput = [] } = options;
+  const { underExec = false, keysInOutput = [], faultsOfRun = [] } = options;
   runDue(sandbox);
   const counted = counters.read();
 
@@ -57,7 +62,36 @@ export function clientReport(
     outcomes,
     advice: reportedAdvice(counted, sandbox, keysInOutput),
     resends: counted.resends,
+    configuredFaults: configuredFaults(counted, sandbox, faultsOfRun),
   };
+}
+
+/** The faults of the command line and the sandbox's, with the requests that each has hit. */
+function configuredFaults(
+  { faultHits = {} }: Counts,
+  sandbox: SandboxState,
+  faultsOfRun: readonly Fault[],
+): ConfiguredFault[] {
+  const faults: ConfiguredFault[] = [];
+  const add = (source: ConfiguredFault["source"], { definition, name, effect }: ActiveFault) => {
+    const fault = faultOutcomeId(effect);
+    const { requests_matched: _matched, ...written } = definition;
+    const outcome = written.when?.outcome ?? null;
+    const text = source === "command_line" ? `${fault}@${outcome}` : flowText(written);
+    faults.push({ source, fault, outcome, text, requests: faultHits[name] ?? 0 });
+  };
+  const ofCommandLine = activateFaults(faultsOfRun, sandbox.seed, sandbox.startedAt);
+  for (const fault of ofCommandLine) add("command_line", fault);
+  for (const fault of sandbox.faults) add("scenario", fault);
+  return faults;
+}
+
+/** A value on one line, as a scenario writes it: `{ when: { key: main }, then: { status: 503 } }`. */
+function flowText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(flowText).join(", ")}]`;
+  if (!isMapping(value)) return writeValue(value, yamlNotation);
+  const members = Object.entries(value).map(([name, member]) => `${name}: ${flowText(member)}`);
+  return `{ ${members.join(", ")} }`;
 }
 
 /** All outcomes, with the requests that ended on each. */
@@ -143,6 +177,58 @@ function reportedAdvice(
     reported.push({ id, level, rule, count, meaning, whatToDo, examples });
   }
   return reported;
+}
+
+/**
+ * Suggests a method and path of the API for an unknown one; `undefined` if no endpoint of the sandbox is similar.
+ *
+ * @example
+ * suggestEndpoint("GET", "/v1/Relying-Party/me/", sandbox); // "GET /v1/relying-party/me"
+ */
+function suggestEndpoint(
+  method: string,
+  path: string,
+  { endpoints, routes }: Pick<SandboxState, "endpoints" | "routes">,
+): string | undefined {
+  // The path of an endpoint also reaches its route: `/things/{id}` as a request has `{id}` as the value of its parameter.
+  const similarPath = findSimilarPath(path, endpoints);
+  const route = routeAt(routes, path) ?? (similarPath && routeAt(routes, similarPath));
+  if (!route) return undefined;
+
+  const methods = [...route.methods.keys()];
+  const suggestedMethod = methods.includes(method) ? method : methods[0];
+  const suggestion = `${suggestedMethod} ${route.path}`;
+  // The API has the method and path now. It did not when the request was sent, in another scenario.
+  if (suggestion === `${method} ${path}`) return undefined;
+  return suggestion;
+}
+
+/** The path of an endpoint that is like this one, in whatever case. */
+function findSimilarPath(path: string, endpoints: readonly Endpoint[]): string | undefined {
+  // `/v1/items` of `/V1//Items/`.
+  const plain = (written: string) => written.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
+  const lastSegmentOf = (written: string) => written.slice(written.lastIndexOf("/") + 1);
+  const endpointPaths = endpoints.map((endpoint) => endpoint.path);
+  const plainPath = plain(path);
+
+  // The same endpoint under another parent: `/v2/me`.
+  const lastSegment = lastSegmentOf(plainPath);
+  for (const endpointPath of endpointPaths) {
+    if (lastSegmentOf(plain(endpointPath)) === lastSegment) return endpointPath;
+  }
+
+  // A typing error: `/v1/relying-party/mee`.
+  const nearestPath = nearest(plainPath, endpointPaths);
+  if (nearestPath !== undefined) return nearestPath;
+
+  // The endpoint with something behind it: `/v1/relying-party/me.json`. Of several, the longest has the least behind it.
+  let longestStart: string | undefined;
+  for (const endpointPath of endpointPaths) {
+    const start = plain(endpointPath);
+    const isStart = plainPath.startsWith(`${start}/`) || plainPath.startsWith(`${start}.`);
+    if (isStart && start.length > (longestStart?.length ?? 0)) longestStart = endpointPath;
+  }
+  return longestStart;
 }
 
 /** The covered shares of the promised outcomes, of the announced endpoints and of the faults. */

@@ -18,17 +18,14 @@ export interface RunConditions {
 }
 
 export interface OnRequest {
-  readonly which: WhichRequest;
+  readonly which: /** The first request that would have this outcome, or each one. If a fault is put in place: of the requests that the fault can hit. */
+    | { readonly kind: "first" | "each"; readonly outcome: OutcomeId }
+    /** The nth request with a key, from 1, of those that the sandbox would accept, at once or after a delay. */
+    | { readonly kind: "nth"; readonly key: string; readonly nth: number }
+    /** Of the same requests, the first, the third, and so on: what the client sends again for one of them is accepted. */
+    | { readonly kind: "every_other"; readonly key: string };
   readonly gets: Replacement;
 }
-
-export type WhichRequest =
-  /** The first request that would have this outcome, or each one. If a fault is put in place: of the requests that the fault can hit. */
-  | { readonly kind: "first" | "each"; readonly outcome: OutcomeId }
-  /** The nth request with a key, from 1, of those that the sandbox would accept, at once or after a delay. */
-  | { readonly kind: "nth"; readonly key: string; readonly nth: number }
-  /** Of the same requests, the first, the third, and so on: what the client sends again for one of them is accepted. */
-  | { readonly kind: "every_other"; readonly key: string };
 
 export type Replacement =
   | { readonly kind: "fault"; readonly effect: Faults[number]["then"] }

@@ -1,19 +1,28 @@
+import project from "../../package.json" with { type: "json" };
+import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { ConditionedRun, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
+import type { NamedScenario } from "../scenario/scenario-source.js";
 import { conditionedRun } from "./conditioned-run.js";
-import {
-  claimOnce,
-  type Files,
-  LineWriter,
-  nodeFiles,
-  nodeProcess,
-  ownVersion,
-  parseRunFile,
-  type RunFile,
-  runFileName,
-} from "./run-folder.js";
+import type { RunConditions } from "./conditions.js";
 import type { RunTrace } from "./run-trace.js";
 
-// Which run does this process belong to? Only a process of Node belongs to one: in a browser there is no file system, and no run.
+// How do `exec` and `certify` learn what a client in another process has covered? They name the folder of the run in SVC_SANDBOX_RUN. Each
+// sandbox in a process of the command, or in one that this has started, looks there, and writes. The folder has:
+// - `run.json`: what `exec` or `certify` sets for all sandboxes, such as the conditions of the run
+// - `requests-….jsonl` of each process: its requests. Each is a line when it is made: test runners end their workers from outside
+// - `claimed-…`: what one process has claimed, such as to be the one that replaces the first response
+// src/cli/run-folder.ts makes the folder, reads the lines while the command runs, and counts them in the run's own sandbox.
+//
+// Only a process of Node belongs to a run: in a browser there is no file system.
+
+// Of Node only: other runtimes may lack both. A test may replace functions of the file system later.
+const nodeProcess = (globalThis as { process?: NodeJS.Process }).process;
+const nodeFiles = nodeProcess?.getBuiltinModule?.("node:fs");
+
+type Files = NonNullable<typeof nodeFiles>;
+
+/** The version of this process. Another one may mean something else by what it writes. */
+const ownVersion: string = project.version;
 
 /** The run of `exec` or `certify` that this process belongs to, by the folder in SVC_SANDBOX_RUN. */
 export interface SandboxRun {
@@ -43,7 +52,12 @@ export function currentRun(): SandboxRun | undefined {
 
 /** Reads the run of a folder; `undefined` if that fails, which is reported. */
 function readRun(path: string, writer: LineWriter, files: Files): SandboxRun | undefined {
-  const file = writer.tryOrReport(() => parseRunFile(files.readFileSync(`${path}/${runFileName}`, "utf8")));
+  const file = writer.tryOrReport(() => {
+    const content: Partial<RunFile> | null = JSON.parse(files.readFileSync(`${path}/${runFileName}`, "utf8"));
+    // Other members are as their version writes them.
+    if (content?.version !== undefined && content.scenario && content.options) return content as RunFile;
+    throw new Error(`${runFileName} is not the file of a run`);
+  });
   if (file === undefined) return undefined;
   if (file.version !== ownVersion) {
     // Another version may mean something else: the first request writes a line with ours, and no request is counted.
@@ -85,4 +99,121 @@ function writeRequestsOf(sandbox: SandboxState, writer: LineWriter, seedOfRun: n
     },
     countUnread: (unread) => writer.write({ unread }),
   });
+}
+
+export const runFileName = "run.json";
+
+export interface RunFile {
+  readonly version: string;
+  readonly scenario: Pick<NamedScenario, "name" | "scenario">;
+  /** The options of sandboxes that do not set them. */
+  readonly options: StartOptions;
+  /** The start of clocks that neither the options nor the scenario set, in a run with conditions. Default: the real time. */
+  readonly clockStart?: number | undefined;
+  readonly conditions?: RunConditions | undefined;
+}
+
+/** Claims a name, as a file that only one process can make. Returns whether it is the first claim. Throws if the file cannot be written. */
+export function claimOnce(folder: string, name: string, files: Files): boolean {
+  try {
+    files.writeFileSync(`${folder}/claimed-${name}`, "", { flag: "wx" });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** A line of a process: its version, a request, or an unread response. The first one has the version; a process of another version writes no others. */
+export interface RunLine {
+  readonly version?: string;
+  readonly exchange?: Exchange;
+  readonly trace?: RunTrace | undefined;
+  /** The id of the request whose response a client did not read whole. */
+  readonly unread?: string;
+}
+
+const versionLine = `${JSON.stringify({ version: ownVersion } satisfies RunLine)}\n`;
+
+/** The names of the files of lines: the process, and how many of its requests are missing. As in `requests-71-5-9-missing-2.jsonl`. */
+export const linesFilePattern = /^requests-(.+?)(?:-missing-(\d{1,9}))?\.jsonl$/;
+
+/** Writes the lines of a process into the folder of its run. A request whose line cannot be written, as to a full disk, is counted in the file's name. */
+class LineWriter {
+  readonly #files: Files;
+  readonly #processId: number;
+  /** The start of the file's path. A process id may come again in another container. */
+  readonly #pathStart: string;
+  #path: string;
+  #missing = 0;
+  #hasVersionLine = false;
+  /** Whether the last text may have been written in part, as to a full disk. */
+  #isCut = false;
+  #hasReported = false;
+
+  constructor(folder: string, files: Files, processId: number) {
+    const random = crypto.getRandomValues(new Uint32Array(2)).join("-");
+    this.#files = files;
+    this.#processId = processId;
+    this.#pathStart = `${folder}/requests-${processId}-${random}`;
+    this.#path = `${this.#pathStart}.jsonl`;
+  }
+
+  writeVersion(): void {
+    if (!this.#hasVersionLine) this.#append(versionLine);
+  }
+
+  write(line: RunLine): void {
+    const text = `${JSON.stringify(line)}\n`;
+    const isWritten = this.#append(this.#hasVersionLine ? text : versionLine + text);
+    if (!isWritten && line.exchange !== undefined) this.#countMissing();
+  }
+
+  /** Returns `undefined` for what fails, and reports the first failure. */
+  tryOrReport<Result>(act: () => Result): Result | undefined {
+    try {
+      return act();
+    } catch (error) {
+      if (!this.#hasReported) this.#report((error as Error).message);
+      this.#hasReported = true;
+      return undefined;
+    }
+  }
+
+  /** Appends a text to the file, and makes it before the first one. Returns whether it was written. */
+  #append(text: string): boolean {
+    // After a text that may have been cut, a new line begins.
+    const separated = this.#isCut ? `\n${text}` : text;
+    const written = this.tryOrReport(() => {
+      // Without a descriptor that stays open: some test runners load this module again for each file.
+      this.#files.appendFileSync(this.#path, separated, { mode: 0o600 });
+      return separated;
+    });
+    this.#isCut = written === undefined;
+    this.#hasVersionLine ||= !this.#isCut;
+    return !this.#isCut;
+  }
+
+  /** Counts a request without a line, in the name of the file: a rename needs no space on a full disk. */
+  #countMissing(): void {
+    this.#missing += 1;
+    const path = `${this.#pathStart}-missing-${this.#missing}.jsonl`;
+    try {
+      this.#files.renameSync(this.#path, path);
+    } catch (error) {
+      // A file that is not there yet gets this name with its first line.
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") return;
+    }
+    this.#path = path;
+  }
+
+  /** Not as an error of the client: its response is right. */
+  #report(message: string): void {
+    const text = `svc-sandbox could not count the requests of process ${this.#processId}: ${message}\n`;
+    try {
+      this.#files.writeSync(2, text);
+    } catch {
+      // Nobody reads stderr.
+    }
+  }
 }

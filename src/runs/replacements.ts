@@ -28,7 +28,13 @@ export function replacementFor(
       return fired && (() => resultOfFault(sandbox, call, fired));
     }
     case "wrong_answer":
-      return () => wrongAnswer(sandbox, call, ownResponse.respond());
+      return () => {
+        // The result keeps its outcome.
+        const result = ownResponse.respond();
+        const isAccepted = isSuccess(result.outcome);
+        const wrong = isAccepted ? renderRejection(sandbox, call, "401.unknown") : acceptance(sandbox, call);
+        return { ...result, response: wrong.response, code: wrong.code, points: [] };
+      };
     case "late":
       return () => lateResponse(ownResponse.respond(), gets.seconds);
     case "rejection":
@@ -59,13 +65,6 @@ function lateResponse(result: CallResult, seconds: number): CallResult {
       bytesPerSecond: undefined,
     },
   };
-}
-
-/** A wrong response in place of the one of a result, which keeps its outcome: a 401 for a success, a success for anything else. */
-function wrongAnswer(sandbox: SandboxState, call: ApiCall, result: CallResult): CallResult {
-  const isAccepted = isSuccess(result.outcome);
-  const wrong = isAccepted ? renderRejection(sandbox, call, "401.unknown") : acceptance(sandbox, call);
-  return { ...result, response: wrong.response, code: wrong.code, points: [] };
 }
 
 /** The success of a call that was rejected, as if its key had passed each check and the request was counted. */

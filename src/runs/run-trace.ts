@@ -1,6 +1,5 @@
 import type { Assumptions } from "../rules/assumptions.js";
 import type { OutcomeId } from "../rules/outcomes.js";
-import type { CallResult } from "../sandbox/call.js";
 import type { VariedPoint } from "../sandbox/variants.js";
 
 // What a client's run keeps of each request. `certify` judges the client by it: whether it sends a rejected key again before its
@@ -31,11 +30,4 @@ export interface RunTrace extends ConditionEffect {
   readonly scenario: string;
   /** The assumptions that its sandbox sets, and that the run would vary. */
   readonly ownAssumptions: readonly (keyof Assumptions)[];
-}
-
-/** What a call gets in a run, and what the conditions of the run have done to it. */
-export interface ConditionedResult {
-  readonly result: CallResult;
-  /** Default: nothing. */
-  readonly effect?: ConditionEffect;
 }

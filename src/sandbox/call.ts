@@ -148,6 +148,8 @@ export interface CallResult<Outcome = OutcomeId> {
   readonly code: string | null;
   /** The fault that affected the call. Default: none. */
   readonly fault?: FaultOutcomeId;
+  /** The name of this fault, by which the report counts its requests. */
+  readonly faultName?: string;
   /** How a fault has the response delivered. Default: at once, and whole. */
   readonly delivery?: Delivery;
   /** Epoch milliseconds of its header `Date`. Default: the sandbox's clock. */

@@ -53,6 +53,8 @@ interface FaultCondition extends Omit<WrittenCondition, "outcome" | "after" | "u
 export interface ActiveFault {
   /** As it was written: durations have no start there. */
   readonly definition: Fault;
+  /** What the counts call it. A fault that is set again, in another process or after a reset, has the same name. */
+  readonly name: string;
   readonly when: FaultCondition;
   readonly effect: FaultEffects;
   /** They make its random numbers differ from each other: for whether it fires, and for how long its latency is. */
@@ -68,6 +70,7 @@ export function activateFaults(faults: readonly Fault[], seed: number, start: nu
     const random = randomStream(seed, "fault", String(index));
     active.push({
       definition,
+      name: nameOfFault(definition),
       when: readCondition(definition.when ?? {}, start),
       effect: readEffect(definition.then),
       salts: { chance: random(), latency: random() },
@@ -75,6 +78,12 @@ export function activateFaults(faults: readonly Fault[], seed: number, start: nu
     });
   }
   return active;
+}
+
+/** The name of a fault: its condition and its effect. Times are left out, because durations start anew with each start. */
+export function nameOfFault({ when = {}, then }: Fault): string {
+  const { after: _after, until: _until, ...conditions } = when;
+  return JSON.stringify({ when: conditions, then });
 }
 
 function readCondition(when: NonNullable<Fault["when"]>, start: number): FaultCondition {
@@ -123,6 +132,8 @@ function durationMs(duration: string): number {
 
 /** What a fault does to one request. */
 export interface FiredFault {
+  /** The name of the fault. */
+  readonly name: string;
   readonly effect: FaultEffects;
   /** Milliseconds of real time. */
   readonly latency: number;
@@ -164,7 +175,7 @@ export function fireFault(
 
     const drawn = chanceFrom(fault.salts.chance, requestNumber);
     if (drawn < probabilityOn(fault.when, fault.matched)) {
-      fired = { effect, latency: drawLatency(fault, requestNumber) };
+      fired = { name: fault.name, effect, latency: drawLatency(fault, requestNumber) };
     }
   }
   return fired;
@@ -193,6 +204,46 @@ export function faultsAhead(
     if (isCertain) break;
   }
   return ahead;
+}
+
+/** More requests than these are not looked at for a share. */
+const maxLookedAt = 1000;
+
+/**
+ * The share of the next requests with this outcome that a fault hits, from 0 to 1; `null` if a fault chooses some by their number. Two
+ * faults with `every: 2` hit the same requests, or all in turns: that depends on what each has counted. So requests are looked at until
+ * the counts repeat.
+ */
+export function shareWithFault(
+  active: readonly ActiveFault[],
+  call: Pick<RoutedCall, "entry" | "endpoint" | "now">,
+  method: string | undefined,
+  outcome: ApiOutcomeId,
+): number | null {
+  const facts = faultFacts(call, method, () => outcome);
+  let choosesByNumber = false;
+  let repeatsAfter = 1;
+  const repeating: ActiveFault[] = [];
+  for (const fault of active) {
+    if (isUsedUp(fault) || matchingEffect(fault, facts) === undefined) continue;
+    const { requests, every = 1 } = fault.when;
+    if (requests !== undefined) {
+      choosesByNumber = true;
+      continue;
+    }
+    repeating.push(fault);
+    repeatsAfter *= every;
+  }
+
+  const lookedAt = Math.min(repeatsAfter, maxLookedAt);
+  let hit = 0;
+  for (let nth = 1; nth <= lookedAt; nth++) {
+    let chanceOfNone = 1;
+    for (const { when, matched } of repeating) chanceOfNone *= 1 - probabilityOn(when, matched + nth);
+    hit += 1 - chanceOfNone;
+  }
+  const share = Math.round((hit / lookedAt) * 10_000) / 10_000;
+  return choosesByNumber && share < 1 ? null : share;
 }
 
 /**
@@ -240,10 +291,9 @@ function probabilityOn(when: ActiveFault["when"], nth: number): number {
   return probability;
 }
 
-/** Whether a fault fires on no later request: its probability is 0, or each of its `requests` has come. */
+/** Whether a fault fires on no later request: each of its `requests` has come. */
 function isUsedUp(fault: ActiveFault): boolean {
-  const { probability, requests, every = 1 } = fault.when;
-  if (probability === 0) return true;
+  const { requests, every = 1 } = fault.when;
   if (requests === undefined) return false;
   const isComing = requests.some((number) => number > fault.matched && number % every === 0);
   return !isComing;

@@ -53,7 +53,7 @@ const savedKey = s.mapping({
     minuteEndsAt: instant,
     dayCount: s.integer(),
     dayEndsAt: instant,
-    countedAt: s.list(instant),
+    counted: s.list(s.mapping({ at: instant, count: s.integer() })),
   }),
 });
 
@@ -200,7 +200,7 @@ function restoredRegistry({ organizations, keys }: SavedSandbox): Registry {
   const registry = new Registry(organizations);
   for (const { usage, ...key } of keys) {
     const record = key as KeyRecord; // JSON has no member that is `undefined`
-    registry.addKey(record, { ...usage, countedAt: [...usage.countedAt] });
+    registry.addKey(record, { ...usage, counted: [...usage.counted] });
   }
   return registry;
 }

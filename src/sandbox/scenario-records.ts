@@ -138,8 +138,8 @@ export function startRecords(
   const registry = new Registry(organizations);
   for (const { record, fields, ends, rotation } of keys) {
     const { this_minute: thisMinute, today, counted_at } = fields.usage ?? {};
-    const countedAt = counted_at?.map(requireInstant);
-    const usage = startUsage(windows, start, { thisMinute, today, countedAt });
+    const counted = counted_at?.map(({ at, count }) => ({ at: requireInstant(at), count }));
+    const usage = startUsage(windows, start, { thisMinute, today, counted });
 
     const limits = raisedLimits(record.limits, rotation, additions.limits);
     const areLimitsRaised = limits !== record.limits;

@@ -146,7 +146,8 @@ function snapshotUsage(
   { windows }: SandboxState,
   now: number,
 ): NonNullable<KeyFields["usage"]> {
-  const { minuteCount, dayCount, countedAt } = usageAt(entry.usage, windows, now);
+  const { minuteCount, dayCount, counted } = usageAt(entry.usage, windows, now);
   const counts = { this_minute: minuteCount, today: dayCount };
-  return windows.sliding ? { ...counts, counted_at: countedAt.map(isoTime) } : counts;
+  if (!windows.sliding) return counts;
+  return { ...counts, counted_at: counted.map(({ at, count }) => ({ at: isoTime(at), count })) };
 }

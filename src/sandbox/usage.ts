@@ -10,6 +10,12 @@ export interface Windows {
   readonly dayResetsAt: number;
 }
 
+/** Requests that were counted at one instant (epoch milliseconds): a busy key has fewer instants than requests. */
+export interface CountedRequests {
+  readonly at: number;
+  readonly count: number;
+}
+
 /** The requests of a key in its current windows. */
 export interface Usage {
   minuteCount: number;
@@ -17,8 +23,8 @@ export interface Usage {
   minuteEndsAt: number;
   dayCount: number;
   dayEndsAt: number;
-  /** When the requests of a sliding minute were counted, oldest first. Empty while the minute is the clock's. */
-  readonly countedAt: number[];
+  /** The requests of a sliding minute, oldest first. Empty while the minute is the clock's. */
+  readonly counted: CountedRequests[];
 }
 
 /** The requests that a key has already used at the start. */
@@ -27,8 +33,8 @@ interface PastUsage {
   readonly thisMinute?: number | undefined;
   /** Default: those of this minute. */
   readonly today?: number | undefined;
-  /** When a sliding minute's requests were counted (epoch milliseconds), oldest first. Default: all at the start. */
-  readonly countedAt?: readonly number[] | undefined;
+  /** A sliding minute's requests, oldest first. Default: all at the start. */
+  readonly counted?: readonly CountedRequests[] | undefined;
 }
 
 export function windowsOf(assumptions: Assumptions): Windows {
@@ -47,14 +53,17 @@ function timeOfDay(text: string): number {
 export function startUsage(windows: Windows, now: number, past: PastUsage = {}): Usage {
   const { thisMinute = 0 } = past;
   const { today = thisMinute } = past;
-  let countedAt: readonly number[] = [];
-  if (windows.sliding) countedAt = past.countedAt ?? new Array<number>(thisMinute).fill(now);
+  let counted: readonly CountedRequests[] = [];
+  if (windows.sliding) {
+    const allNow = thisMinute === 0 ? [] : [{ at: now, count: thisMinute }];
+    counted = past.counted ?? allNow;
+  }
   return {
     minuteCount: thisMinute,
     minuteEndsAt: minuteEnd(now),
     dayCount: today,
     dayEndsAt: dayEnd(now, windows.dayResetsAt),
-    countedAt: [...countedAt],
+    counted: [...counted],
   };
 }
 
@@ -64,10 +73,11 @@ export function usageAt(usage: Usage, windows: Windows, now: number): Usage {
   const isMinuteOutdated = hasMinuteChanged(usage, windows, now);
   if (!isNewDay && !isMinuteOutdated) return usage;
 
-  let { minuteCount, minuteEndsAt, dayCount, dayEndsAt, countedAt } = usage;
+  let { minuteCount, minuteEndsAt, dayCount, dayEndsAt, counted } = usage;
   if (windows.sliding) {
-    countedAt = countedAt.filter((at) => now - at < minute);
-    minuteCount = countedAt.length;
+    counted = counted.filter(({ at }) => now - at < minute);
+    minuteCount = 0;
+    for (const { count } of counted) minuteCount += count;
   } else if (isMinuteOutdated) {
     minuteCount = 0;
     minuteEndsAt = minuteEnd(now);
@@ -76,28 +86,40 @@ export function usageAt(usage: Usage, windows: Windows, now: number): Usage {
     dayCount = 0;
     dayEndsAt = dayEnd(now, windows.dayResetsAt);
   }
-  return { minuteCount, minuteEndsAt, dayCount, dayEndsAt, countedAt };
+  return { minuteCount, minuteEndsAt, dayCount, dayEndsAt, counted };
+}
+
+/** Counts a request in a usage of this instant. */
+export function countRequest(usage: Usage, { sliding }: Windows, now: number): void {
+  usage.minuteCount += 1;
+  usage.dayCount += 1;
+  if (!sliding) return;
+
+  const { counted } = usage;
+  const latest = counted.at(-1);
+  if (latest?.at === now) counted[counted.length - 1] = { at: now, count: latest.count + 1 };
+  else counted.push({ at: now, count: 1 });
 }
 
 /** The usage after a change of the windows, in which all requests that count so far count on. */
 export function usageInNewWindows(usage: Usage, before: Windows, after: Windows, now: number): Usage {
   if (before.sliding === after.sliding && before.dayResetsAt === after.dayResetsAt) return usage;
-  const { minuteCount, dayCount, countedAt } = usageAt(usage, before, now);
+  const { minuteCount, dayCount, counted } = usageAt(usage, before, now);
   return startUsage(after, now, {
     thisMinute: minuteCount,
     // A sliding minute at 00:00:10 has the requests since 23:59:10. The new day counts at least these, or its count would be below
     // that of the minute.
     today: Math.max(minuteCount, dayCount),
     // Of a minute of the clock, nobody knows when its requests came: all count as of now.
-    countedAt: before.sliding ? countedAt : undefined,
+    counted: before.sliding ? counted : undefined,
   });
 }
 
 /** Whether the count of the minute has changed by time: the clock's minute has ended, or the oldest request of a sliding one counts no more. */
 function hasMinuteChanged(usage: Usage, { sliding }: Windows, now: number): boolean {
   if (!sliding) return now >= usage.minuteEndsAt;
-  const oldest = usage.countedAt[0];
-  return oldest !== undefined && now - oldest >= minute;
+  const oldest = usage.counted[0];
+  return oldest !== undefined && now - oldest.at >= minute;
 }
 
 /** A limit and its use in the current window. */
@@ -139,24 +161,25 @@ export function limitUses(
   const { limits } = key;
   const current = usageAt(usage, windows, now);
   let resetsAt = current.minuteEndsAt;
-  if (windows.sliding) resetsAt = slidingMinuteResetsAt(current.countedAt, limits.perMinute, now);
+  if (windows.sliding) resetsAt = slidingMinuteResetsAt(current, limits.perMinute, now);
   return {
     minute: { quota: limits.perMinute, used: current.minuteCount, resetsAt },
     day: { quota: limits.perDay, used: current.dayCount, resetsAt: current.dayEndsAt },
   };
 }
 
-/**
- * When the remaining quota of a sliding minute grows: each request stops counting a minute after it came. `cameAt`: when those
- * came that count, oldest first.
- */
-function slidingMinuteResetsAt(cameAt: readonly number[], perMinute: number, now: number): number {
+/** When the remaining quota of a sliding minute grows: each request stops counting a minute after it came. */
+function slidingMinuteResetsAt({ counted, minuteCount }: Usage, perMinute: number, now: number): number {
   // A limit of 0 never grows, and an unused limit cannot: a client is told a whole minute.
-  if (perMinute === 0 || cameAt.length === 0) return now + minute;
+  if (perMinute === 0 || counted.length === 0) return now + minute;
 
   // Up to the limit, the quota grows when the oldest request stops counting. Over the limit, more of them must stop: of five
-  // requests with a limit of three, the oldest three. The last of these has the index 5 - 3.
-  const lastToLeave = Math.max(0, cameAt.length - perMinute);
-  const cameLastToLeave = cameAt[lastToLeave] as number; // the limit is not 0, so the index is below the length
-  return cameLastToLeave + minute;
+  // requests with a limit of three, the oldest three.
+  const leaving = Math.max(1, minuteCount - perMinute + 1);
+  let oldest = 0;
+  for (const { at, count } of counted) {
+    oldest += count;
+    if (oldest >= leaving) return at + minute;
+  }
+  return now + minute;
 }

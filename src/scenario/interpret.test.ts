@@ -589,7 +589,7 @@ test("a replaced key may have expired before its overlap was over, and names its
 
 test("in a snapshot, requests of a sliding minute may belong to the day before", () => {
   const usage = { this_minute: 3, today: 1 };
-  const countedAt = ["2026-03-01T23:59:50.000Z"];
+  const countedAt = [{ at: "2026-03-01T23:59:50.000Z", count: 2 }];
   expect(codesOf({ main: { ...active, usage } }, { clock })).toEqual(["usage_contradiction"]);
   expect(codesOf({ main: { ...active, usage: { ...usage, counted_at: countedAt } } }, { clock })).toEqual([]);
 });

@@ -9,7 +9,7 @@ import { maximumProblems, type Problem } from "../schema/problem.js";
 export const warningCodes = ["secret_unmarked", "scope_unheld", "zeros_dropped"] as const;
 
 /** The code of each problem of a scenario; a closed list, stable for callers. */
-export const problemCodes = [
+const problemCodes = [
   // The text
   "too_large",
   "not_text",
@@ -215,6 +215,12 @@ export function redactSecrets(text: string): string {
     const isHarmless = harmlessRuns.some((pattern) => pattern.test(run));
     return isHarmless ? run : `${run.slice(0, 4)}…`;
   });
+}
+
+/** The value of a field for a message: `…` if a name in its path is that of a secret. */
+export function shownUnlessSecret(field: FieldPath, value: string): string {
+  const withNames = [...field, value].join(": ");
+  return redactSecrets(withNames) === withNames ? value : "…";
 }
 
 /** What a run of letters and digits can be that is no secret, each with an example. A key such as `4eC39HqLyjWDarjt` is none of them. */

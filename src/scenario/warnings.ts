@@ -10,7 +10,7 @@ import {
   populationOf,
   writtenEndpoints,
 } from "./keys.js";
-import type { FieldProblem, ScenarioPlaces } from "./problems.js";
+import { type FieldProblem, type ScenarioPlaces, shownUnlessSecret } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 
 /** At most this many warnings of a kind are shown. */
@@ -66,8 +66,10 @@ function shortenedDecimals(scenario: Scenario, spelling: ScenarioPlaces["spellin
     if (warnings.length === maxWarnings) break;
     const text = spelling(field);
     if (text === undefined || !/^[+-]?\d*\.\d*0$/.test(text)) continue;
-    const message = `JSON drops the last zeros of ${text}: it is ${JSON.stringify(number)}`;
-    const hint = `write a version or a code in quotes: "${text}"`;
+    const shown = shownUnlessSecret(field, text);
+    let message = `JSON drops the last zeros of ${shown}`;
+    if (shown === text) message += `: it is ${JSON.stringify(number)}`;
+    const hint = `write a version or a code in quotes: "${shown}"`;
     warnings.push({ code: "zeros_dropped", field, message, hint });
   }
   return warnings;

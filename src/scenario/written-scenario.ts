@@ -135,6 +135,9 @@ export function readPlain(
   return { fields: undefined, problems: [{ code: "not_a_mapping", field: [], message, hint }] };
 }
 
+/** The names of secrets: what is in one may be its text. */
+const nameOfSecret = /secret|token|api[_-]?key/i;
+
 /** One copy: it counts the members and items, and stops at the first that is too many. */
 class PlainCopy {
   readonly #problems = new ProblemList();
@@ -147,6 +150,13 @@ class PlainCopy {
     this.#maxParts = maxParts;
   }
 
+  /** Adds a problem. No path goes into a secret (R46). */
+  #add(code: FieldProblem["code"], path: FieldPath, message: string, hint: string, pointAt?: "name"): void {
+    const secret = path.findIndex((step) => nameOfSecret.test(String(step)));
+    const shownPath = secret === -1 ? path : path.slice(0, secret + 1);
+    this.#problems.add(code, shownPath, message, hint, pointAt);
+  }
+
   copyWhole(value: object): ReturnType<typeof readPlain> {
     const problems = this.#problems.found;
     try {
@@ -155,7 +165,7 @@ class PlainCopy {
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       const message = `it cannot be read: ${reason}`;
-      this.#problems.add("not_plain_data", [], message, "pass plain data, without getters");
+      this.#add("not_plain_data", [], message, "pass plain data, without getters");
     }
     return { fields: undefined, problems };
   }
@@ -166,13 +176,13 @@ class PlainCopy {
     const itemsAhead = Array.isArray(part) ? part.length : 0;
     if (!this.#isFull && this.#parts + itemsAhead > this.#maxParts) {
       this.#isFull = true;
-      this.#problems.add("too_large", path, "the scenario has too many parts", "split it, or use population");
+      this.#add("too_large", path, "the scenario has too many parts", "split it, or use population");
     }
     if (this.#isFull) return undefined;
 
     if (path.length > scenarioLimits.levels) {
       const message = `nested deeper than ${scenarioLimits.levels} levels, or contains itself`;
-      this.#problems.add("too_deep", path, message, "the format needs only seven");
+      this.#add("too_deep", path, message, "the format needs only seven");
       return undefined;
     }
 
@@ -183,7 +193,7 @@ class PlainCopy {
     if (isPlainObject(part)) return this.#copyMembers(part, path);
     const message = `not plain data: found ${quote(part)}`;
     const hint = "pass text (also for times), numbers, booleans, lists, objects";
-    this.#problems.add("not_plain_data", path, message, hint);
+    this.#add("not_plain_data", path, message, hint);
     return undefined;
   }
 
@@ -201,7 +211,7 @@ class PlainCopy {
       const memberField = [...path, name];
       if (forbiddenNames.has(name)) {
         const message = `${quote(name)} is not allowed as a name in a scenario`;
-        this.#problems.add("forbidden_field", memberField, message, "choose another name", "name");
+        this.#add("forbidden_field", memberField, message, "choose another name", "name");
       } else if (member !== undefined) members[name] = this.#copy(member, memberField);
     }
     return members;

@@ -2,7 +2,15 @@ import { type FieldPath, pathText } from "./field-path.js";
 import { isAllowed, isOfKind } from "./find-mistakes.js";
 import { type Notation, writeChoices, writeName, writeValue } from "./notation.js";
 import type { Members, Mistake, Problem } from "./problem.js";
-import { fieldsOf, type Range, type Shape, type ShapeCode, settableNames, shapeOfField } from "./shape.js";
+import {
+  fieldsOf,
+  type MappingKind,
+  type Range,
+  type Shape,
+  type ShapeCode,
+  settableNames,
+  shapeOfField,
+} from "./shape.js";
 import { listed, nearest, quote } from "./words.js";
 
 // What is wrong with a value, and what to write in its place: what the value probably means, or else what is allowed. The
@@ -35,8 +43,11 @@ export function describeMistake(mistake: Mistake, notation: Notation): Problem<S
       const meant = meantField(path, shape, mistake.members);
       const owner = emptyOwner(mistake);
       let hint = `known fields here: ${knownFields(shape, notation)}`;
+      const choice = choiceMeantBy(String(path.at(-1)), mistake.value, mistake.shape);
       if (notation.language === "yaml" && owner !== undefined) hint = `indent it: it belongs to ${owner}`;
-      else if (meant !== undefined) hint = `did you mean ${quote(notation.spell(meant))}?`;
+      else if (choice !== undefined) {
+        hint = `write ${writeName(choice.field, notation)}: ${writeValue(choice.value, notation)}`;
+      } else if (meant !== undefined) hint = `did you mean ${quote(notation.spell(meant))}?`;
       const message = `unknown field ${quote(String(path.at(-1)))} ${place}`;
       return { code: "unknown_field", field: path, message, hint, pointAt: "name" };
     }
@@ -67,6 +78,16 @@ function partName(path: FieldPath, { nameOfWhole, spell }: Notation): string {
 export function meantField(path: FieldPath, shape: Shape, members: Members): string | undefined {
   const meant = nearest(String(path.at(-1)), settableNames(shape));
   return meant === undefined || Object.hasOwn(members, meant) ? undefined : meant;
+}
+
+/** The choice that a flag with its name means: `state: expired` of `expired: true`. */
+function choiceMeantBy(name: string, flag: unknown, { fields }: MappingKind) {
+  if (flag !== true && flag !== "yes") return undefined;
+  for (const [field, written] of Object.entries(fields)) {
+    const shape = shapeOfField(written);
+    if (shape.kind === "choice" && shape.choices.includes(name)) return { field, value: name };
+  }
+  return undefined;
 }
 
 /** The field without a value to which an unknown field below it probably belongs: `request` of `key`, which is not indented. */
@@ -135,6 +156,9 @@ function codeOfValue(shape: Shape, value: unknown): ShapeCode {
  * mends the value as it is written there; `test/support/apply-hint.ts` lists the hints, each with its habit.
  */
 function hintForMeant(shape: Shape, value: unknown, notation: Notation): string | undefined {
+  // ${SEED}, as tools that replace variables in their files have it.
+  if (isVariable(value)) return "variables are not replaced here: write the value";
+
   // "503" for 503.
   if (typeof value === "string" && /^\s*\d+(?:\.\d+)?\s*$/.test(value) && isAllowed(shape, Number(value))) {
     return `write ${Number(value)} without quotes`;
@@ -157,12 +181,28 @@ function hintForMeant(shape: Shape, value: unknown, notation: Notation): string 
   const canBeQuoted = typeof value === "number" || typeof value === "boolean";
   if (shape.kind === "text" && canBeQuoted && isAllowed(shape, String(value))) return "write it in quotes";
 
+  return hintForParts(shape, value, notation);
+}
+
+/** The hint for a value that is a habit, in place of a list or a mapping. */
+function hintForParts(shape: Shape, value: unknown, notation: Notation): string | undefined {
+  // `type bank` for `type: bank`, if it is the only line of its mapping.
+  if (shape.kind === "mapping" && typeof value === "string") {
+    const [, name = "", rest = ""] = /^([\w-]+) +(\S+)$/.exec(value) ?? [];
+    return settableNames(shape).includes(name) ? `write ${writeName(name, notation)}: ${rest}` : undefined;
+  }
+
   // attestations:read for [attestations:read], as OAuth has its scopes in a text.
   if (shape.kind !== "list" || typeof value === "object") return undefined;
   const { item } = shape;
   const items = typeof value === "string" ? value.split(/[\s,]+/) : [value];
   const areItems = items.every((part) => isAllowed(item, part));
   return areItems ? `write a list: ${writeValue(items, notation)}` : undefined;
+}
+
+/** Whether a value stands for another one in other tools: `${SEED}`, `$SEED`, `{{ seed }}`, `%SEED%`. */
+export function isVariable(value: unknown): boolean {
+  return typeof value === "string" && /^(?:\$\{.*\}|\$[A-Za-z_]\w*|\{\{.*\}\}|%\w+%)$/.test(value.trim());
 }
 
 /** What may be written in place of a value, in the caller's notation. */

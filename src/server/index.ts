@@ -1,6 +1,5 @@
 export { type PackageReader, setPackageReader } from "../node/package-files.js";
 export type { LoadedScenario } from "../scenario/scenario-source.js";
-export { loadScenario } from "./load-scenario.js";
 export type { ServerOptions } from "./server-options.js";
 export type { CertificatePair } from "./sockets/tls.js";
-export { type SandboxServer, startServer } from "./start-server.js";
+export { loadScenario, type SandboxServer, startServer } from "./start-server.js";

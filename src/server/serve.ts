@@ -1,15 +1,18 @@
-import { resolve } from "node:path";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import { nodeCrypto, nodePlatform, timers } from "../node/platform.js";
+import { SandboxError } from "../rules/errors.js";
 import { controlPath } from "../rules/known-paths.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { type Start, startSandbox } from "../sandbox/start-sandbox.js";
-import { baseUrlFor, readPublicNames } from "./addresses.js";
-import { LateControl } from "./control/late-control.js";
-import { listen } from "./listen.js";
+import { baseUrlFor, certificateName, hostToConnectTo, isLoopback, readPublicNames } from "./addresses.js";
+import type { ControlServer } from "./control/route.js";
 import type { ServeOptions } from "./server-options.js";
-import { closeServer } from "./sockets/connections.js";
-import { respondTo } from "./sockets/http-server.js";
+import { type AnyServer, closeServer, sendServerError } from "./sockets/connections.js";
+import { type ControlHandler, createHttpServer, respondTo } from "./sockets/http-server.js";
+import { pausedUntil } from "./sockets/pipelined-requests.js";
+import type { CertificatePair } from "./sockets/tls.js";
 import type { StateFile, StateOptions } from "./state-file.js";
 
 export interface RunningServer {
@@ -29,6 +32,9 @@ export interface RunningServer {
 
 /** Milliseconds between two looks at what is due in the sandbox. */
 const dueIntervalMs = 250;
+
+/** Connections that wait to be accepted. One partner's burst would fill Node's 511, and others would wait for seconds. */
+const backlog = 4096;
 
 /** The bytes of a random control token. */
 const tokenBytes = 24;
@@ -78,7 +84,7 @@ async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Pro
     await closeServer(server, openConnections, grace).finally(() => stateFile?.close());
   };
 
-  const control = new LateControl({
+  const handleControl = lateControl({
     sandbox,
     startedAt,
     startId: nodePlatform.random(),
@@ -96,7 +102,7 @@ async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Pro
   respondTo(server, {
     sandbox,
     explain,
-    handleControl: hasControl ? control.handle : undefined,
+    handleControl: hasControl ? handleControl : undefined,
     baseUrlFor: (request) => publicUrl ?? baseUrlFor(request, localUrl),
     stopping: stopping.signal,
     onDefect,
@@ -119,23 +125,123 @@ async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Pro
   };
 }
 
-/** Where a server keeps its sandbox. */
-interface StateFileOptions extends StateOptions {
-  /** The name of the state file. Default: the sandbox is not kept. */
-  readonly name: string | undefined;
-  /** The folder of a relative name. Default: that of the process. */
-  readonly cwd?: string;
+/** A server that listens, and responds to nothing yet. */
+interface Listening {
+  readonly server: AnyServer;
+  readonly openConnections: ReadonlySet<Socket>;
+  /** `undefined` for HTTP. */
+  readonly certificate: CertificatePair | undefined;
+  /** The base URL for clients on this machine. */
+  readonly localUrl: string;
+  /** Whether only this machine reaches it. */
+  readonly isLocal: boolean;
+}
+
+/**
+ * Listens where the options say. `allowedHosts` are also names in a self-signed certificate. Throws `address_in_use`,
+ * `address_unavailable` or `certificate_unusable`.
+ */
+async function listen(options: ServeOptions, allowedHosts: readonly string[]): Promise<Listening> {
+  const { port, host = "127.0.0.1", tls = false, program = "svc-sandbox" } = options;
+  const certificate = await certificateFor(tls, [host, ...allowedHosts.map(certificateName)]);
+  const { server, openConnections } = createHttpServer(certificate);
+
+  const failure = await tryToListen(server, port, host);
+  if (failure?.code === "EADDRINUSE") throw await addressInUse(port, host, program);
+  if (failure !== undefined) throw addressUnavailable(failure, port, host);
+
+  const { address, port: openPort } = server.address() as AddressInfo; // a server of a port has no other address
+  const scheme = certificate === undefined ? "http" : "https";
+  const localUrl = `${scheme}://${hostToConnectTo(address)}:${openPort}`;
+  return { server, openConnections, certificate, localUrl, isLocal: isLoopback(address) };
+}
+
+/** The certificate to serve HTTPS with; `undefined` for HTTP. */
+async function certificateFor(
+  tls: boolean | CertificatePair,
+  names: readonly string[],
+): Promise<CertificatePair | undefined> {
+  if (tls === false) return undefined;
+  // Most servers speak HTTP, and the certificates take long to load.
+  const { certificatePair } = await import("./sockets/tls.js");
+  return certificatePair(tls, names);
+}
+
+/** Listens on a port; resolves to the error if that fails. */
+function tryToListen(
+  server: AnyServer,
+  port: number,
+  host: string,
+): Promise<NodeJS.ErrnoException | undefined> {
+  return new Promise((resolve) => {
+    // The listener stays: a later error, of a connection that cannot be accepted, does not end the process.
+    server.on("error", resolve);
+    server.listen(port, host, backlog, () => resolve(undefined));
+  });
+}
+
+/** The error for a port in use, with the program that uses it, and how to stop that if it is a sandbox. */
+async function addressInUse(port: number, host: string, program: string): Promise<SandboxError> {
+  // Most starts find their port free, so they do not load the client.
+  const { findListener } = await import("../node/clients/find-listener.js");
+  const listener = await findListener(`${hostToConnectTo(host)}:${port}`);
+
+  const inUse = `Port ${port} on ${host} is in use by`;
+  const fix = "Choose another port with --port, or any free one with --port 0.";
+  if (listener.kind !== "sandbox") {
+    return new SandboxError("address_in_use", `${inUse} another program. ${fix}`, { port, host });
+  }
+
+  const { sandbox } = listener;
+  let who = `svc-sandbox ${sandbox.version}`;
+  let stop = `${program} stop ${sandbox.url}`;
+  // A sandbox that requires a token does not show its scenario.
+  if (sandbox.scenario === undefined) stop += " --control-token <token>";
+  else who += `, with the scenario ${sandbox.scenario} since ${sandbox.startedAt}`;
+  const message = `${inUse} ${who}. ${fix} To stop it: ${stop}`;
+  return new SandboxError("address_in_use", message, { port, host, sandbox });
+}
+
+function addressUnavailable(error: NodeJS.ErrnoException, port: number, host: string): SandboxError {
+  const isForbidden = error.code === "EACCES";
+  const reason = isForbidden ? "this user may not use that port" : `no such address here (${error.code})`;
+  return new SandboxError(
+    "address_unavailable",
+    `Failed to listen on port ${port} on ${host}: ${reason}. Choose another with --port or --host.`,
+    { port, host },
+  );
+}
+
+/** The control plane. Its first call loads it: Express takes longer to load than everything else, and most runs do not need it. */
+function lateControl(server: ControlServer): ControlHandler {
+  let loaded: ControlHandler | undefined;
+
+  const loadAndHandle = async (request: IncomingMessage, response: ServerResponse) => {
+    try {
+      const { createControlApp } = await pausedUntil(import("./control/app.js"), request.socket);
+      // Calls on several connections get the same one.
+      loaded ??= createControlApp(server);
+      loaded(request, response);
+    } catch (error) {
+      server.onDefect(error);
+      sendServerError(response, 500, server.sandbox.clock.now());
+    }
+  };
+  return (request, response) => {
+    if (loaded === undefined) loadAndHandle(request, response);
+    else loaded(request, response);
+  };
 }
 
 /** Starts the sandbox of a server, or continues the one of its state file, which its server closes. Throws as `openStateFile`. */
 export async function openSandbox(
   start: Start,
-  { name, cwd = "", ...options }: StateFileOptions,
+  { name, ...options }: Omit<StateOptions, "name"> & { readonly name: string | undefined },
 ): Promise<{ readonly sandbox: SandboxState; readonly stateFile: StateFile | undefined }> {
   if (name === undefined) return { sandbox: startSandbox(start), stateFile: undefined };
 
   // Most servers keep nothing, and do not load the code for it.
   const { openStateFile } = await import("./state-file.js");
-  const stateFile = await openStateFile(resolve(cwd, name), name, start, options);
+  const stateFile = await openStateFile(start, { ...options, name });
   return { sandbox: stateFile.sandbox, stateFile };
 }

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import type {
   OptionsOf,
   OptionsWithSource,
@@ -7,13 +8,15 @@ import type {
 } from "../library/checked-options.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { sandboxApi } from "../library/sandbox-api.js";
+import { openScenario } from "../node/files/scenario-files.js";
 import { nodePlatform } from "../node/platform.js";
+import { requireKnownOptions, validationError } from "../rules/validation.js";
 import { currentRun, type SandboxRun } from "../runs/current-run.js";
 import { invocationOfServer } from "../sandbox/sandbox-state.js";
 import { checkedStart } from "../sandbox/start-sandbox.js";
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/scenario-source.js";
 import { typeTag } from "../schema/type-tag.js";
-import { loadScenario, nameOfFile } from "./load-scenario.js";
+import { quote } from "../schema/words.js";
 import { openSandbox, type RunningServer, serve } from "./serve.js";
 import { requireOptions, type ServerOptions, type ServerSource } from "./server-options.js";
 
@@ -90,4 +93,36 @@ async function loadSource(
   const isFile = typeof source === "string" || typeTag(source) === "URL";
   if (isFile) return loadScenario(nameOfFile(source, "start the server", "scenario"));
   return resolveSource(source as LoadedScenario); // it checks any other value
+}
+
+/**
+ * Loads a scenario by its bundled name, or from a file. A bundled name wins, `./name` is a file, as is a `file:` URL. What it returns is a scenario for `createSandbox` and `startServer`.
+ *
+ * Throws `scenario_not_found`, `file_unreadable`, or a `ScenarioError`; `validation_failed` for what is neither.
+ */
+export async function loadScenario(
+  nameOrFile: string | URL,
+  options: { readonly cwd?: string | URL } = {},
+): Promise<LoadedScenario> {
+  requireKnownOptions("load the scenario", options, ["cwd"]);
+  const cwd = options.cwd === undefined ? undefined : nameOfFile(options.cwd, "load the scenario", "cwd");
+  const name = nameOfFile(nameOrFile, "load the scenario", "file");
+  const { loaded } = await openScenario(name, { cwd });
+  return loaded;
+}
+
+/** The name of a file or folder that a caller gives, also as a URL. Throws `validation_failed` for the field. */
+function nameOfFile(file: unknown, attempt: string, field: string): string {
+  if (typeof file === "string") return file;
+  const isOfFile = typeTag(file) === "URL" && String(file).startsWith("file:");
+  if (!isOfFile) {
+    const message = `${field} must be a name or a file: URL, not ${quote(file)}`;
+    throw validationError(attempt, [{ field: [field], message }]);
+  }
+  try {
+    return fileURLToPath(file as URL); // its protocol is that of files
+  } catch {
+    const message = `${field} is no file of this machine: ${quote(String(file))}`;
+    throw validationError(attempt, [{ field: [field], message }]);
+  }
 }

@@ -1,75 +1,73 @@
-import { readFileSync, statSync } from "node:fs";
-import { dirname } from "node:path";
-import { lock } from "../node/files/lock.js";
-import { fileFailure, makeFolder, replaceFile, resolveLinks } from "../node/files/write-file.js";
-import { nodePlatform, timers } from "../node/platform.js";
+import { resolve } from "node:path";
+import { LockedFile } from "../node/files/lock.js";
+import { fileFailure, resolveLinks } from "../node/files/write-file.js";
+import { version } from "../node/package-files.js";
+import { nodeCrypto, nodePlatform, timers } from "../node/platform.js";
+import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { restoreSandbox } from "../sandbox/saved-sandbox.js";
+import {
+  restoreSandbox,
+  type SavedSandbox,
+  savedSandboxShape,
+  saveSandbox,
+} from "../sandbox/saved-sandbox.js";
 import { type Start, startSandbox } from "../sandbox/start-sandbox.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
-import { quoteFile } from "../schema/words.js";
-import { damagedState, parseState, stateParts, unreadableState } from "./state-text.js";
+import { checkShape } from "../schema/check.js";
+import { tryParseJson } from "../schema/json-text.js";
+import { isMapping } from "../schema/type-tag.js";
+import { quote, quoteFile } from "../schema/words.js";
+
+// A state file keeps the sandbox of a server for its next start:
+//
+//     what is in it      a `SavedSandbox` (`src/sandbox/saved-sandbox.ts`), the scenario that the server was started with, a checksum
+//     when it is read    at the start: `openStateFile`
+//     what is checked    its form, its checksum, its sandbox by its shape, its scenario, in this order: `parseState`
+//     when it is written with the start, with each change of the control plane, some time after requests, at the end: `StateFile`
 
 /** Milliseconds between two saves by the timer, or more if they take long. */
 const saveIntervalMs = 500;
 
+/** Where a server keeps its sandbox. */
 export interface StateOptions {
+  /** The name of the file, also for messages. */
+  readonly name: string;
+  /** The folder of a relative name. Default: that of the process. */
+  readonly cwd?: string;
   /** The scenario that the server was started with, without its options: a state of another one is rejected. */
   readonly startedScenario: () => NamedScenario;
   /** Called with the first failure after a success. */
   readonly onProblem: (error: unknown) => void;
 }
 
-/** The sandbox to keep in a file. */
-interface OpenedSandbox {
-  readonly sandbox: SandboxState;
-  /** When the file was saved (epoch milliseconds, wall clock); `undefined` if there was no file. */
-  readonly savedAt: number | undefined;
-}
-
 /**
- * Continues the sandbox of a file, or starts a new one that `startSaving` writes there for the first time. `name`: that of the file
- * for messages.
+ * Continues the sandbox of a file, or starts a new one that `startSaving` writes there for the first time.
  *
  * Throws `state_unreadable`, `state_mismatch` for another scenario's state, or `state_in_use` if another process uses the file.
  * An error leaves the file unchanged.
  */
-export async function openStateFile(
-  file: string,
-  name: string,
-  start: Start,
-  options: StateOptions,
-): Promise<StateFile> {
-  const resolved = readOrThrow(name, () => resolveLinks(file));
-  const locked = await lockFile(resolved);
-  if (locked === undefined) {
+export async function openStateFile(start: Start, options: StateOptions): Promise<StateFile> {
+  const { name, cwd = "", startedScenario } = options;
+  const resolved = readOrThrow(name, () => resolveLinks(resolve(cwd, name)));
+  const file = await LockedFile.lock(resolved);
+  if (file === undefined) {
     const message = `The state ${quoteFile(name)} is in use by another process. Stop that process, or name another file with --state.`;
     throw new SandboxError("state_in_use", message);
   }
 
   try {
-    const opened = continueOrStart(locked, name, start, options.startedScenario());
-    return new StateFile(locked, name, opened, options);
+    const text = readOrThrow(name, () => file.read());
+    if (text === undefined) return new StateFile(file, options, startSandbox(start));
+
+    const saved = parseState(text, startedScenario(), name);
+    const sandbox = readOrThrow(name, () => restoreSandbox(saved, start), damagedState);
+    return new StateFile(file, options, sandbox, saved.at);
   } catch (error) {
-    locked.unlock();
+    file.unlock();
     throw error;
   }
-}
-
-/** The sandbox of a file, or a new one if there is no file. */
-function continueOrStart(
-  file: LockedFile,
-  name: string,
-  start: Start,
-  startedWith: NamedScenario,
-): OpenedSandbox {
-  const text = readOrThrow(name, () => file.read());
-  if (text === undefined) return { sandbox: startSandbox(start), savedAt: undefined };
-
-  const saved = parseState(text, startedWith, name);
-  const sandbox = readOrThrow(name, () => restoreSandbox(saved, start), damagedState);
-  return { sandbox, savedAt: saved.at };
 }
 
 /** Throws `state_unreadable` for an error of the file system or of the content. */
@@ -79,6 +77,125 @@ function readOrThrow<Result>(name: string, read: () => Result, failure = unreada
   } catch (error) {
     throw failure(name, fileFailure(error));
   }
+}
+
+/** The number of the text's form. `test/control/state-format.test.ts` fails if the form changes, and this number does not. */
+export const stateFormat = 17;
+
+/** How many of its 64 digits a checksum has. */
+const checksumLength = 16;
+
+/** The scenario that a server starts with; another may run later. */
+interface ScenarioIdentity {
+  readonly name: string;
+  /** The hash of its content: the same for a moved file, different for an edited file. */
+  readonly sha256: string;
+}
+
+/** What a state file contains, besides its format and its checksum. */
+interface SavedState {
+  readonly started_with: ScenarioIdentity;
+  readonly sandbox: SavedSandbox;
+}
+
+// The text is one object of JSON. Its last member is a checksum of the same object without that member:
+//
+//     {"svc_sandbox_state":16,…,"sandbox":{…},"sum":"0123456789abcdef"}
+
+/** The text of a state, in parts: with 100,000 keys, it is 27 MB. It contains no full keys except a scenario's pinned keys (R35). */
+export function* stateParts(sandbox: SandboxState, startedWith: NamedScenario): Generator<string> {
+  const hash = nodeCrypto.createHash("sha256");
+
+  const firstMembers = JSON.stringify({
+    svc_sandbox_state: stateFormat,
+    version,
+    started_with: scenarioIdentity(startedWith),
+  });
+  const opening = `${firstMembers.slice(0, -1)},"sandbox":`; // the object goes on
+  hash.update(opening);
+  yield opening;
+  for (const part of saveSandbox(sandbox)) {
+    hash.update(part);
+    yield part;
+  }
+
+  // Without the checksum, the object ends here.
+  hash.update("}");
+  yield `,"sum":"${hash.digest("hex").slice(0, checksumLength)}"}\n`;
+}
+
+/**
+ * Reads the sandbox of a text. `startedWith` is the scenario of this start: the same as that of the start before, but it may have
+ * another name now. `file` is the name for messages. Throws `state_unreadable`, or `state_mismatch` for another scenario.
+ */
+export function parseState(text: string, startedWith: NamedScenario, file: string): SavedSandbox {
+  const content = tryParseJson(text);
+  if (!isMapping(content) || content.svc_sandbox_state === undefined) {
+    if (text.startsWith("\uFEFF")) throw damagedState(file, "an editor has added a byte order mark");
+    // The start of a state, or an empty file, as full disks leave them. Anything else may be a file of the user.
+    const isCutOff = /^\s*(?:\{"svc_sandbox_state"|$)/.test(text);
+    if (isCutOff) throw damagedState(file, "only a part of it is there");
+    throw unreadableState(file, "it is not a state of svc-sandbox");
+  }
+
+  const { svc_sandbox_state: format, version: writer, sum, ...rest } = content;
+  // Another version, or another build of this one, may have written it.
+  if (format !== stateFormat) {
+    const why = `its format is ${quote(format)}, and svc-sandbox ${version} reads format ${stateFormat}`;
+    const isOfVersion = typeof writer === "string" && /^\d[\w.+-]{0,39}$/.test(writer) && writer !== version;
+    if (!isOfVersion) throw damagedState(file, why);
+    const whatToDo = `To continue it, start svc-sandbox ${writer}, which wrote it. To start again, name another file, or remove this one.`;
+    throw unreadableState(file, why, whatToDo);
+  }
+
+  // The checksum is of the same object without this last member.
+  const contentOfSum = `${text.slice(0, text.lastIndexOf(',"sum":'))}}`;
+  const isWhole = sum === nodePlatform.sha256(contentOfSum).slice(0, checksumLength);
+  const isUndamaged = isWhole && isMapping(rest.started_with) && isMapping(rest.sandbox);
+  if (!isUndamaged) throw damagedState(file, "a part of it is missing or damaged");
+
+  const [problem] = checkShape(savedSandboxShape, rest.sandbox).problems;
+  if (problem !== undefined) throw damagedState(file, `its sandbox is not valid: ${problem.message}`);
+  const saved = rest as unknown as SavedState; // svc-sandbox wrote what has its checksum
+  requireSameScenario(saved.started_with, scenarioIdentity(startedWith), file);
+
+  // The file of this scenario may have been moved since. Another scenario may have been loaded, and has a name of its own.
+  const { sandbox } = saved;
+  const runsThisScenario = sandbox.name === saved.started_with.name;
+  return { ...sandbox, name: runsThisScenario ? startedWith.name : sandbox.name };
+}
+
+function scenarioIdentity({ name, scenario }: NamedScenario): ScenarioIdentity {
+  return { name, sha256: scenarioHash(scenario) };
+}
+
+// Cached: each save needs it.
+const scenarioHash = cachedByObject((scenario: Scenario) => nodePlatform.sha256(JSON.stringify(scenario)));
+
+/** Throws `state_mismatch` if another scenario started the state. */
+function requireSameScenario(saved: ScenarioIdentity, current: ScenarioIdentity, file: string): void {
+  if (saved.sha256 === current.sha256) return;
+  const identityText = ({ name, sha256 }: ScenarioIdentity) => `${name} (content ${sha256.slice(0, 12)})`;
+  throw new SandboxError(
+    "state_mismatch",
+    `The state ${quoteFile(file)} was started with the scenario ${identityText(saved)}, and this one has ${identityText(current)}. Start this one with the same, or name another file, or remove this one to start again.`,
+    { stored: saved, own: current },
+  );
+}
+
+/** The error of a file that svc-sandbox has written, and cannot continue. */
+function damagedState(file: string, why: string): SandboxError {
+  return unreadableState(file, why, "Name another file, or remove this one to start again.");
+}
+
+/** The error of a file that may be the user's: nobody should remove it. */
+function unreadableState(
+  file: string,
+  why: string,
+  whatToDo = "Name another file for the state.",
+): SandboxError {
+  const message = `Failed to continue from the state ${quoteFile(file)}: ${why}. ${whatToDo}`;
+  return new SandboxError("state_unreadable", message);
 }
 
 /**
@@ -96,10 +213,9 @@ function readOrThrow<Result>(name: string, read: () => Result, failure = unreada
  */
 export class StateFile {
   readonly sandbox: SandboxState;
-  /** When the sandbox that continues was saved; `undefined` for a new one. */
+  /** When the sandbox that continues was saved (epoch milliseconds, wall clock); `undefined` for a new one. */
   readonly savedAt: number | undefined;
   readonly #file: LockedFile;
-  readonly #name: string;
   readonly #options: StateOptions;
   #phase: "opened" | "saving" | "closed" = "opened";
   /** Saves requests from time to time. */
@@ -111,18 +227,25 @@ export class StateFile {
   /** Whether the last save failed. */
   #hasFailed = false;
 
-  constructor(file: LockedFile, name: string, opened: OpenedSandbox, options: StateOptions) {
+  constructor(file: LockedFile, options: StateOptions, sandbox: SandboxState, savedAt?: number) {
     this.#file = file;
-    this.#name = name;
-    this.sandbox = opened.sandbox;
-    this.savedAt = opened.savedAt;
     this.#options = options;
+    this.sandbox = sandbox;
+    this.savedAt = savedAt;
   }
 
   /** Starts to save. Throws `state_unwritable` if a new file cannot be written; `close` saves nothing then. */
   startSaving(): void {
     const isNew = this.savedAt === undefined;
-    if (isNew) this.#createFile();
+    if (isNew) {
+      try {
+        this.#file.makeFolder();
+        this.#write();
+      } catch (error) {
+        // It is not reported, because the caller gets it, and starts no server.
+        throw unwritableState(this.#options.name, error);
+      }
+    }
     this.#phase = "saving";
     this.#startTimer();
 
@@ -131,16 +254,6 @@ export class StateFile {
       if (event.type === "sandbox.started") this.#saveInBackground();
     });
     if (!isNew) this.#saveInBackground();
-  }
-
-  /** Writes the file for the first time. A failure is not reported, because the caller gets it, and starts no server. */
-  #createFile(): void {
-    try {
-      this.#file.makeFolder();
-      this.#write();
-    } catch (error) {
-      throw unwritableState(this.#name, error);
-    }
   }
 
   #startTimer(): void {
@@ -158,18 +271,13 @@ export class StateFile {
     try {
       this.#write();
     } catch (cause) {
-      const error = unwritableState(this.#name, cause, "The file keeps its last saved state. ");
-      this.#reportFirst(error);
+      const error = unwritableState(this.#options.name, cause, "The file keeps its last saved state. ");
+      const isFirst = !this.#hasFailed;
+      this.#hasFailed = true;
+      if (isFirst) this.#options.onProblem(error);
       throw error;
     }
     this.#hasFailed = false;
-  }
-
-  /** Reports a failure, unless the save before it failed, too. */
-  #reportFirst(error: SandboxError): void {
-    const isFirst = !this.#hasFailed;
-    this.#hasFailed = true;
-    if (isFirst) this.#options.onProblem(error);
   }
 
   /** Whether the last save failed. */
@@ -223,67 +331,4 @@ function unwritableState(name: string, error: unknown, kept = ""): SandboxError 
   const fix = isFull ? "Free disk space." : "Check its folder and permissions.";
   const message = `Failed to write the state to ${quoteFile(name)}: ${fileFailure(error)}. ${kept}${fix}`;
   return new SandboxError("state_unwritable", message);
-}
-
-// No other user may read the file, or the folder that is made for it.
-const folderMode = 0o700;
-const fileMode = 0o600;
-
-/** Locks a file for this process; resolves to `undefined` if another process has the lock. `file`: without links, as all names of a file share one lock. */
-export async function lockFile(file: string): Promise<LockedFile | undefined> {
-  const unlock = await lock(file);
-  return unlock === undefined ? undefined : new LockedFile(file, unlock);
-}
-
-/**
- * A file that only this process writes. The lock keeps other processes of this machine away. A server in another container does not
- * see the lock: what it writes is noticed by a stamp of the file, and never replaced.
- */
-export class LockedFile {
-  readonly #file: string;
-  readonly #unlock: () => void;
-  /** The stamp of the file as it was last read or written here; `undefined` if there was none. */
-  #stamp: string | undefined;
-
-  constructor(file: string, unlock: () => void) {
-    this.#file = file;
-    this.#unlock = unlock;
-  }
-
-  /** The text of the file; `undefined` if there is none yet. Throws an error of the file system. */
-  read(): string | undefined {
-    this.#stamp = this.#currentStamp();
-    const stats = statSync(this.#file, { throwIfNoEntry: false });
-    if (stats === undefined) return undefined;
-    // Reading a pipe would wait for a writer.
-    if (!stats.isFile()) throw new Error("it is not a regular file");
-    return readFileSync(this.#file, "utf8");
-  }
-
-  /** Makes the folder of the file. */
-  makeFolder(): void {
-    makeFolder(dirname(this.#file), folderMode);
-  }
-
-  /** Replaces the file as a whole, or writes a new one. Throws if that fails, and if another program has written the file. */
-  replace(parts: Iterable<string>): void {
-    replaceFile(this.#file, parts, fileMode, () => {
-      const stamp = this.#currentStamp();
-      // A file that is gone is written again.
-      if (stamp === undefined || stamp === this.#stamp) return;
-      throw new Error("another program has written it, such as a server in another container");
-    });
-    this.#stamp = this.#currentStamp();
-  }
-
-  unlock(): void {
-    this.#unlock();
-  }
-
-  /** A text that differs if another program has written the file; `undefined` if there is none. */
-  #currentStamp(): string | undefined {
-    const stats = statSync(this.#file, { throwIfNoEntry: false });
-    if (stats === undefined) return undefined;
-    return `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
-  }
 }

@@ -5,8 +5,7 @@ import {
   certifyResultOf,
   verdictOf,
 } from "../../src/certify/certificate/certificate.js";
-import { certificateLayout } from "../../src/certify/certificate/certificate-layout.js";
-import { certificateText } from "../../src/certify/certificate/certificate-text.js";
+import { certificateLayout, certificateText } from "../../src/certify/certificate/certificate-formats.js";
 import type { JudgedClient } from "../../src/certify/certify.js";
 import { notJudged } from "../../src/certify/checks/judgment.js";
 import { type ClientRun, timeoutsFor } from "../../src/certify/client-runs/client-run.js";
@@ -112,23 +111,21 @@ test("a check that failed without a problem is printed by its name, and counts a
   expect(lines).toContain("2. varied.7 failed, and no run shows why");
 });
 
-test("a reason that the first line has already is not listed again", () => {
-  const why = "resend.429.without: no request was rejected";
-  const only = ["resend.429.without"];
-  const text = certificateText({ ...failed, verdict: "not_judged", only, why, whatToDo: "Send the key." });
-  expect(text.match(/no request was rejected/g)).toHaveLength(1);
-});
-
-test("the first line has the reason of one check: another one with the same reason is listed", () => {
-  const why = "no request was hit";
-  const open = notJudged({ why, whatToDo: "Send it." });
+test("a reason that the first line has already is not listed again, and one of another check is", () => {
+  const reason = { why: "no request was hit", whatToDo: "Send it." };
   const checks = [
-    judgedCheck({ kind: "fault", outcome: "fault.hang" }, open),
-    judgedCheck({ kind: "answer", outcome: "200.test" }, open),
+    judgedCheck({ kind: "fault", outcome: "fault.hang" }, { ...notJudged(reason), isOfVerdict: true }),
+    judgedCheck({ kind: "answer", outcome: "200.test" }, notJudged(reason)),
   ];
-  const only = ["fault.hang", "answer"];
-  const reason = { why: `fault.hang: ${why}`, whatToDo: "Send it." };
-  const text = certificateText({ ...failed, verdict: "not_judged", problems: [], only, checks, ...reason });
+  const text = certificateText({
+    ...failed,
+    verdict: "not_judged",
+    problems: [],
+    only: ["fault.hang", "answer"],
+    checks,
+    why: `fault.hang: ${reason.why}`,
+    whatToDo: reason.whatToDo,
+  });
   expect(text).toContain("\nNot judged: answer.200.test: no request was hit. Send it.\n");
   expect(text).not.toContain("Not judged: fault.hang");
 });

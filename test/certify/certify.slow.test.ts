@@ -86,8 +86,12 @@ test("tests that init wrote and nobody has changed are named", async () => {
   const cwd = temporaryFolder();
   writeFileSync(join(cwd, "package.json"), '{"devDependencies":{"vitest":"*","svc-sandbox":"*"}}');
   expect((await runCli(["init", "--client", "vitest"], { cwd })).code).toBe(0);
-  const certified = () => runCli(["certify", "--only", "varied.1", "--", ...planted("none")], { cwd });
+  const certify = (...command: string[]) =>
+    runCli(["certify", "--only", "varied.1", "--", ...command, ...planted("none")], { cwd });
+  const certified = () => certify("sh", "-c", 'echo "RUN test/whoami.test.js"; exec "$@"', "sh");
   expect((await certified()).stdout).toContain("the tests are those that init wrote (test/whoami.test.js)");
+  // The file is there, and nothing shows that it has run.
+  expect((await certify()).stdout).not.toContain("init wrote");
   appendFileSync(join(cwd, "test/whoami.test.js"), "// changed");
   expect((await certified()).stdout).not.toContain("init wrote");
 });

@@ -10,7 +10,7 @@ import { temporaryFolder, userFolder } from "../support/temporary-folder.js";
 import { client, clientFolder, missedIn, reportIn } from "./exec-client.js";
 
 describe("AGENTS.md", () => {
-  const page = pageOf("AGENTS.md");
+  const page = pageOf("docs/agents.md");
 
   test("has at most 3 kB, and the help names it before the commands", async () => {
     expect(Buffer.byteLength(page)).toBeLessThanOrEqual(3_000);
@@ -290,7 +290,7 @@ test("init --agent adds one section to AGENTS.md, which names the package's file
   }
   const text = readFileSync(join(cwd, "AGENTS.md"), "utf8");
   expect(text).toMatch(/^# Mine\n\n## svc-sandbox\n\nRead svc-sandbox\.AGENTS\.md before /);
-  expect(readFileSync(join(cwd, "svc-sandbox.AGENTS.md"), "utf8")).toBe(pageOf("AGENTS.md"));
+  expect(readFileSync(join(cwd, "svc-sandbox.AGENTS.md"), "utf8")).toBe(pageOf("docs/agents.md"));
   const installed = userFolder();
   await runCli(["init", "--agent"], { cwd: installed });
   expect(readFileSync(join(installed, "AGENTS.md"), "utf8")).toContain(
@@ -342,7 +342,7 @@ test("init --agent from the single executable writes command lines that need no 
 test("the single executable refers to no file of the package, but to pages of a running sandbox", async () => {
   asExecutable();
   const wrong = await runCli(["init", "--client", "curl"]);
-  expect(wrong.stderr).toContain("http://127.0.0.1:4747/__sandbox/docs/test-runners of a running sandbox");
+  expect(wrong.stderr).toContain("http://127.0.0.1:4747/__sandbox/docs/languages of a running sandbox");
   const help = await runCli(["--help"]);
   expect(help.stdout).toMatch(/init --agent/);
   const texts = wrong.stderr + help.stdout;

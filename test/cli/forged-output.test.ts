@@ -1,7 +1,6 @@
 import { marked } from "marked";
 import { expect, test } from "vitest";
-import { certificateLayout } from "../../src/certify/certificate/certificate-layout.js";
-import { certificateText } from "../../src/certify/certificate/certificate-text.js";
+import { certificateLayout, certificateText } from "../../src/certify/certificate/certificate-formats.js";
 import { type ReportFormat, reportFormats } from "../../src/report/render/layout.js";
 import { render } from "../../src/report/render/render.js";
 import { membersToSnakeCase } from "../../src/schema/spelling.js";

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openRunFolder } from "../../src/cli/run-folder.js";
-import { loadScenario } from "../../src/server/load-scenario.js";
+import { loadScenario } from "../../src/server/start-server.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { client, execHere } from "./exec-client.js";
 

@@ -18,7 +18,7 @@ import { stateOf } from "../../src/library/sandbox-api.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { currentRun } from "../../src/runs/current-run.js";
 import type { StartOptions } from "../../src/sandbox/sandbox-state.js";
-import { loadScenario } from "../../src/server/load-scenario.js";
+import { loadScenario } from "../../src/server/start-server.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 async function open(options: StartOptions = {}) {

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { version } from "../../src/node/package-files.js";
-import { stateFormat } from "../../src/server/state-text.js";
+import { stateFormat } from "../../src/server/state-file.js";
 import { control } from "../support/call-control.js";
 import { baseUrl, type Running, runCli, serve } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { openScenario } from "../../src/node/files/scenario-files.js";
-import { loadScenario } from "../../src/server/load-scenario.js";
+import { loadScenario } from "../../src/server/start-server.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

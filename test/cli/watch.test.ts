@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { control } from "../support/call-control.js";
 import { baseUrl, startCli } from "../support/run-cli.js";
@@ -149,6 +149,39 @@ describe("--watch", () => {
     write("base.yaml", sandbox(["two"]));
     await serves(url, ["two"]);
     expect(running.stderr.text().match(/continues\./g)).toHaveLength(1);
+  });
+
+  it.each([
+    ["the file that it extends", { "base.yaml": sandbox(["two"]) }, "./base.yaml"],
+    [
+      "the file that this one extends",
+      { "middle.yaml": "version: 1\nextends: ./deep/last.yaml\n", "deep/last.yaml": sandbox(["two"]) },
+      "./middle.yaml",
+    ],
+    ["a folder that is missing", { "deep/er/base.yaml": sandbox(["two"]) }, "./deep/er/base.yaml"],
+  ])("serves a scenario once %s comes, each file after the one before it", async (_, files, parent) => {
+    const { cwd, running, url, write } = await watch({ "a.yaml": sandbox(["one"]) });
+    write("a.yaml", `version: 1\nextends: ${parent}\n`);
+    for (const [index, [name, text]] of Object.entries(files).entries()) {
+      await running.stderr.shows(new RegExp(`(?:[^]*?Unknown scenario[^]*?continues\\.\\n){${index + 1}}`));
+      mkdirSync(dirname(join(cwd, name)), { recursive: true });
+      write(name, text);
+    }
+    await serves(url, ["two"]);
+  });
+
+  it("follows the file that a mended one extends, and one that is misspelled until its name is right", async () => {
+    const { running, url, write } = await watch({
+      "a.yaml": "version: 1\nextends: ./base.yaml\n",
+      "base.yaml": sandbox(["one"]),
+    });
+    write("base.yaml", "version: 1\nextends: ./lst.yaml\n");
+    await running.stderr.shows(/continues\.\n/);
+    write("last.yaml", sandbox(["two"]));
+    write("base.yaml", "version: 1\nextends: ./last.yaml\n");
+    await serves(url, ["two"]);
+    write("last.yaml", sandbox(["three"]));
+    await serves(url, ["three"]);
   });
 
   it("logs the requests to the new sandbox, and writes its keys into the file of --write-env", async () => {

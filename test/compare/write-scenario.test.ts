@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
-import { loadScenario } from "../../src/server/load-scenario.js";
+import { loadScenario } from "../../src/server/start-server.js";
 import { probeKeys, serveProbed, setIn } from "../support/probed-server.js";
 import { runCli, startCli } from "../support/run-cli.js";
 import { served } from "../support/servers.js";

@@ -4,8 +4,6 @@ import { expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
 import { profiles, resolveAssumptions } from "../../src/rules/assumptions.js";
 import { scenarioNames } from "../../src/scenario/bundled.js";
-import { readValue } from "../../src/scenario/written-scenario.js";
-import { requireStartable } from "../../src/server/control/sent-scenario.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { serveControl } from "./client.js";
 
@@ -157,8 +155,8 @@ test("a text is checked with places and hints, and nothing changes", async () =>
   expect(await problems(unmarked)).toMatchObject([{ line: 4, level: "warning" }]);
   const endless = "version: 1\npopulation: { organizations: 100000, keys_per_organization: 10 }\n";
   expect(await problems(endless)).toMatchObject([{ line: 2, level: "error" }]);
-  const max = { version: 1, population: { organizations: 10_000, keys_per_organization: 2 } } as const;
-  expect(() => requireStartable(readValue(max))).not.toThrow();
+  const max = "version: 1\npopulation: { organizations: 10000, keys_per_organization: 2 }\n";
+  expect(await problems(max)).toEqual([]);
   expect(sandbox.registry).toBe(registry);
 });
 
@@ -173,13 +171,16 @@ test("a scenario that starts has the warnings that its check has", async () => {
   expect(warnings).toHaveLength(1);
 });
 
-test("a sent scenario with too many organizations without keys is not said to have keys", () => {
-  const population = { organizations: 30_000, keys_per_organization: 0 };
-  const rejection = /has 30000 organizations without keys, and a sent one at most 20000\./;
-  expect(() => requireStartable(readValue({ version: 1, population }))).toThrow(rejection);
-  const organizations = { bank: { type: "bank", keys: { main: { environment: "test" } } } } as const;
-  const both = { version: 1, organizations, population: { ...population, organizations: 20_000 } };
-  expect(() => requireStartable(readValue(both))).toThrow(/has 1 key and 20000 organizations without keys,/);
+test("a sent scenario with too many organizations without keys is not said to have keys", async () => {
+  const { ask } = await serveControl();
+  const messageOf = async (text: string) => (await ask("/scenario", yaml(text))).body.error.message;
+  const empty = (organizations: number) =>
+    `version: 1\npopulation: { organizations: ${organizations}, keys_per_organization: 0 }\n`;
+  expect(await messageOf(empty(30_000))).toMatch(
+    /has 30000 organizations without keys, and .* at most 20000\./,
+  );
+  const both = `${empty(20_000)}organizations: { bank: { type: bank, keys: { main: { environment: test } } } }\n`;
+  expect(await messageOf(both)).toMatch(/has 1 key and 20000 organizations without keys,/);
 });
 
 test("a scenario that is sent makes no more keys than the server can make without a pause", async () => {

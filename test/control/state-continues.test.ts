@@ -5,8 +5,9 @@ import { nodePlatform } from "../../src/node/platform.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { restoreSandbox } from "../../src/sandbox/saved-sandbox.js";
 import { checkedStart } from "../../src/sandbox/start-sandbox.js";
+import { scenarioLimits } from "../../src/scenario/format/fields.js";
 import { deriveSecret } from "../../src/scenario/keys.js";
-import { parseState, stateParts } from "../../src/server/state-text.js";
+import { parseState, stateParts } from "../../src/server/state-file.js";
 
 // What a sandbox has acknowledged can always be continued from its file, and its snapshot can be started.
 
@@ -81,4 +82,23 @@ test("a state whose sandbox has another form is damaged, although its checksum i
   expect(() => parseState([...stateParts(state, named)].join(""), named, "state.json")).toThrow(
     "minuteCount",
   );
+});
+
+test("each key may start with the most requests of a sliding minute: they are kept as one number", () => {
+  const keys: NonNullable<NonNullable<Scenario["organizations"]>[string]["keys"]> = {};
+  const limits = { per_minute: 20_000_000, per_day: 500_000_000 };
+  const usage = { this_minute: scenarioLimits.requestsOfMinute };
+  for (let nth = 1; nth <= 200; nth++) {
+    keys[`key-${nth}`] = { environment: "test", state: "revoked", limits, usage };
+  }
+  const scenario: Scenario = {
+    version: 1,
+    clock: { now: "2026-03-02T09:00:00Z" },
+    assumptions: { minute_window: "sliding" },
+    organizations: { bank: { type: "bank", keys } },
+  };
+  const state = stateOf(createSandbox({ scenario }));
+  expect(continued(state).keys.get("key-200").usage.thisMinute).toBe(scenarioLimits.requestsOfMinute);
+  const text = [...stateParts(state, { name: "busy", scenario, text: undefined })].join("");
+  expect(text.length).toBeLessThan(200_000);
 });

@@ -13,7 +13,7 @@ import { RequestIds } from "../../src/sandbox/request-ids.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { restoreSandbox, type SavedSandbox, saveSandbox } from "../../src/sandbox/saved-sandbox.js";
 import { checkedStart } from "../../src/sandbox/start-sandbox.js";
-import { parseState, stateFormat, stateParts } from "../../src/server/state-text.js";
+import { parseState, stateFormat, stateParts } from "../../src/server/state-file.js";
 import { anyScenario, command } from "../model/commands.js";
 import { movedTo, played, roundOfRequests, transcript } from "../model/transcript.js";
 import { root } from "../support/pages.js";
@@ -163,7 +163,7 @@ test("a change of the form of a state raises its number, so that no version read
   } else {
     expect(
       written,
-      "The form changed: raise stateFormat in src/server/state-text.ts, and run this test again",
+      "The form changed: raise stateFormat in src/server/state-file.ts, and run this test again",
     ).toEqual(before.form);
   }
 });

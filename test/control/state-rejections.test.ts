@@ -51,17 +51,31 @@ test.each<[string, (text: string) => string]>([
   await expectRejected({ scenario: "rotation", state }, "state_unreadable");
 });
 
-test("a state of another format shows the versions that wrote it and that read it", async () => {
-  const text = (await soundText()).replace(
-    /"svc_sandbox_state":\d+,"version":"[^"]+"/,
-    '"svc_sandbox_state":99,"version":"7.8.9"',
-  );
+/** The message for a state of the format 99 that has this `version`, as JSON. */
+async function messageForWriter(writer: string): Promise<string> {
+  const ofWriter = `"svc_sandbox_state":99,"version":${writer}`;
+  const text = (await soundText()).replace(/"svc_sandbox_state":\d+,"version":"[^"]+"/, ofWriter);
   const state = join(temporaryFolder({ "state.json": text }), "state.json");
-  const { message } = await startServer({ scenario: "rotation", state }).catch((error) => error);
-  for (const part of [state, "format 99", '"7.8.9"', `svc-sandbox ${version}`]) {
+  const { code, message } = await startServer({ scenario: "rotation", state }).catch((error) => error);
+  expect([code, message]).toEqual(["state_unreadable", expect.stringContaining(state)]);
+  return message;
+}
+
+test("a state of another format shows the versions that wrote it and that read it", async () => {
+  const message = await messageForWriter('"7.8.9"');
+  for (const part of ["is 99", "start svc-sandbox 7.8.9,", `svc-sandbox ${version} reads`]) {
     expect(message).toContain(part);
   }
 });
+
+test.each([`"${version}"`, '"1; rm x"', '"latest"', '""', "7", "null", '{"a":1}'])(
+  "a state of another format names no version to start if it was written by %s",
+  async (writer) => {
+    const message = await messageForWriter(writer);
+    expect(message).not.toContain("start svc-sandbox");
+    expect(message).toMatch(/Name another file, or remove this one/);
+  },
+);
 
 test("a state of another scenario is rejected, by content and not by name", async () => {
   const state = join(temporaryFolder(), "state.json");

@@ -14,9 +14,9 @@ import { userFolder } from "../support/temporary-folder.js";
 const client = `await fetch(process.env.SVC_BASE_URL + "/v1/relying-party/me", { headers: { "x-api-key": process.env.SVC_API_KEY } });`;
 const project = { "client.mjs": client, "package.json": '{ "scripts": { "test": "node client.mjs" } }' };
 
-describe("the jobs of docs/exec.md and docs/compare.md", () => {
+describe("the jobs of docs/ci.md and docs/compare.md", () => {
   test("the step for GitHub runs, with the coverage in the job's summary and its report in a file", async () => {
-    const { sandbox: job } = parse(blockWith("docs/exec.md", "yaml", "on: [push]")).jobs;
+    const { sandbox: job } = parse(blockWith("docs/ci.md", "yaml", "on: [push]")).jobs;
     const cwd = userFolder({ ...project, summary: "" });
     const lines = job.steps.flatMap(({ run }: { run?: string }) => (run === "npm ci" ? [] : (run ?? [])));
     expect(lines).toHaveLength(1);
@@ -29,7 +29,7 @@ describe("the jobs of docs/exec.md and docs/compare.md", () => {
   });
 
   test("the job for GitLab runs, with its coverage in the log and its report in a file", async () => {
-    const { sandbox: job } = parse(blockWith("docs/exec.md", "yaml", "junit:"));
+    const { sandbox: job } = parse(blockWith("docs/ci.md", "yaml", "junit:"));
     const cwd = userFolder(project);
     const lines = (job.script as string[]).filter((line) => line !== "npm ci");
     expect(lines).toHaveLength(1);
@@ -74,7 +74,7 @@ describe("the jobs of docs/exec.md and docs/compare.md", () => {
   });
 });
 
-test("every archive of docs/install.md is built and tried", () => {
+test("every archive of docs/start.md is built and tried", () => {
   const workflow = parse(pageOf(".github/workflows/release.yml"));
   const { build, try: tried } = workflow.jobs;
   const archives = tried.strategy.matrix.include.map(({ archive }: { archive: string }) => archive).sort();
@@ -85,7 +85,7 @@ test("every archive of docs/install.md is built and tried", () => {
   const named = (text: string) => [
     ...new Set([...text.matchAll(/svc-sandbox-([a-z]+-\w+\.(?:tar\.gz|zip))/g)].map(([, name]) => name)),
   ];
-  expect(named(pageOf("docs/install.md")).sort()).toEqual(archives);
+  expect(named(pageOf("docs/start.md")).sort()).toEqual(archives);
 });
 
 test("each action has a full hash and its version, one for each major version", () => {

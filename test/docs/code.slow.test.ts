@@ -23,12 +23,15 @@ import { claimsChecked, docExamples, runExample } from "./examples.js";
 
 const definitionOfMe = blockWith("docs/library.md", "js", "const me = (sandbox, ref) =>\n");
 
-const titles = ["integrations", "library", "specification"];
+const titles = ["javascript", "frameworks", "library", "varied"];
 const blocks = ["README.md", ...titles.map((one) => `docs/${one}.md`)]
   .flatMap(blocksOf)
   .filter(({ language, text }) => ["js", "ts"].includes(language) && text !== definitionOfMe)
-  // These are in test/docs/frameworks.test.ts.
-  .filter(({ title }) => !title.includes("In a framework"));
+  // Their packages are not installed: these are in test/docs/frameworks.test.ts, and in the matrix.
+  .filter(
+    ({ title }) =>
+      !/, (?:Next\.js|SvelteKit|Storybook|Fastify|jsdom|Jest|Jest with|node:test|Playwright)\b/.test(title),
+  );
 const titled = (of: (block: Block) => boolean) =>
   blocks.filter(of).map((block) => [block.title, block.text] as const);
 const inVitest = ({ text }: Block) => text.includes('from "vitest"');
@@ -137,7 +140,7 @@ test.each(examples)("the example of $title runs, and its comments are true", asy
   expect(await runExample(code, modules(), given)).toBe(claimsIn(code));
 });
 
-test("docs/test-runners.md has each setup that the matrix runs with other versions", async () => {
+test("docs/javascript.md and docs/frameworks.md have each setup that the matrix runs with other versions", async () => {
   // Throws for a heading without code.
   const { cells } = await import("../../scripts/matrix/cells.js");
   expect(cells.filter(({ files }) => files !== undefined)).not.toEqual([]);

@@ -11,7 +11,7 @@ import { mePath } from "../support/send.js";
 import { served } from "../support/servers.js";
 import { type Modules, runExample } from "./examples.js";
 
-// The frameworks are not installed: the lines of docs/integrations.md run with what stands for their part.
+// The frameworks are not installed: the lines of docs/frameworks.md run with what stands for their part.
 
 const ours = { "svc-sandbox": core, "svc-sandbox/msw": ourMsw, "msw/node": mswNode };
 const requestWith = (sandbox: core.Sandbox, ref: string) =>
@@ -19,7 +19,7 @@ const requestWith = (sandbox: core.Sandbox, ref: string) =>
 
 /** Runs a block with these words, and gets its `result`. */
 async function resultOf<Result>(words: string, result: string, modules: Modules = {}): Promise<Result> {
-  const code = blockWith("docs/integrations.md", "js", words)
+  const code = blockWith("docs/frameworks.md", "js", words)
     .replaceAll(/await import\("([^"]+)"\)/g, 'modules["$1"]')
     .replace(/^export default/m, "const preview =")
     .replaceAll(/^export /gm, "");
@@ -69,7 +69,7 @@ test("SvelteKit: its hooks handle the requests of its server, and bypass the oth
 
 test("Parcel: what it needs is in package.json, as only the exports name each entry point", () => {
   const { "@parcel/resolver-default": resolver } = JSON.parse(
-    blockWith("docs/integrations.md", "json", "parcel"),
+    blockWith("docs/frameworks.md", "json", "parcel"),
   );
   expect(resolver).toEqual({ packageExports: true });
   expect(Object.keys(project.exports)).toContain("./msw");

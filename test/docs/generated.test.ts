@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import project from "../../package.json" with { type: "json" };
 import { builtIn, endpointsIn, fillPlaceholders } from "../../src/api/endpoints.js";
 import { nextRequest } from "../../src/api/next-request.js";
+import { allStatuses, errorStatuses, limitStatuses } from "../../src/api/variation/row.js";
 import { variationTable } from "../../src/api/variation/table.js";
-import { commands } from "../../src/cli/commands.js";
 import { contractOutcomes, isLimit } from "../../src/compare/contract/keys-of-outcomes.js";
 import { endings } from "../../src/compare/sending/session.js";
 import { countryOf } from "../../src/farmers/tables.js";
@@ -22,21 +22,33 @@ import { outcomeRow } from "../../src/rules/outcomes.js";
 import { successOutcomesOf } from "../../src/sandbox/call.js";
 import descriptions from "../../src/scenario/format/descriptions.json" with { type: "json" };
 import { controlBodySchema, faultKindSentence } from "../../src/scenario/format/scenario-json-schema.js";
-import { problemCodes, warningCodes } from "../../src/scenario/problems.js";
+import { warningCodes } from "../../src/scenario/problems.js";
 import { listed } from "../../src/schema/words.js";
 import { codeOverHttp, httpErrors, statusOfCode } from "../../src/server/control/control-errors.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { startFrozen } from "../support/doors.js";
-import { code, type Part, pageNames, pageOf, root, table, withParts } from "../support/pages.js";
+import {
+  anchorOf,
+  code,
+  type Part,
+  pageNames,
+  pageOf,
+  root,
+  sectionOf,
+  table,
+  withParts,
+} from "../support/pages.js";
+import { commandsPart, eachCommandPart, fileFlags, sharedFlagsPart } from "./cli-page.js";
+import { controlOpenApi, membersPart } from "./control-openapi.js";
 import { samples } from "./samples.js";
 
 // The product makes what is between `<!-- name -->` and `<!-- /name -->`; `npm run docs:update` writes it.
 
 /** The tables of calls, each with the first parts of its paths. */
 const callGroups: Readonly<Record<string, readonly string[]>> = {
-  state: ["state", "revision", "clock", "upcoming", "assumptions", "profiles", "faults", "reset"],
+  state: ["state", "revision", "changes", "clock", "upcoming", "assumptions", "profiles", "faults", "reset"],
   scenarios: ["scenarios", "scenario", "scenario.schema.json"],
-  keys: ["organizations", "keys", "directory"],
+  keys: ["organizations", "keys", "directory", "lifelines"],
   farmers: ["farmers"],
   requests: ["requests", "expect", "send", "report", "request-checks"],
   story: ["story"],
@@ -49,25 +61,45 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
     table: outcomesPart,
     api: responseCodesPart,
     rejections: rejectionsPart,
-    problems: problemsPart,
     warnings: warningsPart,
   },
   "docs/compare.md": { variables: variablesPart, endings: endingsPart },
-  "docs/install.md": { commands: commandsPart },
-  "docs/control-plane.md": Object.fromEntries(
-    Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
-  ),
+  "docs/cli.md": {
+    commands: commandsPart,
+    "each command": eachCommandPart,
+    "shared flags": sharedFlagsPart,
+  },
+  "docs/control-plane.md": {
+    ...Object.fromEntries(
+      Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
+    ),
+    members: membersPart,
+  },
   "docs/specification.md": { assumptions: assumptionsPart, endpoints: endpointsPart },
   "docs/report.md": { advice: advicePart, formats: formatsPart },
-  "docs/scenario-reference.md": { effects: effectsPart, locales: localesPart },
+  "docs/scenario-reference.md": { effects: effectsPart },
+  "docs/farmers.md": { locales: localesPart },
+  "docs/varied.md": { variants: variantsPart },
 };
 
-const allPages = new Set([...Object.keys(pages), ...Object.keys(samples)]);
+/** A page with more headings starts with links to all of them. */
+const mostHeadings = 6;
 
-test.each([...allPages])("%s matches the product (npm run docs:update)", async (page) => {
-  const parts = { ...pages[page], ...samples[page] };
-  await expect(await withParts(page, parts)).toMatchFileSnapshot(join(root, page));
+test.each(pageNames)("%s matches the product (npm run docs:update)", async (page) => {
+  const text = await withParts(page, { ...pages[page], ...samples[page] });
+  await expect(withHeadings(text)).toMatchFileSnapshot(join(root, page));
 });
+
+/** A page with the list of its headings, if it has many, before the first one. */
+function withHeadings(text: string): string {
+  const [first = "", ...sections] = text
+    .replace(/^<!-- headings -->\n[\s\S]*?<!-- \/headings -->\n+/m, "")
+    .split(/^(?=## )/m);
+  if (sections.length <= mostHeadings) return first + sections.join("");
+  const titles = sections.map((section) => section.slice(3, section.indexOf("\n")));
+  const links = titles.map((title) => `[${title}](#${anchorOf(title)})`);
+  return `${first}<!-- headings -->\n\n${links.join(" · ")}\n\n<!-- /headings -->\n\n${sections.join("")}`;
+}
 
 /** Blocks of output that are not made, by their start: another test compares them, or they are input or a drawing. */
 const compared: Readonly<Record<string, readonly string[]>> = {
@@ -75,7 +107,7 @@ const compared: Readonly<Record<string, readonly string[]>> = {
   "docs/certify.md": ["plain run "],
   // The sessions and the curl lines run in shell.slow.test.ts.
   "docs/control-plane.md": ['{"data":', "id: 8"],
-  "docs/integrations.md": ['{ "@parcel/'],
+  "docs/frameworks.md": ['{ "@parcel/'],
 };
 
 test("every sample of output on a page is made by the product, or compared by another test", () => {
@@ -154,16 +186,6 @@ test("only package.json decides who the owner of the repository is: no file leav
   const open = texts.filter((one) => statSync(join(root, one)).isFile() && /\bOWN[E]R\b/.test(pageOf(one)));
   expect([pagesWithAccount.length > 2, texts.length > 500, open]).toEqual([true, true, []]);
 });
-
-/** Each command with its arguments and what it does; `--help` has the rest. */
-async function commandsPart(): Promise<string> {
-  const entries = Object.entries(commands).map(async ([name, load]) => {
-    const { summary, args: words = {}, takesClientCommand } = await load();
-    const usage = [name, ...Object.keys(words), ...(takesClientCommand ? ["--", "<command...>"] : [])];
-    return [code(usage.join(" ")), summary];
-  });
-  return table(["command", "what it does"], ...(await Promise.all(entries)));
-}
 
 function assumptionsPart(): string {
   const varies = (name: string) =>
@@ -252,6 +274,17 @@ function endingsPart(): string {
 
 const firstPart = (path: string) => path.split("/")[1] as string;
 
+test("docs/control-plane.openapi.json describes the control plane (npm run docs:update)", async () => {
+  await expect(await controlOpenApi()).toMatchFileSnapshot(join(root, "docs/control-plane.openapi.json"));
+});
+
+test("docs/cli.md names each file that a flag names", async () => {
+  const files = sectionOf("docs/cli.md", "Files");
+  const flags = await fileFlags();
+  expect(flags).toContain("--state <file>");
+  expect(flags.filter((flag) => !files.includes(code(flag)))).toEqual([]);
+});
+
 test("docs/control-plane.md lists every call in one table", () => {
   const paths = routes.map(({ path }) => firstPart(path));
   expect([...new Set(paths)].sort()).toEqual(Object.values(callGroups).flat().sort());
@@ -282,15 +315,23 @@ function fieldsOf(body: (typeof routes)[number]["body"] = "nothing"): string[] {
 const notPromised = (status: number) => (status === 429 ? " (code not promised)" : "");
 
 function outcomesPart(): string {
+  const reported = createSandbox().report().outcomes;
+  const keyOf = (id: string) => reported.find(({ outcome }) => outcome === id)?.howToCover?.ref;
   return table(
-    ["outcome", "response", "cause", "what to do"],
+    ["outcome", "response", "key", "cause", "what to do"],
     ...outcomes.map(({ id: outcome, status, code: errorCode, when, whatToDo }) => [
       code(outcome),
       status === 0 ? "" : `${status}${errorCode === null ? "" : ` ${code(errorCode)}`}${notPromised(status)}`,
+      keyCell(keyOf(outcome)),
       when,
       whatToDo,
     ]),
   );
+}
+
+function keyCell(ref: string | undefined): string {
+  if (ref === undefined) return "";
+  return ref === "none" ? "none" : code(ref);
 }
 
 function responseCodesPart(): string {
@@ -318,17 +359,13 @@ function rejectionsPart(): string {
   return table(["rejection", "over HTTP", "cause"], ...own, ...overHttp);
 }
 
-function problemsPart(): string {
-  return `${problemCodes.map(code).join(", ")}.`;
-}
-
 function warningsPart(): string {
   const names = warningCodes.map(code);
   return `${listed(names, "and")} are warnings; in \`start\`, \`step_fails\` is one.`;
 }
 
 function advicePart(): string {
-  const rerun = { certify: "npx --no-install svc-sandbox certify", command: "npm test" };
+  const rerun = { certify: "svc-sandbox certify", command: "npm test" };
   return table(
     ["advice", "level", "what the client did", "what to do"],
     ...adviceTable.map(({ id, level, meaning, whatToDo }) => [
@@ -353,6 +390,22 @@ function endpointsPart(): string {
   });
   const head = ["endpoint", "operation id", "scope", "outcomes of its successes"];
   return [table(head, ...rows), ...sections].join("\n\n");
+}
+
+/** The rows of what varies, with their variants in order. */
+function variantsPart(): string {
+  const names = new Map([
+    [allStatuses, "all"],
+    [errorStatuses, "errors"],
+    [limitStatuses, "successes, 429"],
+  ]);
+  const rows = variationTable.map(({ id, statuses, assumption, variants }) => [
+    code(id),
+    names.get(statuses) ?? statuses.join(", "),
+    assumption === undefined ? "" : code(assumption),
+    variants.map(({ id }) => code(id)).join(", "),
+  ]);
+  return table(["row", "responses", "fixed by", "variants"], ...rows);
 }
 
 function localesPart(): string {

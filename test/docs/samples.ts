@@ -79,13 +79,13 @@ const block = (text: string, language = "text") => `\`\`\`${language}\n${text.tr
 
 const runs = new Map<string, ReturnType<typeof runCli>>();
 
-/** What a command prints in a terminal of 100 columns, started with npx. */
+/** What a command prints in a terminal of 100 columns. */
 function printed(line: string, { files = {}, client = "", ranges = [], ...sample }: Sample = {}) {
   const { stream = "stdout", language } = sample;
   return async () => {
     const cwd = temporaryFolder({ ...files, "client.sh": client });
     const words = line.split(" ").flatMap((word) => (word === "npm-test" ? ["sh", "client.sh"] : word));
-    const env = { npm_command: "exec", NO_COLOR: "1" };
+    const env = { NO_COLOR: "1" };
     const run = runs.get(line + client) ?? runCli(words, { cwd, env, terminal: true, columns: 100 });
     runs.set(line + client, run);
     const shown = (await run)[stream]
@@ -117,6 +117,13 @@ async function farmers(): Promise<string> {
   return block(rows.map((row) => `${row.split(",").slice(0, 7).join()},…`).join("\n"));
 }
 
+/** What a request with a limited key would get, as the control plane shows it. */
+async function nextRequest(): Promise<string> {
+  const { controlUrl } = await served({ frozen: true });
+  const { data } = await (await fetch(`${controlUrl}/keys/rate-limited-minute`)).json();
+  return block(JSON.stringify(data.next_request, null, 2), "json");
+}
+
 const report = { client: client("ACTIVE:200 REVOKED:401"), stream: "stderr" } as const;
 
 /** The parts of the pages, by the names of their marks. */
@@ -127,7 +134,7 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
       ranges: [[/^Outcomes/], [/^ {2}200\.live/, /SVC_KEY_LIVE$/], [/^ {2}401\.revoked/], [/^Coverage/]],
     }),
   },
-  "docs/exec.md": {
+  "docs/coverage.md": {
     report: printed("exec -- npm-test", {
       ...report,
       ranges: [[/^\d+ requests/, /SVC_KEY_LIVE$/], [/^ {2}The command for/]],
@@ -136,9 +143,8 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
   "docs/certify.md": {
     causes: printed("certify --only varied --only answer -- npm-test", { client: naive }),
   },
-  "docs/report.md": {
-    report: reportOfServer,
-  },
+  "docs/report.md": { report: reportOfServer },
+  "docs/control-plane.md": { next: nextRequest },
   "docs/compare.md": {
     learned: async () => block(excerpt((await learnedSample()).text, [[/^What the/, /^$/]])),
     scenario: async () => block((await learnedSample()).scenario, "yaml"),
@@ -151,11 +157,13 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
         [/differences from/],
       ]),
   },
-  "docs/install.md": { error: printed("keys nope --json", { stream: "stderr", language: "json" }) },
-  "docs/errors.md": { explain: printed("explain live-suspended", { ranges: [[/^Why/, /work\.$/]] }) },
-  "docs/scenario-reference.md": { farmers },
+  "docs/errors.md": {
+    explain: printed("explain live-suspended", { ranges: [[/^Why/, /work\.$/]] }),
+    error: printed("keys nope --json", { stream: "stderr", language: "json" }),
+  },
+  "docs/farmers.md": { farmers },
+  "docs/stories.md": { verify: printed("verify my.yaml", { files: { "my.yaml": failingStory } }) },
   "docs/scenarios.md": {
-    verify: printed("verify my.yaml", { files: { "my.yaml": failingStory } }),
     keys: () =>
       printed("keys", { files: { "svc-sandbox.yaml": blockWith("docs/scenarios.md", "yaml", "stolen:") } })(),
     problem: printed("validate svc-sandbox.yaml", {

@@ -73,8 +73,8 @@ test("each action of the timeline in docs/scenarios.md happens at its own instan
   expect(await at(3 * 1440, "loans")).toEqual(["200.live"]);
 });
 
-test("the nulls of docs/scenarios.md remove an inherited endpoint and body, and send JSON's null without one", () => {
-  const page = sectionOf("docs/scenarios.md", "Endpoints");
+test("the nulls of docs/scenario-reference.md remove an inherited endpoint and body, and send JSON's null without one", () => {
+  const page = sectionOf("docs/scenario-reference.md", "Endpoints");
   const load = () => ({ text: exampleOf("Endpoints"), file: "page.yaml" });
   const { listConsents, createConsent, readConsent } = parseScenario(exampleOf("Endpoints")).endpoints ?? {};
   const removing = ["listConsents: null", "readConsent: { body: null }"];
@@ -90,8 +90,8 @@ test("the nulls of docs/scenarios.md remove an inherited endpoint and body, and 
   expect(parseScenario(`version: 1\n${plain}`).endpoints?.a?.body).toBeNull();
 });
 
-test("the story of docs/scenarios.md passes", async () => {
-  await expectStory(exampleOf("Story"));
+test("the story of docs/stories.md passes", async () => {
+  await expectStory(blockWith("docs/stories.md", "yaml", "story:"));
 });
 
 /** The file that `init` writes. */

@@ -137,7 +137,7 @@ test.each(shells)(
     );
 
     const unscripted = "export npm_config_ignore_scripts=true";
-    const elsewhere = await inClone(`${unscripted}\n${blockWith("docs/install.md", "sh", "npm pack")}`).ended;
+    const elsewhere = await inClone(`${unscripted}\n${blockWith("docs/start.md", "sh", "npm pack")}`).ended;
     expect(elsewhere).toMatchObject({ code: 0, stdout: expect.stringMatching(/^key-states /m) });
     const project = join(folder, "your-project");
     expect(existsSync(join(project, "node_modules/svc-sandbox/dist/cjs/cli.js"))).toBe(true);
@@ -207,12 +207,12 @@ test("docs/control-plane.md: its commands print the responses below them", async
   expect(server.sandbox.name).toBe("key-states");
 });
 
-test("docs/integrations.md: a client with the certificate reaches HTTPS", async () => {
+test("docs/frameworks.md: a client with the certificate reaches HTTPS", async () => {
   const cwd = userFolder();
-  serving(blockWith("docs/integrations.md", "sh", "--tls"), cwd);
+  serving(blockWith("docs/frameworks.md", "sh", "--tls"), cwd);
   const printed = () => readFileSync(join(cwd, "listening.json"), "utf8");
   await expect.poll(() => printed()).toMatch(/\n$/);
-  const text = blockWith("docs/integrations.md", "sh", "--cacert");
+  const text = blockWith("docs/frameworks.md", "sh", "--cacert");
   const line = text.replace("https://127.0.0.1:4747", JSON.parse(printed()).base_url);
   const { stdout, stderr } = await ended(line, cwd);
   expect([stdout, stderr]).toEqual([promised(text), ""]);
@@ -237,13 +237,13 @@ test("docs/report.md: its lines print a report of the server, and fail below the
 });
 
 const execLines = [
-  ...[...pageOf("docs/exec.md").matchAll(/npx --no-install (svc-sandbox exec .*)$/gm)].map(
+  ...[...pageOf("docs/coverage.md").matchAll(/npx --no-install (svc-sandbox exec .*)$/gm)].map(
     ([, line = ""]) => line,
   ),
   ...Object.keys(exec.examples),
 ];
 
-test.each(execLines)("docs/exec.md: %s is understood", async (line) => {
+test.each(execLines)("docs/coverage.md: %s is understood", async (line) => {
   // A command that does not exist takes the place of the example's: everything before it has been understood then.
   const [, own = ""] = /^svc-sandbox (exec(?: .*?)?) -- ./.exec(line) ?? [];
   const cwd = temporaryFolder();

@@ -61,6 +61,11 @@ const impossible: readonly [fault: Fault, field: string, words: RegExp][] = [
     "then.truncate",
     /has no body/,
   ],
+  [{ when: { probability: 0 }, then: status }, "when.probability", /hits no request/],
+  [{ then: { latency: "0s" } }, "then.latency", /delays nothing/],
+  [{ then: { latency: "0ms", status: 503 } }, "then.latency", /delays nothing/],
+  [{ then: { latency: { min: "0s", max: "0s" } } }, "then.latency", /delays nothing/],
+  [{ then: { latency: { median: "0s", p99: "1s" } } }, "then.latency", /delays nothing/],
   [{ when: { every: 2, requests: [1, 3] }, then: status }, "when.requests", /every: 2 selects none/],
   [{ when: { until: "-1d" }, then: status }, "when.until", /until is -1d: write a longer duration/],
   [{ when: { until: "0s" }, then: status }, "when.until", /ends before the first request/],
@@ -92,7 +97,6 @@ const possible: readonly Fault[] = [
   { when: { outcome: "204.gone" }, then: { truncate: true, latency: "1ms" } },
   { when: { outcome: "204.gone" }, then: { truncate: true, status: 503 } },
   { when: { outcome: "200.full" }, then: { malformed: true } },
-  { when: { probability: 0 }, then: status },
   { when: { every: 2, requests: [1, 2] }, then: status },
   { when: { until: "2020-01-01T00:00:00Z" }, then: status },
   { when: { requests: [1] }, then: status, requests_matched: 5 },
@@ -103,7 +107,8 @@ test.each(possible)("a fault that a request may match, now or after a change, is
 });
 
 test("what a sandbox lists can be set again, whatever has become of its keys", () => {
-  const sandbox = createSandbox({ scenario: { ...scenario, faults: [...possible] } });
+  const sandbox = createSandbox({ scenario });
+  sandbox.faults.set([...possible]);
   sandbox.keys.rotate("main", { as: "main-2" });
   sandbox.keys.revoke("new");
   sandbox.clock.advance("1h");
@@ -129,6 +134,51 @@ test("a snapshot has the steps that are left, although a step has created their 
   const sandbox = createSandbox({ scenario: { ...scenario, timeline } });
   sandbox.clock.advance("1m");
   expect(createSandbox({ scenario: sandbox.snapshot() }).snapshot()).toEqual(sandbox.snapshot());
+});
+
+const when = { outcome: "200.test" } as const;
+const inOrder: readonly [Fault["when"], Fault["when"], getsTurn: boolean][] = [
+  [when, when, false],
+  [undefined, undefined, false],
+  [undefined, { key: "main" }, false],
+  [{ organization: "bank" }, { key: "main" }, false],
+  [{ organization: "bank" }, { key: "main", outcome: "200.test", probability: 0.5 }, false],
+  [{ key: "main" }, { key: "main", after: "1m", every: 3 }, false],
+  [{ every: 2 }, { every: 2 }, false],
+  [{ every: 2 }, { every: 4 }, false],
+  [{ every: 2 }, { requests: [2, 6] }, false],
+  [{ requests: [1, 2] }, { requests: [2] }, false],
+  [{ requests: [2, 3] }, { every: 2, requests: [1, 2] }, false],
+  [{ key: "main" }, undefined, true],
+  [{ key: "main" }, { key: "new" }, true],
+  [{ organization: "bank" }, { organization: "insurer" }, true],
+  [when, { outcome: "404.unknown_path" }, true],
+  [{ probability: 0.5 }, { probability: 0.5 }, true],
+  [{ until: "1m" }, undefined, true],
+  [{ until: "1m" }, { until: "2m" }, true],
+  [{ every: 2 }, { every: 3 }, true],
+  [{ every: 2 }, { key: "main", every: 2 }, true],
+  [{ requests: [1] }, { requests: [1, 2] }, true],
+  [{ requests: [2] }, { every: 2 }, true],
+];
+
+test.each(inOrder)("of two faults on %j and %j, the second gets its turn: %s", (first, second, getsTurn) => {
+  const faults: Fault[] = [
+    { ...(first && { when: first }), then: { hang: true } },
+    { ...(second && { when: second }), then: status },
+  ];
+  const fields = (start: string) => (getsTurn ? [] : [`${start}faults[1]`]);
+  expect(problemsOf(faults).fields).toEqual(fields(""));
+  expect(problemsOf([], { timeline: [{ at: "1h", faults }] }).fields).toEqual(fields("timeline[0]."));
+  expect(problemsOf([], { story: [{ faults }] }).fields).toEqual(fields("story[0]."));
+  // A control call may put a fault in front of another one for a while.
+  expect(createSandbox({ scenario }).faults.set(faults)).toHaveLength(2);
+});
+
+test("a fault that only breaks bodies leaves responses without one to a later fault", () => {
+  const breaks: Fault = { when, then: { truncate: true } };
+  expect(problemsOf([breaks, { when, then: status }]).fields).toEqual([]);
+  expect(problemsOf([breaks, { when, then: { malformed: true } }]).fields).toEqual(["faults[1]"]);
 });
 
 const overFromStart: readonly [key: string, outcome: string, others: readonly string[]][] = [
@@ -225,7 +275,7 @@ test("a fault loads if and only if one of all requests can get it", () => {
   let refused = 0;
   fc.assert(
     fc.property(fc.record({ when: condition, then: effect }), (fault) => {
-      const isPossible = canApply(fault);
+      const isPossible = canApply(fault) && fault.when.probability !== 0;
       if (!isPossible) refused += 1;
       expect([fault, problemsOf([written(fault)]).fields.length === 0]).toEqual([fault, isPossible]);
     }),
@@ -240,7 +290,7 @@ const counting = fc.record({
       key: fc.constantFrom("main", "other"),
       every: fc.integer({ min: 1, max: 3 }),
       requests: fc.uniqueArray(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 3 }),
-      probability: fc.constantFrom(0, 0.5, 1),
+      probability: fc.constantFrom(0.5, 1),
     },
     { requiredKeys: [] },
   ),

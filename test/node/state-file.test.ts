@@ -27,8 +27,8 @@ async function openSlow() {
     }) as unknown as typeof setInterval), // only these members are used
   ];
   const start = checkedStart({ scenario, name: "active" }, {}, { platform: nodePlatform });
-  const options = { startedScenario, onProblem() {} };
-  const stateFile = await openStateFile(file, "state.json", start, options);
+  const options = { name: file, startedScenario, onProblem() {} };
+  const stateFile = await openStateFile(start, options);
   const { sandbox } = stateFile;
   stateFile.startSaving();
   onTestFinished(() => {

@@ -3,9 +3,10 @@ import { createServer, type ServerResponse } from "node:http";
 import { Duplex } from "node:stream";
 import { expect, test } from "vitest";
 import type { Delivery } from "../../src/sandbox/call.js";
-import { closeServer } from "../../src/server/sockets/connections.js";
-import { endSocket, endWithError } from "../../src/server/sockets/send-error.js";
-import { sendFaulty } from "../../src/server/sockets/send-faulty.js";
+import type { Exchange } from "../../src/sandbox/journal/exchange.js";
+import { closeServer, endUnreadable } from "../../src/server/sockets/connections.js";
+import { sendExchange } from "../../src/server/sockets/send-response.js";
+import { startFrozen } from "../support/doors.js";
 
 const timers = () => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
 
@@ -30,26 +31,26 @@ function halfOpenSocket() {
   return { socket, written };
 }
 
+const sandbox = startFrozen({ version: 1 });
 const message = { status: 200, headers: [], body: "a body" };
 const late: Delivery = {
   delayMs: 3_600_000,
   kind: "send",
-  isWhole: true,
+  isWhole: false,
   cutAfter: undefined,
   bytesPerSecond: undefined,
 };
 
-test.each<[string, (response: ServerResponse) => void]>([
-  ["late response", (response) => sendFaulty(late, message, response)],
-  ["reset", (response) => sendFaulty({ ...late, kind: "reset" }, message, response)],
-  [
-    "slow response",
-    (response) => sendFaulty({ ...late, delayMs: 0, bytesPerSecond: 0.001 }, message, response),
-  ],
-])("the timer of a %s ends with its client", (_what, send) => {
+test.each<[string, Partial<Delivery>]>([
+  ["late response", {}],
+  ["reset", { kind: "reset" }],
+  ["slow response", { delayMs: 0, bytesPerSecond: 0.001 }],
+])("the timer of a %s ends with its client", (_what, fault) => {
   const before = timers();
   const response = responseTo();
-  send(response);
+  const delivery: Delivery = { ...late, ...fault };
+  const exchange = { delivery, response: message, at: 0, outcome: "200.test" } as unknown as Exchange; // only these are read
+  sendExchange(sandbox, exchange, false, response);
   expect(timers()).toBe(before + 1);
   response.emit("close");
   expect(timers()).toBe(before);
@@ -57,7 +58,7 @@ test.each<[string, (response: ServerResponse) => void]>([
 
 test("a rejected client may read the rejection for a second, and is disconnected then if it never closes", async () => {
   const { socket, written } = halfOpenSocket();
-  endWithError(socket, "HPE_HEADER_OVERFLOW");
+  endUnreadable(socket, "HPE_HEADER_OVERFLOW");
   expect([socket.destroyed, written.join("")]).toEqual([
     false,
     expect.stringMatching(/^HTTP\/1\.1 431 [\s\S]*\r\nConnection: close\r\n\r\n\{"error"/),
@@ -69,14 +70,14 @@ test("a rejected client may read the rejection for a second, and is disconnected
 test("the end of a connection leaves no timer, and one that cannot be written is destroyed at once", async () => {
   const before = timers();
   const { socket } = halfOpenSocket();
-  endSocket(socket, "bye");
+  endUnreadable(socket);
   expect(timers()).toBe(before + 1);
   socket.destroy();
   await once(socket, "close");
   expect(timers()).toBe(before);
-  endSocket(socket, "again");
+  endUnreadable(socket);
   const ended = halfOpenSocket().socket.end();
-  endSocket(ended);
+  endUnreadable(ended);
   expect([timers(), ended.destroyed]).toEqual([before, true]);
 });
 

@@ -87,7 +87,7 @@ for (const { names, layer } of packageRows) {
 const isOf = (name: string) => (imported: string) => imported === name || imported.startsWith(`${name}/`);
 
 /** The files that read the version of the package. No page has one of them. */
-const readsVersion = ["src/node/package-files.ts", "src/runs/run-folder.ts"];
+const readsVersion = ["src/node/package-files.ts", "src/runs/current-run.ts"];
 
 /** Whether a file may import this. */
 function isAllowed(file: string, imported: string): boolean {

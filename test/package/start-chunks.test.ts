@@ -17,7 +17,7 @@ const reasons = {
   server: "the sockets",
   command: "what only commands import: the server, and what start, exec and keys do",
   commands: "the names of the commands",
-  "load-scenario": "loadScenario",
+  "start-server": "startServer and loadScenario",
   "users-package": "tells which package of the user is missing",
 };
 
@@ -100,7 +100,7 @@ test.each<[string, readonly Chunk[], () => Promise<string[]> | string[]]>([
   ['require("svc-sandbox")', ["core", "library"], () => required("svc-sandbox")],
   [
     'require("svc-sandbox/node")',
-    ["core", "library", "command", "load-scenario"],
+    ["core", "library", "command", "start-server"],
     () => required("svc-sandbox/node"),
   ],
   ['require("svc-sandbox/msw")', ["core", "library", "users-package"], () => required("svc-sandbox/msw")],

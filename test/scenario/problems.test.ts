@@ -5,7 +5,7 @@ import { createSandbox, type Scenario, ScenarioError, type ScenarioProblemCode }
 import { dryRunProblems } from "../../src/node/dry-run.js";
 import { scenarioLimits } from "../../src/scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../src/scenario/format/scenario-json-schema.js";
-import { loadScenario } from "../../src/server/load-scenario.js";
+import { loadScenario } from "../../src/server/start-server.js";
 import { wrongScenarios } from "../support/messages.js";
 import { membersIn, root, withoutSnapshots } from "../support/pages.js";
 import { problemsIn, problemsOf } from "../support/problems-of.js";

@@ -1,5 +1,5 @@
-import { rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { memberWordsIn, sectionOf, wordsOfValue } from "../support/pages.js";
 import { type RunOptions, runCli, startCli } from "../support/run-cli.js";
@@ -14,6 +14,19 @@ function verify(files: Readonly<Record<string, string>>, argv: readonly string[]
 const withoutTimes = (text: string) => text.replace(/\(\d+ ms\)/g, "(… ms)");
 
 describe("svc-sandbox verify", () => {
+  it("shows the time that passes before a step", async () => {
+    const story = storyScenario([
+      "- after: 2h",
+      "  request: { key: active }",
+      "- after: 30m",
+      "  say: Later.",
+    ]);
+    const cwd = temporaryFolder({ "a.yaml": story });
+    const { stdout } = await runCli(["verify", "a.yaml"], { cwd });
+    expect(stdout).toMatch(/^ {2}1 +after 2h: GET \/v1\/relying-party\/me with active → 200 /m);
+    expect(stdout).toMatch(/^ {2}2 +after 30m: Later\.$/m);
+  });
+
   it("shows each step with its result, and a summary", async () => {
     const { code, stdout, stderr } = await verify({ "good.yaml": good }, ["good.yaml"]);
     expect([code, stderr]).toEqual([0, ""]);
@@ -174,7 +187,7 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
   it("has in its JSON every member that the page lists, and no others", async () => {
     const { stdout } = await verify({ "a.yaml": good, "b.yaml": failing }, ["a.yaml", "b.yaml", "--json"]);
     const [passed, failed] = JSON.parse(stdout);
-    const words = memberWordsIn(sectionOf("docs/scenarios.md", "The JSON of a step"));
+    const words = memberWordsIn(sectionOf("docs/stories.md", "The JSON of a step").replaceAll("|", " "));
     expect(words).toEqual(expect.arrayContaining([...Object.keys(passed), ...Object.keys(passed.steps[0])]));
     expect(words).toEqual(expect.arrayContaining(Object.keys(failed.steps[1].differences[0])));
     const known = ["verify", "play", ...wordsOfValue([passed, failed])];
@@ -270,7 +283,10 @@ describe("svc-sandbox verify --watch", () => {
   function watch(files: Readonly<Record<string, string>>, argv: readonly string[]) {
     const cwd = temporaryFolder(files);
     const running = startCli(["verify", ...argv, "--watch"], { cwd });
-    const write = (name: string, text: string) => writeFileSync(join(cwd, name), text);
+    const write = (name: string, text: string) => {
+      mkdirSync(dirname(join(cwd, name)), { recursive: true });
+      writeFileSync(join(cwd, name), text);
+    };
     return { running, write, remove: (name: string) => rmSync(join(cwd, name)) };
   }
 
@@ -299,6 +315,18 @@ describe("svc-sandbox verify --watch", () => {
     write("base.yaml", good);
     await running.stdout.shows(/a\.yaml: 1 step, /);
   });
+
+  it.each(["./base.yaml", "./deep/er/base.yaml"])(
+    "verifies a scenario that extends %s once that file comes",
+    async (parent) => {
+      const { running, write } = watch({ "a.yaml": good }, ["a.yaml"]);
+      await running.stderr.shows(/Waiting/);
+      write("a.yaml", `version: 1\nextends: ${parent}\nstory: [{ request: { key: active } }]\n`);
+      await running.stderr.shows(/Unknown scenario[\s\S]*Waiting/);
+      write(parent, good);
+      await running.stdout.shows(/a\.yaml: 1 step, /);
+    },
+  );
 
   it("reports that bundled scenarios cannot be watched", async () => {
     const { running } = watch({}, ["revoked"]);

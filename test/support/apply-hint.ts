@@ -105,9 +105,15 @@ export const hintRows: readonly HintRow[] = [
   },
   {
     hint: /^put double quotes around it$/,
-    mistake: "a variable in braces as a secret",
-    habit: "other tools fill in variables before they read YAML",
-    apply: ({ text, offset }) => text.slice(0, offset) + text.slice(offset).replace(/^\$\{.*?\}/, '"$&"'),
+    mistake: "a secret that YAML reads as more than a text",
+  },
+  {
+    hint: /^variables are not replaced here: /,
+    mistake: "a variable such as `$SEED`, which other tools replace before they read YAML",
+  },
+  {
+    hint: /^write the value in place of the alias$/,
+    mistake: "an alias of a secret, or a secret that is one",
   },
   {
     hint: /^put quotes around a text: (".*")$/,

@@ -23,6 +23,12 @@ export interface Block {
   readonly text: string;
 }
 
+/** The anchor of a heading, as the hosts of Markdown make it. */
+export function anchorOf(title: string): string {
+  const plain = title.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase();
+  return plain.replace(/[^\p{L}\p{N}_\- ]/gu, "").replaceAll(" ", "-");
+}
+
 /** The blocks of code of a page, in order. */
 export function blocksOf(page: string): Block[] {
   const blocks: Block[] = [];

@@ -146,21 +146,13 @@ export function certificateJsonSchema(): JsonSchema {
 }
 
 export function certificateJson(certified: CertifyResult): object {
-  const checks = certified.checks.map(checkMembers);
+  const checks = certified.checks.map(({ check, result }) => {
+    const members = { name: nameOf(check), result: result.kind };
+    if (result.kind === "held") return { ...members, key: result.key };
+    return result.kind === "not_judged" ? { ...members, ...result.reason } : members;
+  });
   const members = membersToSnakeCase({ ...certified, checks }) as object; // of an object, it returns one
   const file = { svc_sandbox_certificate: certificateFormat, ...members };
   // Removes members that are `undefined`.
   return JSON.parse(JSON.stringify(file));
-}
-
-function checkMembers({ check, result }: JudgedCheck): object {
-  const name = nameOf(check);
-  switch (result.kind) {
-    case "held":
-      return { name, result: result.kind, key: result.key };
-    case "not_judged":
-      return { name, result: result.kind, ...result.reason };
-    default:
-      return { name, result: result.kind };
-  }
 }

@@ -38,8 +38,6 @@ export type RunPurpose =
   | Exclude<Check, { readonly kind: "advice" }>
   | { readonly kind: "plain" | "resend_control" };
 
-export const groupNames = ["plain", "varied", "answer", "resend", "fault"] as const;
-
 export function nameOf(subject: Check | RunPurpose): string {
   return wordsOf(subject).join(".");
 }
@@ -52,8 +50,14 @@ function wordsOf(subject: Check | RunPurpose): readonly string[] {
       return ["varied", String(subject.seed)];
     case "answer":
       return ["answer", ...subject.outcome.split(".")];
-    case "resend":
-      return ["resend", ...wordsOfResend(subject)];
+    case "resend": {
+      const { outcome, retryAfter } = subject;
+      const { status, code } = outcomeRow(outcome);
+      if (outcome === "fault.status") return ["resend", "503", String(retryAfter)];
+      if (retryAfter !== undefined) return ["resend", String(status), retryAfter];
+      // A client may treat each code of a 403 in another way.
+      return status === 403 ? ["resend", "403", String(code)] : ["resend", String(status)];
+    }
     case "resend_control":
       return ["resend"];
     case "fault":
@@ -63,15 +67,15 @@ function wordsOf(subject: Check | RunPurpose): readonly string[] {
   }
 }
 
-function wordsOfResend({ outcome, retryAfter }: ResendCheck): string[] {
-  const status = outcome === "fault.status" ? "503" : String(outcomeRow(outcome).status);
-  if (retryAfter !== undefined) return [status, retryAfter];
-  // A client may treat each code of a 403 in another way.
-  return status === "403" ? [status, String(outcomeRow(outcome).code)] : [status];
-}
-
-export function isNameOfAdvice(name: string): boolean {
-  return name.split(".")[0] === "advice";
+/** Whether a problem is about this check. One of advice lists the runs that have the advice, and is about none of their checks. */
+export function isProblemOf(
+  problem: { readonly name: string; readonly runs: readonly string[] },
+  check: Check,
+) {
+  const name = nameOf(check);
+  if (problem.name === name) return true;
+  const isOfAdvice = problem.name.split(".")[0] === "advice";
+  return !isOfAdvice && problem.runs.includes(name);
 }
 
 /** Whether a name of `--only` asks for this check: its words are the first ones of the check's name. */

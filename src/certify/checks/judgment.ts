@@ -1,6 +1,6 @@
 import type { ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
-import { type Check, isNameOfAdvice, nameOf } from "./check.js";
+import type { Check } from "./check.js";
 
 /**
  * Why something shows nothing about the client. Functions whose names begin with `findDoubt` look for one: they return the first reason why
@@ -19,6 +19,32 @@ export const runTooLate: Reason = {
 /** What to do if two runs ended differently although the sandbox behaved the same. */
 export const fixHiddenDependency = "Find out what else the command depends on: time, order, other tests.";
 
+/**
+ * Thrown in place of what runs would show: they show nothing, for this reason. As examples, a run was not made since certify was stopped, or
+ * no key fits. The check that asked catches it (`shownOr`), and is not judged.
+ */
+export class Inconclusive extends Error {
+  readonly reason: Reason;
+
+  constructor(reason: Reason) {
+    super(reason.why);
+    this.reason = reason;
+  }
+}
+
+/** What runs show, or the other value if they are inconclusive. */
+export async function shownOr<Shown, Otherwise>(
+  shown: Promise<Shown>,
+  otherwise: (reason: Reason) => Otherwise,
+): Promise<Shown | Otherwise> {
+  try {
+    return await shown;
+  } catch (error) {
+    if (error instanceof Inconclusive) return otherwise(error.reason);
+    throw error;
+  }
+}
+
 export interface JudgedCheck {
   readonly check: Check;
   readonly result: ResultOfCheck;
@@ -27,7 +53,7 @@ export interface JudgedCheck {
 /** What the runs answer, as the head of certify.ts lists it. */
 export type ResultOfCheck = { readonly kind: "failed" | "allowed" } | Held | NotJudged;
 
-export interface Held {
+interface Held {
   readonly kind: "held";
   /** For a resend: the ref of the key whose last request was rejected, in each run. */
   readonly key?: string;
@@ -36,6 +62,8 @@ export interface Held {
 export interface NotJudged {
   readonly kind: "not_judged";
   readonly reason: Reason;
+  /** Whether the verdict has this reason, so that it is shown already. */
+  readonly isOfVerdict?: boolean;
 }
 
 const noteShape = s.mapping({
@@ -68,13 +96,6 @@ const findingShape = s.mapping({
 export interface Finding extends ValueOf<typeof findingShape> {}
 
 export const judgmentShapes = { note: noteShape, finding: findingShape };
-
-/** Whether a problem is about this check. One of advice lists the runs that have the advice, and is about none of their checks. */
-export function isProblemOf(problem: Finding, check: Check): boolean {
-  const name = nameOf(check);
-  if (problem.name === name) return true;
-  return !isNameOfAdvice(problem.name) && problem.runs.includes(name);
-}
 
 export interface Judgment {
   readonly checks: readonly JudgedCheck[];

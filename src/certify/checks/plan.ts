@@ -27,28 +27,26 @@ export interface CertifyPlan {
   readonly timeout?: number | undefined;
 }
 
-/** So many seeds in a row show every variant of each row. */
-export const seedCount = 8;
-
 /** Whether `--only` asks for a check: by its name or the start of it. */
 export function isWanted({ only }: Pick<CertifyPlan, "only">, check: Check): boolean {
   return only === undefined || only.some((name) => asksFor(name, check));
 }
 
-export function variedSeeds({ only, firstSeed }: Pick<CertifyPlan, "only" | "firstSeed">): number[] {
-  const seeds = new Set(only === undefined || only.includes("varied") ? seedsInARow(firstSeed) : []);
-  for (const name of only ?? []) {
+/** So many seeds in a row show every variant of each row. */
+const seedCount = 8;
+
+/** Whether the varied runs show every variant of each row: `--only` may ask for some of them. */
+export function areAllSeedsTried({ only }: Pick<CertifyPlan, "only">): boolean {
+  return only === undefined || only.includes("varied");
+}
+
+export function variedSeeds(plan: Pick<CertifyPlan, "only" | "firstSeed">): number[] {
+  const { only = [], firstSeed } = plan;
+  const seeds = new Set<number>();
+  for (let number = 0; areAllSeedsTried(plan) && number < seedCount; number++) seeds.add(firstSeed + number);
+  for (const name of only) {
     const seed = seedIn(name);
     if (seed !== undefined) seeds.add(seed);
   }
   return [...seeds];
-}
-
-/** Whether these seeds together show every variant of each row. */
-export function showEveryVariant(seeds: readonly number[]): boolean {
-  return seeds.some((first) => seedsInARow(first).every((seed) => seeds.includes(seed)));
-}
-
-function seedsInARow(first: number): number[] {
-  return Array.from({ length: seedCount }, (_, index) => first + index);
 }

@@ -142,19 +142,30 @@ const shortestAfterHang = 10_000;
  *
  * As an example, the plain run took 10 s, and the client may wait 61 s for the next minute. The run may take 50 s, and the wait besides:
  * 111 s. It may be silent for the wait and for as long as the plain run took: 71 s.
+ *
+ * `longestPassedMs`: of a run after one that did not end, how long the longest run took that passed without anything in place of a response.
+ * All of these needed no more, so five times as long is enough on a busy machine, too.
  */
 export function timeoutsFor(
   timeout: number | undefined,
   plainMs: number | undefined,
   clientMayWaitMs = 0,
-  least = longestWait,
+  longestPassedMs?: number,
 ): Timeouts {
-  if (timeout !== undefined) return { total: timeout, silent: timeout };
-  if (plainMs === undefined) return { total: minute, silent: minute };
+  let usual = { total: minute, silent: minute };
+  if (timeout !== undefined) usual = { total: timeout, silent: timeout };
+  else if (plainMs !== undefined) usual = timeoutsAfter(plainMs, clientMayWaitMs, longestWait);
+  if (longestPassedMs === undefined) return usual;
 
-  const withoutWait = Math.max(least, 5 * plainMs);
+  const { total, silent } = timeoutsAfter(longestPassedMs, clientMayWaitMs, shortestAfterHang);
+  return { total: Math.min(usual.total, total), silent: Math.min(usual.silent, silent) };
+}
+
+/** How long a run may take after one that took `ms`; `least`: at least so long. */
+function timeoutsAfter(ms: number, clientMayWaitMs: number, least: number): Timeouts {
+  const withoutWait = Math.max(least, 5 * ms);
   if (clientMayWaitMs === 0) return { total: withoutWait, silent: withoutWait };
-  const waitAndPlainRun = Math.max(longestWait, clientMayWaitMs) + plainMs;
+  const waitAndPlainRun = Math.max(longestWait, clientMayWaitMs) + ms;
   return {
     total: withoutWait + clientMayWaitMs,
     // Never less than in a run in which the client may not wait.
@@ -166,17 +177,4 @@ export function timeoutsFor(
 export function isEndedSooner({ result, lastAskedWait, timeouts }: ClientRun): boolean {
   const askedMs = 1000 * (lastAskedWait?.seconds ?? 0);
   return result === "timed_out" && (askedMs === 0 || askedMs >= timeouts.total);
-}
-
-/**
- * How long a run may take after one under its conditions that took longer than `usual`. `longestPassedMs`: the longest run that passed without
- * anything in place of a response. All of these needed no more, so five times as long is enough on a busy machine, too.
- */
-export function timeoutsAfterHang(
-  usual: Timeouts,
-  longestPassedMs: number,
-  clientMayWaitMs: number,
-): Timeouts {
-  const { total, silent } = timeoutsFor(undefined, longestPassedMs, clientMayWaitMs, shortestAfterHang);
-  return { total: Math.min(usual.total, total), silent: Math.min(usual.silent, silent) };
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { handMade } from "../../../test/certify/hand-made.js";
+import { shownOr } from "../checks/judgment.js";
 import type { RunEnd } from "./client-run.js";
 import { findDoubtOfFailure, repeatFailures } from "./failures.js";
-import { shownOr } from "./runs.js";
 
 const varied = { purpose: { kind: "varied", seed: 1 }, conditions: { profile: "varied" } } as const;
 const failed: Partial<RunEnd> = { result: "failed" };

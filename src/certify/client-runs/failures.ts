@@ -1,5 +1,5 @@
 import { fixHiddenDependency, type Reason } from "../checks/judgment.js";
-import { type CertifyPlan, seedCount, variedSeeds } from "../checks/plan.js";
+import { areAllSeedsTried, type CertifyPlan } from "../checks/plan.js";
 import { type ClientRun, isBroken, isEndedSooner, plainRunRequest } from "./client-run.js";
 import type { Runs } from "./runs.js";
 
@@ -14,8 +14,7 @@ const plainRunsWithFewSeeds = 3;
 
 /** How often a command must fail under the same conditions before that shows something. */
 export function failuresNeeded(plan: CertifyPlan): 1 | 2 {
-  const areAllSeedsTried = variedSeeds(plan).length >= seedCount;
-  return areAllSeedsTried ? 1 : failuresWithFewSeeds;
+  return areAllSeedsTried(plan) ? 1 : failuresWithFewSeeds;
 }
 
 /** Why no check may rest on this failure, of a run that `makeOnce` has made. */

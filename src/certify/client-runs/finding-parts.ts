@@ -3,7 +3,7 @@ import type { CertifyPlan } from "../checks/plan.js";
 import type { ClientRun } from "./client-run.js";
 
 /** The words of a command of svc-sandbox that shows a problem again, with the flags that its run needs. */
-export function againCommand(
+function againCommand(
   { flags, certifyFlags }: Pick<CertifyPlan, "flags" | "certifyFlags">,
   by: "exec" | "certify",
   ...words: readonly string[]

@@ -5,10 +5,12 @@ import {
   failedResult,
   fixHiddenDependency,
   heldUnless,
+  Inconclusive,
   notJudged,
   type Reason,
   type ResultOfCheck,
   runTooLate,
+  shownOr,
 } from "../checks/judgment.js";
 import { type CertifyPlan, isWanted, variedSeeds } from "../checks/plan.js";
 import {
@@ -17,7 +19,6 @@ import {
   isBroken,
   type PlannedRun,
   type RunRequest,
-  timeoutsAfterHang,
   timeoutsFor,
 } from "./client-run.js";
 import { findDoubtOfPass } from "./doubt-of-pass.js";
@@ -27,31 +28,8 @@ import { progressLines } from "./progress.js";
 // ways to ask for a run. What a part asks for once is made once for all parts: the same conditions have the same run. Another run, such as
 // the repetition of a failure, is always a new one, which nobody has seen before.
 
-/** Thrown in place of what runs would show: one of them was not made, since certify was stopped, or no failure counts any more. */
-class Inconclusive extends Error {
-  readonly reason: Reason;
-
-  constructor(reason: Reason) {
-    super(reason.why);
-    this.reason = reason;
-  }
-}
-
-/** What runs show, or the other value if they are inconclusive. */
-export async function shownOr<Shown, Otherwise>(
-  shown: Promise<Shown>,
-  otherwise: (reason: Reason) => Otherwise,
-): Promise<Shown | Otherwise> {
-  try {
-    return await shown;
-  } catch (error) {
-    if (error instanceof Inconclusive) return otherwise(error.reason);
-    throw error;
-  }
-}
-
 /** A run with varied responses, and what it shows by itself. A failure needs a cause. */
-export interface VariedRun {
+interface VariedRun {
   readonly check: Check;
   /** `undefined` if it was not made. */
   readonly run: ClientRun | undefined;
@@ -210,8 +188,8 @@ export class Runs {
     const { profile = "minimal", ...others } = conditions;
     const [plain] = this.ended;
     const plainMs = plain?.result === "passed" ? plain.durationMs : undefined;
-    let timeouts = timeoutsFor(this.plan.timeout, plainMs, clientMayWaitMs);
-    if (isAfterHang) timeouts = timeoutsAfterHang(timeouts, this.#longestPassedMs(), clientMayWaitMs);
+    const longestPassedMs = isAfterHang ? this.#longestPassedMs() : undefined;
+    const timeouts = timeoutsFor(this.plan.timeout, plainMs, clientMayWaitMs, longestPassedMs);
     return {
       purpose,
       seed: seed ?? this.plan.seed,

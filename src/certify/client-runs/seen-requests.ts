@@ -7,12 +7,10 @@ import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { VariedPoint } from "../../sandbox/variants.js";
 import type { KeyRequest, RequestFacts, SentKey } from "./client-run.js";
 
-const rows: Readonly<Record<string, { remedy: string; variants: Readonly<Record<string, string>> }>> = words;
-
-/** A variant in words, after "when a 200": "has an `ETag`"; `undefined` for what `minimal` does. */
-export const variantWords = (row: string, variant: string) => rows[row]?.variants[variant];
-
-export const rowRemedy = (row: string) => rows[row]?.remedy ?? "";
+/** The words of each row: of its variants, after "when a 200", such as "has an `ETag`", and of how to read them. What `minimal` does has none. */
+export const variationWords: Readonly<
+  Record<string, { readonly remedy: string; readonly variants: Readonly<Record<string, string>> }>
+> = words;
 
 /** Equal for the same variant of the same row on the same status. */
 export const pointId = ({ row, status, variant }: VariedPoint) => `${row} ${status} ${variant}`;
@@ -50,7 +48,8 @@ export class SeenRequests implements RequestCounter {
     this.#addRequest(exchange, trace);
     for (const point of trace.points) {
       // A variant without words is what `minimal` does.
-      if (variantWords(point.row, point.variant) !== undefined) this.#points.set(pointId(point), point);
+      const isVaried = variationWords[point.row]?.variants[point.variant] !== undefined;
+      if (isVaried) this.#points.set(pointId(point), point);
     }
     this.#ownSeed ??= trace.ownSeed;
     this.#scenarios.add(trace.scenario);

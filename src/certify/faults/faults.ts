@@ -1,17 +1,19 @@
-import { type FaultOutcomeId, faultKindRow, isFault } from "../../rules/fault-effects.js";
+import { type FaultOutcomeId, faultKindRow, isFault, whatToDoAfter } from "../../rules/fault-effects.js";
 import { faultOutcomeIds, isSuccess, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
 import { exampleOfFault } from "../../sandbox/faults.js";
+import { listed } from "../../schema/words.js";
 import {
   type Finding,
   failedResult,
   heldResult,
+  Inconclusive,
   type JudgedCheck,
   type Judgment,
-  type NotJudged,
   nothingJudged,
   notJudged,
   type Reason,
   type ResultOfCheck,
+  shownOr,
 } from "../checks/judgment.js";
 import { type CertifyPlan, isWanted } from "../checks/plan.js";
 import {
@@ -25,8 +27,7 @@ import {
 import { findDoubtOfPass } from "../client-runs/doubt-of-pass.js";
 import { findDoubtOfFailure, hangsNowAndThen, repeatFailures } from "../client-runs/failures.js";
 import { againWithOnly, lastLineOf } from "../client-runs/finding-parts.js";
-import { type Runs, shownOr } from "../client-runs/runs.js";
-import { type FaultWords, wordsIfNotSurvived, wordsIfSentAgain, wordsIfTooLate } from "./fault-words.js";
+import type { Runs } from "../client-runs/runs.js";
 
 // A fault hits the first of the requests that end on one success, with a key that works. A client that survives it shows something only if
 // a test uses the response: then the command fails when the response is a 401. If no test does, the faults are tried all the same, since
@@ -49,8 +50,9 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
   });
   if (wanted.length === 0) return nothingJudged;
   const target = await shownOr(findTarget(runs), notJudged);
-  if (target.kind === "not_judged") {
-    return { ...nothingJudged, checks: wanted.map((fault) => judged(fault, target)) };
+  if ("reason" in target) {
+    const checks = wanted.map((outcome) => ({ check: { kind: "fault", outcome } as const, result: target }));
+    return { ...nothingJudged, checks };
   }
 
   const results = await Promise.all(wanted.map((fault) => shownOr(tryFault(runs, target, fault), notJudged)));
@@ -59,25 +61,19 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
   const inDoubt = await shownOr(repeatFailures(runs, failedRuns), notJudged);
   const shown: NotSurvived[] = [];
   const checks: JudgedCheck[] = [];
-  for (const [index, fault] of wanted.entries()) {
-    const result = results[index] as (typeof results)[number]; // each fault has one
-    if (result.kind !== "not_survived") checks.push(judged(fault, result));
-    else if (inDoubt !== undefined) checks.push(judged(fault, inDoubt));
-    else if (!runs.isRepeated(result.run)) checks.push(judged(fault, notJudged(hangsNowAndThen)));
-    else {
-      shown.push(result);
-      checks.push(judged(fault, failedResult));
-    }
+  for (const [index, outcome] of wanted.entries()) {
+    const tried = results[index] as (typeof results)[number]; // each fault has one
+    let result: ResultOfCheck = failedResult;
+    if (tried.kind !== "not_survived") result = tried;
+    else if (inDoubt !== undefined) result = inDoubt;
+    else if (!runs.isRepeated(tried.run)) result = notJudged(hangsNowAndThen);
+    else shown.push(tried);
+    checks.push({ check: { kind: "fault", outcome }, result });
   }
   return { checks, problems: problemsOf(shown, target, plan), notes: [] };
 }
 
-function judged(outcome: FaultOutcomeId, result: ResultOfCheck): JudgedCheck {
-  return { check: { kind: "fault", outcome }, result };
-}
-
 interface FaultTarget {
-  readonly kind: "target";
   readonly outcome: OutcomeId;
   /** How many requests end on the outcome without a fault: in the plain run, in a varied run, or in the run with a 401, whichever has most. If more come after a fault, the client has sent the request again. */
   readonly requestsWithoutFault: number;
@@ -85,8 +81,8 @@ interface FaultTarget {
   readonly whyNotUsed: Reason | undefined;
 }
 
-/** Finds requests whose response a test uses, or else any that a fault may hit. */
-async function findTarget(runs: Runs): Promise<FaultTarget | NotJudged> {
+/** Finds requests whose response a test uses, or else any that a fault may hit. Throws `Inconclusive` if there are none. */
+async function findTarget(runs: Runs): Promise<FaultTarget> {
   const targets: FaultTarget[] = [];
   const variedRuns = await runs.heldVaried();
   for (const outcome of outcomesToHit(runs.plain, variedRuns)) {
@@ -96,7 +92,7 @@ async function findTarget(runs: Runs): Promise<FaultTarget | NotJudged> {
   }
   const [first] = targets;
   if (first !== undefined) return first;
-  return notJudged({
+  throw new Inconclusive({
     why: "the plain run sent no request with a key that works which may be sent again, and whose response has a body",
     whatToDo: "Send a GET with a key that works.",
   });
@@ -139,7 +135,7 @@ async function targetOf(
   else whyNotUsed = findDoubtOfPass(runs.plain, run, "replaced") ?? responseNotUsed;
   const countsInVaried = variedRuns.map((one) => countWith(outcome, one));
   const requestsWithoutFault = Math.max(countInPlain, count, ...countsInVaried);
-  return { kind: "target", outcome, requestsWithoutFault, whyNotUsed };
+  return { outcome, requestsWithoutFault, whyNotUsed };
 }
 
 const responseNotUsed: Reason = {
@@ -160,6 +156,7 @@ interface NotSurvived {
   readonly run: ClientRun;
 }
 
+/** Throws `Inconclusive` if the run with the fault shows nothing. */
 async function tryFault(
   runs: Runs,
   target: FaultTarget,
@@ -175,19 +172,19 @@ async function tryFault(
   if (isBroken(run) && run.replacedCount > 0) {
     if (runs.plan.allow.includes(fault)) return { kind: "allowed" };
     if (!isAfterOwnFailure(run)) return { kind: "not_survived", fault, run };
-    return notJudged({
+    throw new Inconclusive({
       why: "the command fails, and the request that was hit follows a failure of your own tests",
       whatToDo: "Send a key that works in a test without a fault or a limit.",
     });
   }
 
   const doubt = findDoubtOfPass(runs.plain, run, "replaced") ?? target.whyNotUsed;
-  if (doubt !== undefined) return notJudged(doubt);
+  if (doubt !== undefined) throw new Inconclusive(doubt);
   // A delayed response still comes. After any other fault, the client must send the request again: the next test's request is none more.
   if (faultKindRow(fault).onlyDelays) return heldResult;
   const isLast = run.sentKeys.some(({ requests }) => requests.at(-1)?.isReplaced);
   if (!isLast && countWith(target.outcome, run) > target.requestsWithoutFault) return heldResult;
-  return notJudged({
+  throw new Inconclusive({
     why: "the command passed, and no run shows that it sent the request again that was hit",
     whatToDo:
       "Make a test fail when the response of a key that works does not come, and send that key equally often in each run.",
@@ -219,12 +216,15 @@ function problemsOf(
     // If each run has more requests than without a fault, the client did well, and a test failed that counts requests.
     const areSentAgain = failed.every(({ run }) => countWith(outcome, run) > requestsWithoutFault);
     const isCounted = whyNotUsed === undefined && areSentAgain;
-    const words = isCounted ? wordsIfSentAgain(names) : wordsIfNotSurvived(names);
+    const words = isCounted ? wordsIfCounted(names) : wordsIfNotSurvived(names);
     problems.push(faultProblem(first, names, words, plan));
   }
   for (const late of notSurvived) {
     if (late.run.result !== "timed_out") continue;
-    problems.push(faultProblem(late, [late.fault], wordsIfTooLate(late.fault), plan));
+    const words = wordsOfSingle("Does not end in time", late.fault, [
+      "If your client has a longer timeout, raise --timeout, for example to 60s.",
+    ]);
+    problems.push(faultProblem(late, [late.fault], words, plan));
   }
   return problems;
 }
@@ -238,3 +238,63 @@ function faultProblem(
   const again = againWithOnly(plan, names);
   return { name: first.fault, ...words, again, ...lastLineOf(first.run), runs: names };
 }
+
+/**
+ * What happens to a request that is hit by the example of each kind. The first words end "fails when the first request with a key that works
+ * …", the second stand in a list: "sends the request again after …".
+ */
+const wordsOfKinds: Readonly<Record<FaultOutcomeId, readonly [of: string, after: string]>> = {
+  "fault.latency": ["gets its response a second late", "a late response"],
+  "fault.status": ["gets a 503", "503"],
+  "fault.reset": ["has its connection reset", "a reset connection"],
+  "fault.hang": ["never gets a response", "no response"],
+  "fault.truncate": ["gets a response that is cut short", "a truncated body"],
+  "fault.malformed": ["gets a 200 with broken JSON", "broken JSON"],
+  "fault.slow": ["gets its response in many parts", "a response in many parts"],
+};
+
+type FaultWords = Pick<Finding, "sentence" | "whatToDo">;
+
+/** The words of faults after which the client sends the request again, and a test that counts requests fails. */
+function wordsIfCounted(names: readonly FaultOutcomeId[]): FaultWords {
+  const after = names.map((name) => wordsOfKinds[name][1]);
+  return {
+    sentence: `Sends the request again after ${listed(after, "or")}, and the command then fails`,
+    whatToDo:
+      "If a test counts requests, leave out those that repeat others after faults: `faults: false`, or `faults=false` of GET /expect.",
+  };
+}
+
+/** The words of faults at which the command fails. A single one has its own fix, several have a common one. */
+function wordsIfNotSurvived(names: readonly FaultOutcomeId[]): FaultWords {
+  const [first, ...others] = names;
+  if (first !== undefined && others.length === 0) return wordsOfSingle("Fails", first, []);
+
+  const fixes = [
+    "After a failure, send the request again if it may be sent twice: with growing pauses, and a few times at most.",
+  ];
+  if (names.includes("fault.status")) fixes.push(readStatusFirst);
+  fixes.push(allowInstead(names));
+  const after = names.map((name) => wordsOfKinds[name][1]);
+  return { sentence: `Fails at the first failure: ${after.join(", ")}`, whatToDo: fixes.join(" ") };
+}
+
+/** The words of a single fault, with how the command ends at it. */
+function wordsOfSingle(howItEnds: string, name: FaultOutcomeId, moreFixes: readonly string[]): FaultWords {
+  let sentence = `${howItEnds} when the first request with a key that works ${wordsOfKinds[name][0]}`;
+  const fixes = [whatToDoAfter(name, { isIdempotent: true })];
+  if (name === "fault.status") {
+    sentence += " with an HTML page";
+    fixes.push(readStatusFirst);
+  }
+  fixes.push(...moreFixes, allowInstead([name]));
+  return { sentence, whatToDo: fixes.join(" ") };
+}
+
+function allowInstead(names: readonly FaultOutcomeId[]): string {
+  const allowed = names.map((name) => `--allow ${name}`);
+  return `If your client fails on purpose, add ${listed(allowed, "and")}.`;
+}
+
+/** The 503 of a run is the error page of a gateway. */
+const readStatusFirst = "Read the status before the body: the error page of a gateway is HTML.";

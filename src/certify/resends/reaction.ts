@@ -1,3 +1,4 @@
+import { keyVariable } from "../../rules/keys/key-text.js";
 import { isSuccess } from "../../rules/outcomes.js";
 import type { Replacement, RunConditions } from "../../runs/conditions.js";
 import { type NotJudged, notJudged, runTooLate } from "../checks/judgment.js";
@@ -35,10 +36,6 @@ export function countedRequests(run: ClientRun, ref: string): KeyRequest[] {
 
 export function lastRequest({ requests }: WorkingKey): KeyRequest {
   return requests.at(-1) as KeyRequest; // only keys with such a request are asked for
-}
-
-export function isSentAsOften(run: ClientRun, { ref, requests }: WorkingKey): boolean {
-  return countedRequests(run, ref).length === requests.length;
 }
 
 /** How many milliseconds had passed since the rejection of its key when a request came too early; `undefined` for any other request. */
@@ -95,6 +92,13 @@ export interface Turn {
   readonly resendKind: ResendKind;
 }
 
+/** A kind of rejection of the last request after which the key came again. Other reasons for that must still be excluded. */
+export interface SuspectedKind extends Turn {
+  readonly kind: "suspect";
+  /** The requests that must not have come, one of each run that shows it. */
+  readonly resends: readonly KeyRequest[];
+}
+
 /** Makes a new run in which the request of this turn is rejected. */
 export async function takeTurn(runs: Runs, { key, request, resendKind }: Turn): Promise<Reaction> {
   const { check, rejection, clientMayWaitMs, isTimed } = resendKind;
@@ -107,3 +111,11 @@ export const sentByOtherProcess = {
   why: "another process of the command sent the key after the rejection, whose clock no run shows",
   whatToDo: "Send the key in tests of one process only.",
 };
+
+/** As in "after a 401, SVC_KEY_ACTIVE was sent again (req_1)". The request is the first one that came too soon, if there is one. */
+export function sentAgainAfter({ key, resendKind }: Turn, requests: readonly KeyRequest[]): string {
+  const early = requests.find((request) => msIfTooEarly(request) !== undefined);
+  let ids = String(requests[0]?.id);
+  if (resendKind.isTimed && early !== undefined) ids = `${early.id}, ${msIfTooEarly(early)} ms later`;
+  return `after ${resendKind.responseWords}, ${keyVariable(key.ref)} was sent again (${ids})`;
+}

@@ -28,7 +28,10 @@ const untilNextMinute = 61_000;
 
 /** The kinds of rejections for a client that covers these outcomes: those with a time, a 401, and one 403 of each code that it covers. */
 export function resendKinds(covered: readonly OutcomeId[]): ResendKind[] {
-  const outcome = firstCoveredOfStatus(429, covered) ?? "429.per_minute";
+  // What the client expects: no fault has one of these statuses.
+  const firstWithStatus = (status: 401 | 429) =>
+    covered.find((id) => outcomeRow(id).status === status) as ApiOutcomeId | undefined;
+  const outcome = firstWithStatus(429) ?? "429.per_minute";
   const limit = { kind: "rejection", as: outcome } as const;
   const after429 = {
     whatToDo: "Wait for Retry-After, or for the next minute, and longer each time.",
@@ -68,7 +71,7 @@ export function resendKinds(covered: readonly OutcomeId[]): ResendKind[] {
     },
   ];
 
-  const outcomeOf401 = firstCoveredOfStatus(401, covered) ?? "401.revoked";
+  const outcomeOf401 = firstWithStatus(401) ?? "401.revoked";
   kinds.push(untimedKind(outcomeOf401, "401", "a 401", "same-key-after-401"));
   const codes = new Set<string>();
   for (const id of covered) {
@@ -96,12 +99,6 @@ function untimedKind(
     clientMayWaitMs: longestWait,
     isTimed: false,
   };
-}
-
-/** The first covered outcome with this status, which the client expects; `undefined` if it covers none. */
-function firstCoveredOfStatus(status: 401 | 429, covered: readonly OutcomeId[]): ApiOutcomeId | undefined {
-  const outcome = covered.find((id) => outcomeRow(id).status === status);
-  return outcome as ApiOutcomeId | undefined; // no fault has a 401 or 429
 }
 
 export const nameOfKey = (ref: string) => keyVariable(ref).replace("SVC_KEY_", "");

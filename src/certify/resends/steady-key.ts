@@ -2,12 +2,12 @@ import { isFault } from "../../rules/fault-effects.js";
 import { keyVariable } from "../../rules/keys/key-text.js";
 import { isSuccess, outcomeRow } from "../../rules/outcomes.js";
 import { listed } from "../../schema/words.js";
-import { type NotJudged, notJudged, type Reason } from "../checks/judgment.js";
-import { isNoticed, plainRunRequest } from "../client-runs/client-run.js";
+import { Inconclusive, type Reason, shownOr } from "../checks/judgment.js";
+import { type ClientRun, isNoticed, plainRunRequest } from "../client-runs/client-run.js";
 import { findDoubtOfPass } from "../client-runs/doubt-of-pass.js";
 import { findDoubtOfFailure } from "../client-runs/failures.js";
-import { type Runs, shownOr } from "../client-runs/runs.js";
-import { controlRun, countedRequests, isSentAsOften, reactionIn, type WorkingKey } from "./reaction.js";
+import type { Runs } from "../client-runs/runs.js";
+import { controlRun, countedRequests, reactionIn, type WorkingKey } from "./reaction.js";
 
 // Which key is tried?
 // 1. A working key: the plain run accepted each request with it.
@@ -19,25 +19,23 @@ import { controlRun, countedRequests, isSentAsOften, reactionIn, type WorkingKey
 /** How many keys are tried. With the first one, no test may use the last response. */
 const maxKeys = 3;
 
-/** Finds a steady key that shows a resend: a test uses its last response, and nothing else sends it after that. */
-export async function findSteadyKey(
-  runs: Runs,
-): Promise<{ readonly kind: "found"; readonly key: WorkingKey } | NotJudged> {
+/** Finds a steady key that shows a resend: a test uses its last response, and nothing else sends it after that. Throws `Inconclusive` if there is none. */
+export async function findSteadyKey(runs: Runs): Promise<WorkingKey> {
   const working = workingKeys(runs);
   // A client may keep the response to what it sends once, and ask again if that was rejected: no resend.
   const repeated = working.filter(({ requests }) => requests.length > 1);
-  if (repeated.length === 0) return notJudged(whyNoRepeatedKey(runs, working));
+  if (repeated.length === 0) throw new Inconclusive(whyNoRepeatedKey(runs, working));
 
   const steady = await steadyKeysAmong(runs, repeated);
-  if (steady.length === 0) return notJudged(notEquallyOften(repeated));
+  if (steady.length === 0) throw new Inconclusive(notEquallyOften(repeated));
 
   const doubts: Reason[] = [];
   for (const key of steady.slice(0, maxKeys)) {
     const doubt = await shownOr(findDoubtOfLastResponse(runs, key), (reason) => reason);
-    if (doubt === undefined) return { kind: "found", key };
+    if (doubt === undefined) return key;
     doubts.push(doubt);
   }
-  return notJudged(doubts[0] as Reason); // there is a steady key
+  throw new Inconclusive(doubts[0] as Reason); // there is a steady key
 }
 
 /** The keys that the plain run accepted each time, the default key first. With `--allow 200.test`, the client survives a 401 in place of that success: its keys are left out. */
@@ -52,6 +50,10 @@ function workingKeys({ plain, plan: { defaultKey, allow } }: Runs): WorkingKey[]
     else keys.push(key);
   }
   return keys;
+}
+
+function isSentAsOften(run: ClientRun, { ref, requests }: WorkingKey): boolean {
+  return countedRequests(run, ref).length === requests.length;
 }
 
 async function steadyKeysAmong(runs: Runs, keys: readonly WorkingKey[]): Promise<WorkingKey[]> {

@@ -10,12 +10,13 @@ import {
   msIfTooEarly,
   type Reaction,
   reactionIn,
+  type SuspectedKind,
+  sentAgainAfter,
   sentByOtherProcess,
   type Turn,
   takeTurn,
   type WorkingKey,
 } from "./reaction.js";
-import { type SuspectedKind, sentAgainAfter } from "./rejection-trial.js";
 import { nameOfKey, type ResendKind } from "./resend-kinds.js";
 import { findDoubtOfSteadiness, steadyKeysBesides } from "./steady-key.js";
 

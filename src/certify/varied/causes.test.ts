@@ -5,11 +5,16 @@ import type { VariedPoint } from "../../sandbox/variants.js";
 import type { CertifyPlan } from "../checks/plan.js";
 import type { ClientRun } from "../client-runs/client-run.js";
 import { Runs } from "../client-runs/runs.js";
-import { findCauses } from "./causes.js";
+import { judgeVaried } from "./varied.js";
 
 const point = (row: string, variant = "charset"): VariedPoint => ({ row, variant, status: 401 });
 /** Only what the search reads of a plan and of a run. */
-const plan = { timeout: 1000, allow: [] as const } as Partial<CertifyPlan> as CertifyPlan;
+const plan = {
+  timeout: 1000,
+  allow: [] as const,
+  flags: [] as const,
+  certifyFlags: [] as const,
+} as Partial<CertifyPlan> as CertifyPlan;
 const report = { requests: 1 } as Partial<Report> as Report;
 const failedRun = (seed: number, ...points: readonly VariedPoint[]) =>
   ({
@@ -19,6 +24,7 @@ const failedRun = (seed: number, ...points: readonly VariedPoint[]) =>
     points,
     sentKeys: [],
     lastRequest: undefined,
+    output: [] as const,
     report,
     durationMs: 9,
   }) as Partial<ClientRun> as ClientRun;
@@ -32,40 +38,42 @@ async function causesOf(
 ) {
   const calls: string[] = [];
   let callsAfterContradiction = 0;
-  const runs = new Runs(plan, {
-    async run({ seed, conditions: { rows } }) {
-      const { points = [] } = failing.find((run) => run.seed === seed) ?? {};
-      const id = JSON.stringify([seed, rows ?? "all"]);
-      calls.push(id);
-      callsAfterContradiction += runs.findContradiction() === undefined ? 0 : 1;
-      const isWanted = ({ row, status }: VariedPoint) =>
-        rows?.some((one) => one.row === row && (one.status ?? status) === status) ?? true;
-      const varied = points.filter(isWanted);
-      const time = calls.filter((one) => one === id).length;
-      const isFirst = rows === undefined && time === 1 && failing.some((run) => run.seed === seed);
-      const isBroken = isFirst || breaks(varied, seed, time);
-      return {
-        ...failedRun(seed, ...shows(varied, rows !== undefined)),
-        lastAskedWait: last,
-        result: isBroken ? (failing[0]?.result ?? "failed") : "passed",
-        scenarios: [],
-      };
+  const only = failing.map(({ seed }) => `varied.${seed}`);
+  const runs = new Runs(
+    { ...plan, only },
+    {
+      async run({ seed, conditions: { rows } }) {
+        const { points = [] } = failing.find((run) => run.seed === seed) ?? {};
+        const id = JSON.stringify([seed, rows ?? "all"]);
+        calls.push(id);
+        callsAfterContradiction += runs.findContradiction() === undefined ? 0 : 1;
+        const isWanted = ({ row, status }: VariedPoint) =>
+          rows?.some((one) => one.row === row && (one.status ?? status) === status) ?? true;
+        const varied = points.filter(isWanted);
+        const time = calls.filter((one) => one === id).length;
+        const isFirst = rows === undefined && time === 1 && failing.some((run) => run.seed === seed);
+        const isBroken = isFirst || breaks(varied, seed, time);
+        return {
+          ...failedRun(seed, ...shows(varied, rows !== undefined)),
+          lastAskedWait: last,
+          code: failing.find((run) => run.seed === seed)?.code ?? 1,
+          result: isBroken ? (failing[0]?.result ?? "failed") : "passed",
+          scenarios: [],
+        };
+      },
+      say() {},
+      separateRuns() {},
     },
-    say() {},
-    separateRuns() {},
-  });
-  const varied = ({ seed }: ClientRun) =>
-    runs.makeOnce({ purpose: { kind: "varied", seed }, conditions: { profile: "varied" }, seed });
-  const first = await Promise.all(failing.map(varied));
-  const { causes } = await findCauses(runs, first);
-  const named = causes.map(({ row, points = [], failed }) => ({
+  );
+  const { problems } = await judgeVaried(runs);
+  const named = problems.map(({ row, points = [], runs: names }) => ({
     row,
     variants: points.map(({ variant }) => variant),
-    seeds: failed.map(({ seed }) => seed),
+    seeds: names.map((name) => Number(name.split(".")[1])),
   }));
   const contradiction = runs.findContradiction();
-  const sentences = causes.map(({ sentence }) => sentence);
-  return { contradiction, causes, named, sentences, calls, count: calls.length, callsAfterContradiction };
+  const sentences = problems.map(({ sentence }) => sentence);
+  return { contradiction, problems, named, sentences, calls, count: calls.length, callsAfterContradiction };
 }
 
 const has =
@@ -109,11 +117,11 @@ test.each([
       result: "timed_out",
     } as const;
     const last = { outcome, status, seconds: 52_000 };
-    const { causes } = await causesOf([run], has("retry_after"), (varied) => varied, last);
-    expect(causes.map(({ sentence }) => sentence)).toEqual([
+    const { problems } = await causesOf([run], has("retry_after"), (varied) => varied, last);
+    expect(problems.map(({ sentence }) => sentence)).toEqual([
       `Waits longer than 1 s, as \`Retry-After\` of ${limit} asks: 52,000 s`,
     ]);
-    expect(causes[0]?.whatToDo).toContain(fix);
+    expect(problems[0]?.whatToDo).toContain(fix);
   },
 );
 
@@ -132,12 +140,39 @@ test("one status that breaks the client alone is named", async () => {
   expect(await sentenceFor(200, 429)).toMatch(/^Breaks when a 200 /);
 });
 
-test("rows that break the client only together are no cause: all of their seeds are one problem, and two are searched", async () => {
+test("two rows that break the client only together are both named, with all seeds that have both", async () => {
   const breaks = (points: readonly VariedPoint[]) => has("etag")(points) && has("server")(points);
+  const runs = [4, 5, 6].map((seed) => failedRun(seed, ...many));
+  const { problems, sentences, named } = await causesOf(runs, breaks);
+  expect(named).toEqual([{ row: undefined, variants: ["weak", "proxy"], seeds: [4, 5, 6] }]);
+  expect(problems[0]?.points?.map(({ row }) => row)).toEqual(["etag", "server"]);
+  expect(sentences[0]).toMatch(/^Breaks only when two things come together: a 401 .* and a 401 /);
+});
+
+test("two of 32 rows are found wherever they are", async () => {
+  for (const [one, other] of [
+    [0, 1],
+    [0, 31],
+    [13, 14],
+    [7, 22],
+    [30, 31],
+  ]) {
+    const names = [`row_${one}`, `row_${other}`];
+    const breaks = (points: readonly VariedPoint[]) => names.every((name) => has(name)(points));
+    const { problems } = await causesOf([failedRun(3, ...wide)], breaks);
+    expect(problems.map(({ points = [] }) => points.map(({ row }) => row))).toEqual([names]);
+  }
+});
+
+test("three rows that break the client only together are no cause: all of their seeds are one problem, and two are searched", async () => {
+  const breaks = (points: readonly VariedPoint[]) =>
+    ["etag", "server", "vary"].every((row) => has(row)(points));
   const runs = [4, 5, 6].map((seed) => failedRun(seed, ...many));
   const { named, sentences } = await causesOf(runs, breaks);
   expect(named).toEqual([{ row: undefined, variants: [], seeds: [4, 5, 6] }]);
-  expect(sentences[0]).toContain("seeds 4 and 5");
+  expect(sentences[0]).toMatch(
+    /seeds 4 and 5: no single row of varied responses brings it back, and no two rows do$/,
+  );
 });
 
 test("a sentence names no variant that did not fail alone, also if two rows break one seed", async () => {
@@ -146,12 +181,12 @@ test("a sentence names no variant that did not fail alone, also if two rows brea
     failedRun(2, point("etag", "strong"), point("server", "proxy"), point("via", "two")),
   ];
   const isWeak = ({ row, variant }: VariedPoint) => row === "etag" && variant === "weak";
-  const { named, causes } = await causesOf(runs, (points) => points.some(isWeak) || has("server")(points));
+  const { named, problems } = await causesOf(runs, (points) => points.some(isWeak) || has("server")(points));
   expect(named).toEqual([
     { row: "etag", variants: ["weak"], seeds: [1] },
     { row: "server", variants: ["proxy"], seeds: [1, 2] },
   ]);
-  expect(causes.map(({ shownBy }) => shownBy.points.map(({ row }) => row))).toEqual([["etag"], ["server"]]);
+  expect(problems.map(({ points }) => points?.map(({ row }) => row))).toEqual([["etag"], ["server"]]);
 });
 
 test("a cause on one status has no run that another row breaks, and whose variant is on another status", async () => {
@@ -268,7 +303,8 @@ test("a run that fails without its cause is made again before the search goes on
 });
 
 test("after two searches in vain, no run is made: the last one is a trial", async () => {
-  const breaks = (points: readonly VariedPoint[]) => has("etag")(points) && has("server")(points);
+  const breaks = (points: readonly VariedPoint[]) =>
+    ["etag", "server", "vary"].every((row) => has(row)(points));
   const { calls } = await causesOf([failedRun(4, ...many)], breaks);
   expect(calls.at(-1)).not.toContain("all");
 });
@@ -323,4 +359,16 @@ test("of runs that end by time, one that was not repeated is not named without a
   const runs = [lateRun(1, ...many), lateRun(2, ...many), lateRun(3, ...many)];
   const { named } = await causesOf(runs, both);
   expect(named).toEqual([]);
+});
+
+test("runs without a known cause that end alike share their words, and each other one has its own", async () => {
+  const three = (points: readonly VariedPoint[]) =>
+    ["etag", "server", "vary"].every((row) => has(row)(points));
+  const endOf = async (...runs: readonly ClientRun[]) =>
+    (await causesOf(runs, three)).sentences[0]?.split(":")[0];
+  const [two, five] = [failedRun(2, ...many), failedRun(5, ...many)];
+  expect(await endOf(two, five)).toBe("The command fails with exit code 1 with seeds 2 and 5");
+  expect(await endOf(two, { ...five, code: 3 })).toBe(
+    "The command fails with exit code 1 with seed 2 and fails with exit code 3 with seed 5",
+  );
 });

@@ -1,4 +1,5 @@
 import { outcomeRow } from "../../rules/outcomes.js";
+import type { VariedPoint } from "../../sandbox/variants.js";
 import { listed } from "../../schema/words.js";
 import { nameOf } from "../checks/check.js";
 import {
@@ -9,15 +10,16 @@ import {
   type Note,
   nothingJudged,
   notJudged,
+  shownOr,
   singleCheck,
 } from "../checks/judgment.js";
-import { type CertifyPlan, isWanted, showEveryVariant, variedSeeds } from "../checks/plan.js";
+import { areAllSeedsTried, type CertifyPlan, isWanted } from "../checks/plan.js";
 import type { ClientRun } from "../client-runs/client-run.js";
 import { hangsNowAndThen, repeatFailures } from "../client-runs/failures.js";
 import { againCommandOfRun, lastLineOf } from "../client-runs/finding-parts.js";
-import { type Runs, shownOr, type VariedRun } from "../client-runs/runs.js";
-import type { WordedCause } from "./cause-words.js";
-import { findCauses } from "./causes.js";
+import type { Runs } from "../client-runs/runs.js";
+import { variationWords } from "../client-runs/seen-requests.js";
+import { type Cause, findCauses, retryAfterRow } from "./causes.js";
 
 /** Judges the varied runs: searches for the causes of those that failed, and makes the mixed run if all passed. */
 export async function judgeVaried(runs: Runs): Promise<Judgment> {
@@ -44,20 +46,24 @@ export async function judgeVaried(runs: Runs): Promise<Judgment> {
   const problems = causes.map((cause) => causeProblem(cause, plan));
 
   // Other seeds leave out variants: that something did not vary then says nothing about the client.
-  const isEachVariantShown = showEveryVariant(variedSeeds(plan));
-  const notes = isEachVariantShown ? notesOnUnvaried(runs, [...accepted, ...failures]) : [];
+  const notes = areAllSeedsTried(plan) ? notesOnUnvaried(runs, [...accepted, ...failures]) : [];
 
-  const mixed = isMixedNext(plan, variedRuns) ? await judgeMixed(runs) : nothingJudged;
+  // The mixed run is made if all of these hold, or if --only names it.
+  const mixedCheck = { kind: "varied", seed: "mixed" } as const;
+  let isMixedNext = isWanted(plan, mixedCheck) && variedRuns.every(({ result }) => result.kind === "held");
+  if (plan.only?.includes(nameOf(mixedCheck))) isMixedNext = true;
+  const mixed = isMixedNext ? await judgeMixed(runs) : nothingJudged;
   return mergeJudgments([{ checks, problems, notes }, mixed]);
 }
 
 /** The problem of a cause. Its name, its command and its last line are of the run that its sentence is about. */
-function causeProblem(cause: WordedCause, plan: CertifyPlan): Finding {
-  const { sentence, whatToDo, row, points, shownBy, failed } = cause;
+function causeProblem(cause: Cause, plan: CertifyPlan): Finding {
+  const { rows = [], points = [], shownBy, failed } = cause;
+  const [row] = rows;
   return {
-    ...(row !== undefined && { row, points }),
-    sentence,
-    whatToDo,
+    ...(rows.length === 1 && { row }),
+    ...(rows.length > 0 && { points }),
+    ...causeWords(cause),
     name: nameOf(shownBy.purpose),
     again: againCommandOfRun(shownBy, plan),
     ...lastLineOf(shownBy),
@@ -93,13 +99,6 @@ function notesOnUnvaried({ outcomesToJudge, plan }: Runs, variedRuns: readonly C
   return notes;
 }
 
-/** Whether the mixed run is made: if --only names it, or if it is wanted and all varied runs hold. */
-function isMixedNext(plan: CertifyPlan, variedRuns: readonly VariedRun[]): boolean {
-  const mixedCheck = { kind: "varied", seed: "mixed" } as const;
-  if (plan.only?.includes(nameOf(mixedCheck))) return true;
-  return isWanted(plan, mixedCheck) && variedRuns.every(({ result }) => result.kind === "held");
-}
-
 /** Judges the mixed run, in which each response has other variants than the one before. */
 async function judgeMixed(runs: Runs): Promise<Judgment> {
   const { check, run, result } = await runs.makeMixed();
@@ -117,4 +116,109 @@ async function judgeMixed(runs: Runs): Promise<Judgment> {
     ...lastLineOf(run),
     runs: [name],
   });
+}
+
+type CauseWords = Pick<Finding, "sentence" | "whatToDo">;
+
+/** The words of a cause: of its rows, of the runs whose cause no search has found, or of the seed. */
+function causeWords(cause: Cause): CauseWords {
+  const { rows, searched, failed } = cause;
+  if (rows !== undefined) return rowWords(rows, cause);
+  if (searched !== undefined) return unknownWords(searched);
+
+  const isLate = failed.every(({ result }) => result === "timed_out");
+  const endWords = isLate ? "Does not end in time" : "Fails";
+  return {
+    sentence: `${endWords} with ${seedWords(failed)} even when nothing is varied`,
+    whatToDo:
+      "Do not rely on names, ids or keys that depend on the seed: read keys from `SVC_KEY_…`, and set the others in the scenario.",
+  };
+}
+
+function rowWords(rows: readonly string[], { points = [], shownBy }: Cause): CauseWords {
+  const isLate = shownBy.result === "timed_out";
+  // The client reads the header, and does what it asks for.
+  if (isLate && rows.includes(retryAfterRow)) return longWaitWords(shownBy);
+
+  const fixes = rows.map((row) => variationWords[row]?.remedy ?? "");
+  if (isLate) fixes.push(limitWait);
+  const whatToDo = fixes.join(" ");
+  const responses = rows.map((row) => responseWords(row, points));
+  if (responses.length > 1) {
+    return { sentence: `Breaks only when two things come together: ${listed(responses, "and")}`, whatToDo };
+  }
+  return { sentence: `${isLate ? "Does not end in time" : "Breaks"} when ${responses[0]}`, whatToDo };
+}
+
+/** The responses whose variants of a row break the client, as in "each of a 200 and a 401 has an `ETag`". */
+function responseWords(row: string, points: readonly VariedPoint[]): string {
+  const statuses = new Set<string>();
+  const variants = new Set<string>();
+  for (const point of points) {
+    if (point.row !== row) continue;
+    statuses.add(`a ${point.status}`);
+    const words = variationWords[row]?.variants[point.variant];
+    if (words !== undefined) variants.add(words);
+  }
+  let responses = listed([...statuses].sort(), "and");
+  if (statuses.size > 1) responses = `each of ${responses}`;
+  return `${responses} ${listed([...variants], "or")}`;
+}
+
+const limitWait = "Limit how long your client waits. If it may wait that long, set a longer --timeout.";
+
+/** The words of a client that waits as long as `Retry-After` asks, which is longer than its run may take. */
+function longWaitWords({ lastAskedWait, timeouts }: ClientRun): CauseWords {
+  const sentenceStart = `Waits longer than ${Math.round(timeouts.total / 1000)} s, as \`Retry-After\` of`;
+  if (lastAskedWait === undefined) return { sentence: `${sentenceStart} a 429 asks`, whatToDo: limitWait };
+
+  const { outcome, status, seconds } = lastAskedWait;
+  const asks = `asks: ${seconds.toLocaleString("en-US")} s`;
+  if (outcome !== "429.per_day") {
+    return { sentence: `${sentenceStart} a ${status} ${asks}`, whatToDo: limitWait };
+  }
+  return {
+    sentence: `${sentenceStart} a daily limit ${asks}`,
+    whatToDo:
+      "Limit how long your client waits, and tell its caller of the limit: a day is too long. Or test it with a key that is limited by the minute.",
+  };
+}
+
+/** The words of runs that were searched, and whose cause was not found. */
+function unknownWords(searched: readonly ClientRun[]): CauseWords {
+  const lastRequest = searched[0]?.lastRequest;
+  // Where nothing varied, no row was tried. Two rows together are not tried in a run that does not end.
+  let tried = ", before any response varied";
+  if (searched.some(({ points }) => points.length > 0)) {
+    tried = ": no single row of varied responses brings it back";
+    if (searched.every(({ result }) => result === "failed")) tried += ", and no two rows do";
+  }
+  const sentence = `The command ${howRunsEnd(searched)}${tried}`;
+
+  let whatToDo = "Look at what the command prints: it got no response.";
+  if (lastRequest) {
+    const { outcome, id } = lastRequest;
+    whatToDo = `Look at what the command prints, and at the last response (${outcome}, ${id}).`;
+  }
+  return { sentence, whatToDo };
+}
+
+/** As in "fails with exit code 1 with seeds 2 and 3 and does not end in time with seed 5". */
+function howRunsEnd(runs: readonly ClientRun[]): string {
+  const runsByEnd = new Map<string, ClientRun[]>();
+  for (const run of runs) {
+    const end = run.result === "timed_out" ? "does not end in time" : `fails with exit code ${run.code}`;
+    const alike = runsByEnd.get(end);
+    if (alike === undefined) runsByEnd.set(end, [run]);
+    else alike.push(run);
+  }
+
+  const words: string[] = [];
+  for (const [end, alike] of runsByEnd) words.push(`${end} with ${seedWords(alike)}`);
+  return listed(words, "and");
+}
+
+function seedWords(runs: readonly ClientRun[]): string {
+  const seeds = runs.map(({ seed }) => String(seed));
+  return `${seeds.length === 1 ? "seed" : "seeds"} ${listed(seeds, "and")}`;
 }

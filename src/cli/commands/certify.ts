@@ -2,8 +2,7 @@ import { availableParallelism, constants } from "node:os";
 import { apiVersion } from "../../api/openapi.js";
 import { assumptionsKeptFromVarying } from "../../api/variation/vary.js";
 import { type CertifyResult, certifyResultOf } from "../../certify/certificate/certificate.js";
-import { certificateLayout } from "../../certify/certificate/certificate-layout.js";
-import { certificateText } from "../../certify/certificate/certificate-text.js";
+import { certificateLayout, certificateText } from "../../certify/certificate/certificate-formats.js";
 import { certify } from "../../certify/certify.js";
 import type { CertifyPlan } from "../../certify/checks/plan.js";
 import { findUnknownOnly } from "../../certify/only.js";
@@ -153,7 +152,7 @@ export const certifyCommand = declareCommand({
       const about = { ...aboutClient(loaded, call), startedAt, durationMs };
       const notes = [...certification.notes];
       // The tests may call no client of the user's.
-      const untouched = await untouchedTests(io.cwd);
+      const untouched = await untouchedTests(io.cwd, call.clientCommand, certification.plain.output);
       if (untouched.length > 0) {
         const why = `the tests are those that init wrote (${untouched.join(", ")})`;
         notes.push({ what: "your client", why, whatToDo: "Call your client in them." });

@@ -61,7 +61,7 @@ type FixturesCall = CommandCall<flag.FlagValues<typeof fixturesFlags>>;
 
 export const fixturesCommand = declareCommand({
   summary: "print seeded synthetic records: organizations or farmers",
-  description: `Prints synthetic records on stdout, in constant memory. The same seed, index, locale and time produce the same record. Organizations are a scenario's population. Farmers are described in ${docsPlace("scenario-reference", "farmers")}. In CSV, lists are counted or summed.`,
+  description: `Prints synthetic records on stdout, in constant memory. The same seed, index, locale and time produce the same record. Organizations are a scenario's population. Farmers are described in ${docsPlace("farmers")}. In CSV, lists are counted or summed.`,
   args: { "<kind>": "organizations or farmers" },
   flags: fixturesFlags,
   modes: [

@@ -117,7 +117,7 @@ export async function writeAgentSection(cwd: string): Promise<string[]> {
   const installed = installedFile(cwd, "AGENTS.md");
   const copy = "svc-sandbox.AGENTS.md";
   if (installed === undefined && !existsSync(resolve(cwd, copy))) {
-    const text = String(await packageFile("AGENTS.md"));
+    const text = String(await packageFile("docs/agents.md"));
     writeProjectFile(resolve(cwd, copy), asStartedHere(text));
   }
 

@@ -56,6 +56,7 @@ export const startCommand = declareCommand({
   description:
     "Serves a scenario until SIGINT, SIGTERM or SIGHUP. Once it accepts requests, it prints the addresses, the keys and what each key gets. Then it logs requests on stderr.",
   args: shared.scenarioArgument,
+  variableOfArgument: "SVC_SANDBOX_SCENARIO",
   flags: startFlags,
   usualFlags: [
     "port",

@@ -10,13 +10,7 @@ import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes
 import * as flag from "../flags.js";
 import { aborted } from "../io.js";
 import { createLog } from "../log.js";
-import {
-  filesOfFailure,
-  openScenarioArgument,
-  problemsJson,
-  scenarioArgumentsOrDefault,
-  stdinName,
-} from "../scenario.js";
+import { openScenarioArgument, problemsJson, scenarioArgumentsOrDefault, stdinName } from "../scenario.js";
 import * as shared from "../shared-flags.js";
 import { testStory } from "../story.js";
 import { FileWatch } from "../watch.js";
@@ -88,8 +82,8 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
   // Nobody waits for the next result once the reader of the results is gone.
   const readerGone = new AbortController();
   const verify = async () => {
-    const verdicts = await verifyAll(names, call);
-    const files = verdicts.flatMap((verdict) => verdict.files);
+    const files: string[] = [];
+    await verifyAll(names, call, (file) => files.push(file));
     const isRead = await io.stdout.waitForReader(stop);
     if (!isRead) return { files, onFollowed: () => readerGone.abort() };
     return { files, onFollowed: () => log.note(`Waiting for changes of ${names.join(", ")}. Ctrl-C ends.`) };
@@ -98,9 +92,7 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
     const { files } = watch;
     if (stop.aborted) return { files, onFollowed() {} };
     try {
-      const reading = await verify();
-      // A scenario that is broken now may be mended by a file that it extended before.
-      return { ...reading, files: [...files, ...reading.files] };
+      return await verify();
     } catch (error) {
       return { files, onFollowed: () => log.problem(describeFailure(error, flags)) };
     }
@@ -120,8 +112,6 @@ interface Verdict {
   /** Whether its story was played; `unknown`: nothing has its name. */
   readonly kind: "played" | "not_played" | "unknown";
   readonly exitCode: number;
-  /** The files whose change may change it. */
-  readonly files: readonly string[];
   /** The steps of the story; or why it was not played. */
   readonly text: string;
   readonly json: unknown;
@@ -131,13 +121,20 @@ function worstCode(verdicts: readonly Verdict[]): number {
   return Math.max(...verdicts.map((verdict) => verdict.exitCode));
 }
 
-/** Reads the scenarios, plays their stories, and prints what comes of each. A broken scenario does not stop the others. */
-async function verifyAll(names: readonly string[], call: VerifyCall): Promise<readonly Verdict[]> {
+/**
+ * Reads the scenarios, plays their stories, and prints what comes of each. A broken scenario does not stop the others. `onFile` gets
+ * each file that is read or looked for: its change may change what comes of a scenario.
+ */
+async function verifyAll(
+  names: readonly string[],
+  call: VerifyCall,
+  onFile: (file: string) => void = () => {},
+): Promise<readonly Verdict[]> {
   const { flags, io } = call;
   // If the folder was deleted, this throws, in place of an error for each scenario.
-  const { cwd } = io;
+  void io.cwd;
   const openOrTell = (name: string) =>
-    openScenarioArgument(name, io).catch((error) => verdictOfFailure(name, error, cwd));
+    openScenarioArgument(name, io, { onFile }).catch((error) => verdictOfFailure(name, error));
   const scenarios = await Promise.all(names.map(openOrTell));
 
   // What cannot be read is reported before the first story is played.
@@ -185,19 +182,18 @@ async function playStory(name: string, opened: OpenedScenario, call: VerifyCall)
   try {
     const { passed, text, json } = await testStory(opened, flags, io.stdout.style());
     const code = passed ? exitCode.fine : exitCode.failed;
-    return { kind: "played", exitCode: code, files: opened.loaded.files, text, json };
+    return { kind: "played", exitCode: code, text, json };
   } catch (error) {
-    return verdictOfFailure(name, error, io.cwd);
+    return verdictOfFailure(name, error);
   }
 }
 
 /** The verdict on a scenario that cannot be read or started. */
-function verdictOfFailure(name: string, error: unknown, cwd: string): Verdict {
+function verdictOfFailure(name: string, error: unknown): Verdict {
   if (!(error instanceof SandboxError)) throw error;
   return {
     kind: error.code === "scenario_not_found" ? "unknown" : "not_played",
     exitCode: exitCodeOf(error),
-    files: filesOfFailure(error, name, cwd),
     text: safeOutput(redactPlainKeys(error.message)),
     json: { name, passed: false, problems: problemsJson(error, name), steps: [] },
   };

@@ -1,5 +1,5 @@
 import { makeFarmers } from "../../farmers/make-farmers.js";
-import { provideFarmers } from "../farmers-of-page.js";
+import { farmersKey } from "../farmers-of-page.js";
 
-// The entry point `svc-sandbox/farmers`: importing it is enough.
-provideFarmers(makeFarmers);
+// The entry point `svc-sandbox/farmers`: importing it is enough. All sandboxes of the page get them.
+Reflect.set(globalThis, farmersKey, makeFarmers);

@@ -4,7 +4,7 @@ import * as http from "node:http";
 import * as https from "node:https";
 import { rootCertificates } from "node:tls";
 import { headerPairs } from "../../api/http-messages.js";
-import { abortedAfter } from "../timers.js";
+import { longestTimer } from "../platform.js";
 import { describeConnectionError, otherProtocolCode } from "./connection-errors.js";
 
 export interface RawResponse {
@@ -54,7 +54,7 @@ export interface SendOptions {
 /** Sends one request, whose headers must be valid; it never fails otherwise. Does not use `fetch`, which rejects some ports, follows redirects and hides the spelling of headers. */
 export async function sendOnce(url: URL, options: SendOptions): Promise<RawResponse | NoResponse> {
   const { timeout, stop } = options;
-  const timeUp = abortedAfter(timeout);
+  const timeUp = AbortSignal.timeout(Math.min(timeout, longestTimer));
   const signal = stop === undefined ? timeUp : AbortSignal.any([timeUp, stop]);
   const outgoing = startRequest(url, options, signal);
 

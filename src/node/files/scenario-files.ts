@@ -25,6 +25,8 @@ interface LoadOptions {
   cwd?: string | undefined;
   /** Ends the reading of stdin. */
   signal?: AbortSignal | undefined;
+  /** Gets the absolute path of each file before it is read, also of one that is missing: whoever follows the scenario follows these. */
+  onFile?: ((file: string) => void) | undefined;
   /** A `Readable` with the scenario, in place of a file of its name. Typed as an object: the types of this package must not need Node's. Default: none, so that even `-` is a file. */
   stdin?: object | undefined;
 }
@@ -36,7 +38,7 @@ const yamlExtension = /\.ya?ml$/i;
 
 /** Loads a scenario by its bundled name, from a file, or from stdin, if that is given, with the places of its fields. */
 export async function openScenario(nameOrFile: string, options: LoadOptions): Promise<OpenedScenario> {
-  const { cwd = process.cwd(), signal, stdin } = options;
+  const { cwd = process.cwd(), signal, stdin, onFile = () => {} } = options;
   if (nameOrFile === "") {
     throw scenarioNotFound("", "its name is empty, perhaps from a variable that is not set");
   }
@@ -50,34 +52,33 @@ export async function openScenario(nameOrFile: string, options: LoadOptions): Pr
     );
   }
 
-  if (stdin === undefined) {
-    const text = readScenarioFile(nameOrFile, cwd);
-    return openText(text, { name: nameOrFile, cwd, from: "file" });
-  }
-  const piped = await readStdin(nameOrFile, stdin as Readable, cwd, signal);
-  return openText(piped, { name: nameOrFile, cwd, from: "stdin" });
-}
-
-/** Where the text of a scenario is from. */
-interface TextOrigin {
-  readonly name: string;
-  /** The folder of its name, and of the names that it extends. */
-  readonly cwd: string;
-  readonly from: "file" | "stdin";
-}
-
-/** Opens the text of a scenario, and the files that it extends. */
-async function openText(text: string, { name, cwd, from }: TextOrigin): Promise<OpenedScenario> {
-  const extended = new ExtendedFiles(name, cwd);
-  const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
-  const { scenario, ...places } = parseWithPlaces(text, { file: name, load: extended.read });
+  // In the order in which they were read. A text from stdin is in no file.
+  const files: string[] = [];
+  const readFile = (name: string, folder: string) => {
+    const file = resolve(folder, name);
+    files.push(file);
+    onFile(file);
+    return readScenarioFile(name, folder);
+  };
+  let text: string;
+  if (stdin === undefined) text = readFile(nameOrFile, cwd);
+  else text = await readStdin(nameOrFile, stdin as Readable, cwd, signal);
 
   // The text has the whole scenario unless it extends another file.
-  const isWhole = extended.files.length === 0;
-  // A text from stdin is in no file.
-  const ownFiles = from === "stdin" ? [] : [resolve(cwd, name)];
-  const loaded = { scenario, name, ...(isWhole && { text }), files: [...ownFiles, ...extended.files] };
-  return { origin: from, loaded, places: async () => places };
+  let isWhole = true;
+  /** Reads the file that another one extends by this name, which is relative to its folder. Default: the scenario itself extends it. */
+  const load = (name: string, from = nameOrFile) => {
+    isWhole = false;
+    const textOfParent = readFile(name, resolve(cwd, dirname(from)));
+    // Messages show the file as the command line would name it.
+    const shownFile = isAbsolute(name) ? name : join(dirname(from), name);
+    return { text: textOfParent, file: shownFile };
+  };
+  const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
+  const { scenario, ...places } = parseWithPlaces(text, { file: nameOrFile, load });
+
+  const loaded = { scenario, name: nameOrFile, ...(isWhole && { text }), files };
+  return { origin: stdin === undefined ? "file" : "stdin", loaded, places: async () => places };
 }
 
 /** Opens a bundled scenario, which is in the program; only its places need its text. */
@@ -91,34 +92,6 @@ function openBundled(name: ScenarioName): OpenedScenario {
       const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
       return parseWithPlaces(text, { file: `scenarios/${name}.yaml` });
     },
-  };
-}
-
-/** The files that a scenario extends: each one is read when the parser finds its name in another one. */
-class ExtendedFiles {
-  readonly #first: string;
-  readonly #cwd: string;
-  readonly #files: string[] = [];
-
-  /** `first` is the name of the scenario itself. */
-  constructor(first: string, cwd: string) {
-    this.#first = first;
-    this.#cwd = cwd;
-  }
-
-  /** The absolute paths of the files that were asked for, in their order. */
-  get files(): readonly string[] {
-    return this.#files;
-  }
-
-  /** Reads the file that the file `from` extends by this name, which is relative to its folder. Default: the scenario itself extends it. */
-  readonly read = (name: string, from = this.#first): { readonly text: string; readonly file: string } => {
-    const folder = resolve(this.#cwd, dirname(from));
-    this.#files.push(resolve(folder, name));
-    const text = readScenarioFile(name, folder);
-    // Messages show the file as the command line would name it.
-    const shownFile = isAbsolute(name) ? name : join(dirname(from), name);
-    return { text, file: shownFile };
   };
 }
 
@@ -199,16 +172,12 @@ export function similarFile(name: string, cwd: string): string | undefined {
   const { dir, base } = parse(name);
   const files = listFolder(resolve(cwd, dir)).filter((file) => yamlExtension.test(file));
 
-  const stems = files.map(withoutExtension);
-  const nearestStem = nearest(withoutExtension(base), stems);
+  const stems = files.map((file) => file.replace(yamlExtension, ""));
+  const nearestStem = nearest(base.replace(yamlExtension, ""), stems);
   if (nearestStem === undefined) return undefined;
   const meant = files[stems.indexOf(nearestStem)];
   // The folder stays as it was written. A slash at the end of the name leaves.
   return name.slice(0, name.lastIndexOf(base)) + meant;
-}
-
-function withoutExtension(file: string): string {
-  return file.replace(yamlExtension, "");
 }
 
 /** The names in a folder; none if it cannot be read. */

@@ -1,7 +1,45 @@
-import type { ReportFormat, ReportLayout } from "./layout.js";
+import { oneSafeLine } from "../../rules/terminal-text.js";
+import { alignColumns } from "../plain-text.js";
+import {
+  type Cell,
+  normalizeCell,
+  plainCell,
+  type ReportFormat,
+  type ReportLayout,
+  type Section,
+  type TableRow,
+  type Tone,
+} from "./layout.js";
 import { renderJunit } from "./render-junit.js";
-import { renderMarkdown } from "./render-markdown.js";
-import { renderText, type TextStyle } from "./render-text.js";
+
+/** Colors a text for a terminal. */
+type Paint = (text: string) => string;
+
+type ReportPalette = Readonly<Record<"bold" | "dim" | "green" | "yellow" | "red", Paint>>;
+
+const unchanged = (text: string) => text;
+const colorless: ReportPalette = {
+  bold: unchanged,
+  dim: unchanged,
+  green: unchanged,
+  yellow: unchanged,
+  red: unchanged,
+};
+
+const colorOfTone: Readonly<Record<Tone, keyof ReportPalette>> = {
+  good: "green",
+  warning: "yellow",
+  bad: "red",
+  broken: "red",
+  quiet: "dim",
+};
+
+/** The style of the text format. Default: no colors. */
+export interface TextStyle {
+  readonly palette?: ReportPalette;
+  /** Breaks long lines. */
+  readonly wrap?: (text: string) => string;
+}
 
 /** The layout in a format. It leaves out sections without rows. */
 export function render(layout: ReportLayout, format: ReportFormat, style: TextStyle = {}): string {
@@ -18,4 +56,119 @@ export function render(layout: ReportLayout, format: ReportFormat, style: TextSt
     case "junit":
       return renderJunit(filledLayout);
   }
+}
+
+/** Renders the layout as text, for a terminal. */
+function renderText(layout: ReportLayout, style: TextStyle): string {
+  const { palette = colorless, wrap = unchanged } = style;
+  const lines = [oneSafeLine(layout.title), ""];
+
+  for (const section of layout.sections) {
+    lines.push(palette.bold(section.title));
+    lines.push(...sectionLines(section, palette));
+    const { command } = section;
+    if (command !== undefined) lines.push(`  ${oneSafeLine(`${command.purpose} ${command.line}`)}`);
+    lines.push("");
+  }
+
+  for (const note of layout.notes) {
+    lines.push(oneSafeLine(note), "");
+  }
+
+  const conclusion = oneSafeLine(layout.conclusion.text);
+  lines.push(paint(conclusion, layout.conclusion.tone, palette));
+  for (const failure of layout.failures) {
+    lines.push(palette.red(oneSafeLine(failure)));
+  }
+  lines.push("");
+
+  return wrap(lines.join("\n"));
+}
+
+/** A section with details lists each row above its details; any other one is an aligned table. */
+function sectionLines(section: Section, palette: ReportPalette): string[] {
+  const painted = (cell: Cell) => paint(plainCell(cell), normalizeCell(cell).tone, palette);
+
+  const hasDetails = section.rows.some((row) => row.details !== undefined);
+  if (!hasDetails) {
+    const table = alignColumns(section.rows.map((row) => row.cells.map(painted)));
+    return table.map((line) => `  ${line}`);
+  }
+
+  const lines: string[] = [];
+  for (const row of section.rows) {
+    const filledCells = row.cells.filter((cell) => plainCell(cell) !== "");
+    lines.push(`  ${filledCells.map(painted).join("  ")}`);
+    for (const line of alignColumns(labeledDetails(row, section.columns))) lines.push(`    ${line}`);
+  }
+  return lines;
+}
+
+/** The lines of a row's details. The first line of each has the name of its column, the others are below it. */
+function labeledDetails(row: TableRow, columns: readonly string[]): string[][] {
+  const labeled: string[][] = [];
+  for (const [index, lines] of (row.details ?? []).entries()) {
+    let label = columns[row.cells.length + index] ?? "";
+    for (const line of lines) {
+      labeled.push([label, oneSafeLine(line)]);
+      label = "";
+    }
+  }
+  return labeled;
+}
+
+function paint(text: string, tone: Tone | undefined, palette: ReportPalette): string {
+  if (tone === undefined) return text;
+  return palette[colorOfTone[tone]](text);
+}
+
+/** Renders the layout as GitHub Markdown, for the summary of a CI job or a pull request: a table for each section. */
+function renderMarkdown(layout: ReportLayout): string {
+  const lines = [`# ${markdownText(layout.conclusion.text)}`, "", `${markdownText(layout.title)}.`, ""];
+  for (const failure of layout.failures) {
+    lines.push(`**${markdownText(failure)}**`, "");
+  }
+  for (const section of layout.sections) {
+    lines.push(...markdownTable(section));
+  }
+  for (const note of layout.notes) {
+    lines.push(markdownText(note), "");
+  }
+  return lines.join("\n");
+}
+
+function markdownTable(section: Section): string[] {
+  const { columns, rows, command } = section;
+  const markdownRow = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const lines = [markdownRow(columns), `|${"---|".repeat(columns.length)}`];
+
+  for (const row of rows) {
+    const cells = row.cells.map((cell) => markdownText(normalizeCell(cell).text));
+    for (const detail of row.details ?? []) cells.push(detail.map(markdownText).join("<br>"));
+    lines.push(markdownRow(cells));
+  }
+  lines.push("");
+
+  if (command !== undefined) {
+    lines.push(`${markdownText(command.purpose)} ${markdownCommand(command.line)}`, "");
+  }
+  return lines;
+}
+
+/** A command between ticks: one more than the most in a row inside of it. */
+function markdownCommand(line: string): string {
+  let mostTicks = 0;
+  for (const ticks of line.match(/`+/g) ?? []) mostTicks = Math.max(mostTicks, ticks.length);
+  const fence = "`".repeat(mostTicks + 1);
+
+  const safeLine = oneSafeLine(line);
+  const command = mostTicks === 0 ? safeLine : ` ${safeLine} `;
+  return `${fence}${command}${fence}`;
+}
+
+// Sent texts must not end a cell, start a tag, or mention a user. An underscore inside a word is harmless.
+const markdownSigns = /[\\|`*<[\]~&@]|(?<![a-z0-9])_|_(?![a-z0-9])/gi;
+
+function markdownText(text: string): string {
+  return oneSafeLine(text).replace(markdownSigns, (sign) => `&#${sign.charCodeAt(0)};`);
 }

@@ -38,11 +38,15 @@ export interface Counts {
   readonly advice: Partial<Record<AdviceId, AdviceCount>>;
   /** One for each outcome and key: the first hundred. */
   readonly resends: ResendCount[];
+  /** The number of requests that each fault has hit, by its name: the first thousand. Left out before the first hit. */
+  faultHits?: Record<string, number>;
 }
 
 /** The maximum number of examples of one advice, here and in reports. */
 export const maxAdviceExamples = 5;
 const maxResends = 100;
+/** Tests may set new faults again and again. */
+const maxFaults = 1000;
 
 const misplacedKeyAdvice: readonly AdviceId[] = ["key-in-query", "key-in-url", "key-in-authorization"];
 
@@ -112,6 +116,7 @@ function countExchange(counts: Counts, exchange: Exchange): void {
   countOutcome(counts, outcome, coversOutcome(exchange));
   // A delayed request counts for its outcome and for the fault.
   if (fault !== null && fault !== outcome) countOutcome(counts, fault, true);
+  if (exchange.faultName !== undefined) countFaultHit(counts, exchange.faultName);
   if (exchange.isResent) countResend(counts, exchange);
   for (const id of exchange.advice) countAdvice(counts, id, exchange);
 }
@@ -121,6 +126,13 @@ function countOutcome({ outcomes }: Counts, outcome: OutcomeId, isCovered: boole
   outcomes[outcome] = entry;
   entry.count += 1;
   if (isCovered) entry.isCovered = true;
+}
+
+function countFaultHit(counts: Counts, name: string): void {
+  counts.faultHits ??= {};
+  const { faultHits } = counts;
+  const isFull = faultHits[name] === undefined && Object.keys(faultHits).length >= maxFaults;
+  if (!isFull) faultHits[name] = (faultHits[name] ?? 0) + 1;
 }
 
 function countResend({ resends }: Counts, { outcome, key, fingerprint }: Exchange): void {

@@ -45,6 +45,8 @@ export interface Exchange {
   readonly outcome: OutcomeId;
   /** The fault that affected the request, even if it only delayed the response. */
   readonly fault: FaultOutcomeId | null;
+  /** The name of this fault among those of its sandbox and of its run. Default: none. */
+  readonly faultName?: string | undefined;
   /** 0 if a fault prevented the response. */
   readonly status: number;
   /** The error code of the API; `null` without one. */

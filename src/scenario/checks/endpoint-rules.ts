@@ -1,6 +1,7 @@
 import { pathWithoutParameterNames } from "../../rules/canonical-path.js";
 import { quote } from "../../schema/words.js";
 import { numbersOfBodies, writtenEndpoints } from "../keys.js";
+import { shownUnlessSecret } from "../problems.js";
 import { longestSpelling } from "../written-scenario.js";
 import type { ScenarioRule } from "./rule-input.js";
 
@@ -37,9 +38,10 @@ const numbersAreExact: ScenarioRule = ({ scenario, spelling, problems }) => {
     const text = spelling(field) ?? String(number);
     const startsWithZeros = /^[+-]?0\d/.test(text);
     if (startsWithZeros) {
-      problems.add("out_of_range", field, `${text} would lose its zeros`, "put a code or an id in quotes");
+      const message = `${shownUnlessSecret(field, text)} would lose its zeros`;
+      problems.add("out_of_range", field, message, "put a code or an id in quotes");
     } else if (!isExactInJson(number, text)) {
-      const message = `JSON has no exact number ${text}`;
+      const message = `JSON has no exact number ${shownUnlessSecret(field, text)}`;
       problems.add("out_of_range", field, message, "put it in quotes, or write another number");
     }
   }

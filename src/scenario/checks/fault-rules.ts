@@ -2,7 +2,7 @@ import { faultKindsOf, faultKindTable } from "../../rules/fault-effects.js";
 import { type KeyRecord, type KeyStateName, keyStateTable } from "../../rules/key-state.js";
 import { isSuccess, type OutcomeId, successBeforeReplacement } from "../../rules/outcomes.js";
 import { parseTime } from "../../rules/time.js";
-import type { FieldPath } from "../../schema/field-path.js";
+import { type FieldPath, pathText } from "../../schema/field-path.js";
 import { quote } from "../../schema/words.js";
 import { compareTimes, readTimeOrDuration, type StartTime, timeFrom } from "../format/times.js";
 import { keyStateAtStart, positionsInRotations } from "../key-ends.js";
@@ -45,18 +45,18 @@ export const noUselessFaults: ScenarioRule = (input) => {
   if (isSnapshot) return;
 
   const atStart = contextAtStart(input);
-  checkFaults(scenario.faults, ["faults"], atStart, problems);
+  checkList(scenario.faults, ["faults"], atStart, problems);
 
   const { timeline = [], story = [] } = scenario;
   for (const [index, { at, faults }] of timeline.entries()) {
     // The end of a duration from an unknown start is unknown, too.
     const now = clockStart === "unknown" ? (parseTime(at) ?? "unknown") : timeFrom(clockStart, at);
-    checkFaults(faults, ["timeline", index, "faults"], { ...atStart, refs: refsInSteps, now }, problems);
+    checkList(faults, ["timeline", index, "faults"], { ...atStart, refs: refsInSteps, now }, problems);
   }
   for (const [index, { faults }] of story.entries()) {
     // Only a run shows when a story gets to its step.
     const context: FaultContext = { ...atStart, refs: refsInSteps, now: "unknown" };
-    checkFaults(faults, ["story", index, "faults"], context, problems);
+    checkList(faults, ["story", index, "faults"], context, problems);
   }
 };
 
@@ -102,7 +102,7 @@ export function faultProblems(
 }
 
 function checkFaults(
-  faults: readonly FaultFields[] = [],
+  faults: readonly FaultFields[],
   field: FieldPath,
   context: FaultContext,
   problems: ProblemList,
@@ -120,8 +120,10 @@ function checkFaults(
       whyBoundsSwapped(fault),
       whyEffectsDoNotCombine(fault),
       whyNoKeySends(fault, context),
+      whyNoDelay(fault),
       whyNoBodyBreaks(fault, successes),
       whyNumbersSelectNone(fault),
+      whyNeverChosen(fault),
       whyEndsBeforeFirstRequest(fault),
     ];
     for (const contradiction of contradictions) {
@@ -179,10 +181,25 @@ function whyEffectsDoNotCombine(fault: FaultFields): FieldProblem | undefined {
       const combinesWith: readonly string[] = faultKindTable[first].combinesWith;
       if (combinesWith.includes(second)) continue;
       const message = `a response cannot have both ${first} and ${second}`;
-      return contradiction(["then", second], message, "remove one of the two, or add a second fault");
+      return contradiction(
+        ["then", second],
+        message,
+        "remove one of the two, or write a second fault for other requests",
+      );
     }
   }
   return undefined;
+}
+
+/** Why a delay delays nothing. If the median is 0, so is each delay. */
+function whyNoDelay({ then = {} }: FaultFields): FieldProblem | undefined {
+  const { latency } = then;
+  if (latency === undefined) return undefined;
+  let longest = latency;
+  if (typeof longest === "object") longest = "median" in longest ? longest.median : longest.max;
+  if (readTimeOrDuration(longest).milliseconds > 0) return undefined;
+  const message = `a latency of ${longest} delays nothing`;
+  return contradiction(["then", "latency"], message, "write a longer one, or remove it");
 }
 
 /** Why a fault that only breaks bodies has none to break. */
@@ -191,11 +208,8 @@ export function whyNoBodyBreaks(
   successes: EndpointSuccesses,
 ): FieldProblem | undefined {
   const outcome = when?.outcome;
-  const kinds = faultKindsOf(then);
-  const [first] = kinds;
-  if (first === undefined || outcome === undefined) return undefined;
-  const onlyBreaksBodies = kinds.every((kind) => faultKindTable[kind].breaksBody);
-  if (!onlyBreaksBodies) return undefined;
+  const [first] = faultKindsOf(then);
+  if (first === undefined || outcome === undefined || !onlyBreaksBodies(then)) return undefined;
 
   // Each error has a body, and `/me` has one. Only a success of an endpoint of the scenario may have none.
   const success = successes.get(outcome);
@@ -205,6 +219,10 @@ export function whyNoBodyBreaks(
   return contradiction(["then", first], message, "write another effect, or another outcome");
 }
 
+function onlyBreaksBodies(then: FaultFields["then"]): boolean {
+  return faultKindsOf(then).every((kind) => faultKindTable[kind].breaksBody);
+}
+
 /** Why `every` and `requests` have no number in common: `every: 2` with `requests: [1]`. */
 function whyNumbersSelectNone({ when = {} }: FaultFields): FieldProblem | undefined {
   const { every, requests } = when;
@@ -212,6 +230,13 @@ function whyNumbersSelectNone({ when = {} }: FaultFields): FieldProblem | undefi
   if (requests.some((number) => number % every === 0)) return undefined;
   const message = `every: ${every} selects none of these requests`;
   return contradiction(["when", "requests"], message, "write a multiple of it, or remove one of the two");
+}
+
+/** Why chance never chooses a request. */
+function whyNeverChosen({ when = {} }: FaultFields): FieldProblem | undefined {
+  if (when.probability !== 0) return undefined;
+  const message = "a fault with a probability of 0 hits no request";
+  return contradiction(["when", "probability"], message, "write a number above 0, or remove the fault");
 }
 
 /**
@@ -225,6 +250,64 @@ function whyEndsBeforeFirstRequest({ when = {} }: FaultFields): FieldProblem | u
   if (kind === "time" || milliseconds > 0) return undefined;
   const message = `the fault ends before the first request: until is ${until}`;
   return contradiction(["when", "until"], message, "write a longer duration, or remove it");
+}
+
+// Why a fault is useless: each request that it would hit has an earlier fault of the list.
+
+/**
+ * Checks the faults of a scenario, and whether each gets its turn. Those of a running sandbox may have none: a fault is often put in
+ * front of others for a while.
+ */
+function checkList(
+  faults: readonly FaultFields[] = [],
+  field: FieldPath,
+  context: FaultContext,
+  problems: ProblemList,
+): void {
+  const problemsBefore = problems.found.length;
+  checkFaults(faults, field, context, problems);
+  if (problems.found.length > problemsBefore) return;
+
+  for (const [index, fault] of faults.entries()) {
+    const first = faults
+      .slice(0, index)
+      .findIndex((earlier) => isFirstOnAllOf(fault, earlier, context.keyOf));
+    if (first === -1) continue;
+    const message = `the fault never gets its turn: ${pathText([...field, first])} hits its requests first`;
+    const hint = "remove one of the two, or let the first hit fewer requests, such as with every: 2";
+    problems.add("fault_contradiction", [...field, index], message, hint);
+  }
+}
+
+/** Whether an earlier fault hits each request that a fault would hit. */
+function isFirstOnAllOf(fault: FaultFields, earlier: FaultFields, keyOf: FaultContext["keyOf"]): boolean {
+  // It leaves responses without a body to others.
+  if (onlyBreaksBodies(earlier.then) && !onlyBreaksBodies(fault.then)) return false;
+  const { when = {} } = fault;
+  const { when: earlierWhen = {} } = earlier;
+  if (earlierWhen.probability !== undefined && earlierWhen.probability < 1) return false;
+
+  let isSameCondition = true;
+  for (const name of ["key", "organization", "outcome", "after", "until"] as const) {
+    const condition = earlierWhen[name];
+    if (condition === when[name]) continue;
+    isSameCondition = false;
+    if (condition === undefined) continue;
+    const isOrganizationOfKey =
+      name === "organization" && when.key !== undefined && keyOf(when.key)?.organization === condition;
+    if (!isOrganizationOfKey) return false;
+  }
+
+  const { every: earlierEvery = 1, requests: earlierRequests } = earlierWhen;
+  if (earlierEvery === 1 && earlierRequests === undefined) return true;
+  // With the same conditions, both count the same requests.
+  if (!isSameCondition) return false;
+  const { every = 1, requests } = when;
+  if (requests === undefined) return earlierRequests === undefined && every % earlierEvery === 0;
+  return requests.every((number) => {
+    if (number % every !== 0) return true;
+    return number % earlierEvery === 0 && (earlierRequests?.includes(number) ?? true);
+  });
 }
 
 // Why a fault is useless: no key can send a request that it matches, whatever changes at run time.

@@ -1,6 +1,7 @@
 import { lastClockInstant } from "../../rules/key-state.js";
 import { parseApiKey, prefixOf } from "../../rules/keys/key-text.js";
 import type { FieldPath } from "../../schema/field-path.js";
+import { isVariable } from "../../schema/messages.js";
 import { quote } from "../../schema/words.js";
 import { isReserved, scenarioLimits } from "../format/fields.js";
 import { atStart, compareTimes, readTimeOrDuration, type TimeOrDuration } from "../format/times.js";
@@ -148,7 +149,10 @@ const secretsMatchKeys: ScenarioRule = ({ scenario, keys, problems }) => {
     const prefix = prefixOf(environment, isLegacy(fields));
     if (parsed === undefined) {
       const message = "the secret is not a well-formed key (R10)";
-      const hint = `start it with ${prefix}, followed by letters, digits, _ and -`;
+      let hint = `start it with ${prefix}, followed by letters, digits, _ and -`;
+      if (isVariable(secret)) {
+        hint = "variables are not replaced here: write the key, or leave secret out and the seed makes one";
+      }
       problems.add("secret_malformed", [...keyField, "secret"], message, hint);
     } else if (parsed.prefix !== prefix) {
       const message = `the secret starts with ${parsed.prefix}, but environment and legacy require ${prefix}`;

@@ -1,53 +1,73 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, visit, type YAMLMap } from "yaml";
+import { type Document, isAlias, isMap, isPair, isScalar, isSeq, type Node, visit, type YAMLMap } from "yaml";
 import type { FieldPath } from "../../schema/field-path.js";
+import { maximumProblems } from "../../schema/problem.js";
 import { nearest, quote } from "../../schema/words.js";
 import { scenarioLimits } from "../format/fields.js";
 import type { FieldProblem, SourceText } from "../problems.js";
 import type { FieldLocation } from "../written-scenario.js";
 import { isEmpty, keyText, type MapPair } from "./parse-yaml.js";
-import { hasPartOfSecret, isSecretName, placeAt, textProblem } from "./places.js";
+import { hasPartOfSecret, isInSecret, isSecretField, isSecretName, placeAt, textProblem } from "./places.js";
 
 export const repeatLessHint = "extend a scenario, or repeat less";
 
 /** Checks the names and the aliases of a document. `targets`: the node that each alias refers to. */
 export function checkNodes(document: Document.Parsed, source: SourceText) {
-  const anchors = new Map<string, Node>();
+  const anchors = new Map<string, { readonly node: Node; readonly isOfSecret: boolean }>();
   const targets = new Map<Node, Node>();
   const problems: FieldProblem[] = [];
-  const keepAnchor = (node: Node & { readonly anchor?: string | undefined }) => {
-    if (node.anchor !== undefined) anchors.set(node.anchor, node);
+  const keepAnchor = (
+    node: Node & { readonly anchor?: string | undefined },
+    outerParts: readonly unknown[],
+  ) => {
+    if (node.anchor !== undefined) anchors.set(node.anchor, { node, isOfSecret: isOfSecret(outerParts) });
   };
 
+  // Each problem takes time, and no more are shown. After one of an alias, the text is not read.
+  const stopIfFull = () => (problems.length >= maximumProblems ? visit.BREAK : undefined);
+
   visit(document, {
-    Alias(_, alias) {
+    Alias(_, alias, outerParts) {
       const [offset] = alias.range ?? [0];
-      const target = anchors.get(alias.source);
-      if (target === undefined) {
+      const anchor = anchors.get(alias.source);
+      if (anchor === undefined) {
         problems.push(unknownAlias(alias.source, offset, anchors, source));
-        return undefined;
+        return stopIfFull();
+      }
+      // Messages show the value of any other field: a secret that is also one would be in them.
+      if (anchor.isOfSecret || isOfSecret(outerParts)) {
+        const message = "a secret cannot be an alias, and cannot have one";
+        problems.push(
+          textProblem(source, offset, "bad_alias", message, "write the value in place of the alias"),
+        );
+        return stopIfFull();
       }
 
-      targets.set(alias as Node, target);
+      targets.set(alias as Node, anchor.node);
       if (targets.size <= scenarioLimits.aliases) return undefined;
       const message = `the text has more than ${scenarioLimits.aliases} aliases`;
       problems.push(textProblem(source, offset, "too_large", message, repeatLessHint));
       return visit.BREAK;
     },
-    Map(_, node) {
-      keepAnchor(node as Node);
-      for (const problem of nameProblems(node.items as MapPair[], source)) problems.push(problem);
+    Map(_, node, outerParts) {
+      keepAnchor(node as Node, outerParts);
+      checkNames(node.items as MapPair[], source, problems);
     },
     // Texts, numbers and lists.
-    Value: (_, node) => keepAnchor(node as Node),
+    Value: (_, node, outerParts) => keepAnchor(node as Node, outerParts),
   });
   return { targets, problems };
+}
+
+/** Whether a node with these parts around it is a secret, or in one. */
+function isOfSecret(outerParts: readonly unknown[]): boolean {
+  return outerParts.some((part) => isPair(part) && isSecretField(part.key as Node));
 }
 
 /** A text that starts with `*` is an alias only without quotes. If it is a secret, its name is not shown. */
 function unknownAlias(
   name: string,
   offset: number,
-  anchors: ReadonlyMap<string, Node>,
+  anchors: ReadonlyMap<string, unknown>,
   source: SourceText,
 ): FieldProblem {
   let message = `the alias *${name} refers to nothing`;
@@ -60,43 +80,47 @@ function unknownAlias(
   return textProblem(source, offset, "bad_alias", message, hint);
 }
 
-/** The problems of the names of a mapping: what people read as a field with a value, and YAML as something else, or names that appear twice. */
-function nameProblems(pairs: readonly MapPair[], source: SourceText): FieldProblem[] {
-  const problems: FieldProblem[] = [];
+/** Adds the problems of the names of a mapping: what people read as a field with a value, and YAML as something else, or names that appear twice. */
+function checkNames(pairs: readonly MapPair[], source: SourceText, problems: FieldProblem[]): void {
   const names = new Set<string>();
   for (const [index, pair] of pairs.entries()) {
+    if (problems.length >= maximumProblems) return;
     const name = keyText(pair.key);
     const [offset] = pair.key.range ?? [0];
 
-    const items = itemsWithoutBrackets(pairs.slice(index));
-    if (items.length > 1 && !isSecretName(name)) {
+    const items = itemsWithoutBrackets(pairs, index);
+    if (items.length > 1 && !isSecretName(name) && !isInSecret(source, offset)) {
       const message = `there are no brackets around the items of ${quote(name)}`;
       const hint = `write [${items.join(", ")}]`;
-      return [textProblem(source, pair.value?.range?.[0] ?? offset, "yaml_syntax", message, hint)];
+      problems.push(textProblem(source, pair.value?.range?.[0] ?? offset, "yaml_syntax", message, hint));
+      return;
     }
 
     const wrong = whatIsWrongWith(pair);
     if (wrong !== undefined) {
-      problems.push(textProblem(source, offset, "yaml_syntax", wrong.message, wrong.hint));
+      const { message, hint } = isInSecret(source, offset) ? wrongInSecret : wrong;
+      problems.push(textProblem(source, offset, "yaml_syntax", message, hint));
     }
     if (names.has(name)) {
-      const message = `${quote(name)} appears twice`;
+      const message = `${isInSecret(source, offset) ? "a name" : quote(name)} appears twice`;
       problems.push(textProblem(source, offset, "duplicate_field", message, "remove one of the two"));
     }
     names.add(name);
   }
-  return problems;
 }
 
 /** The items of a list in braces that has no brackets: `{ scopes: attestations:read, consents:read }`. Each but the first is a name for YAML. */
-function itemsWithoutBrackets([first, ...others]: readonly MapPair[]): string[] {
-  const isItem = (text: string) => /^[\w-]+:[\w:-]+$/.test(text);
-  const items: string[] = [];
-  if (isScalar(first?.value) && first.value.type === "PLAIN") items.push(String(first.value.value));
-  for (const { key, value } of others) {
+function itemsWithoutBrackets(pairs: readonly MapPair[], index: number): string[] {
+  const first = pairs[index]?.value;
+  if (!isScalar(first) || first.type !== "PLAIN") return [];
+
+  const items = [String(first.value)];
+  for (let next = index + 1; next < pairs.length; next++) {
+    const { key, value } = pairs[next] as MapPair; // within its length
     if (value !== null) break;
     items.push(keyText(key));
   }
+  const isItem = (text: string) => /^[\w-]+:[\w:-]+$/.test(text);
   return items.every(isItem) ? items : [];
 }
 
@@ -114,6 +138,13 @@ export const wideColon = {
   message: "this is no ordinary colon",
   hint: "write an ordinary colon and a space",
 };
+
+/** Whether a text is a field with a colon of full width: `type： bank`. */
+export function isNameWithWideColon(text: string): boolean {
+  return /^[\w-]+ *：/.test(text);
+}
+
+const wrongInSecret = { message: "a secret is one text", hint: "write it in quotes" };
 
 /**
  * What is wrong with a name that people read as a field with a value:
@@ -134,7 +165,7 @@ function whatIsWrongWith({ key, value }: MapPair): { message: string; hint: stri
   if (name === "<<" && (isPlain || isAlias(first))) return noMergeKeys;
   if (!isPlain) return undefined;
   if (/^\s/.test(name)) return otherSpaces;
-  if (/^[\w-]+ *：/.test(name)) return wideColon;
+  if (isNameWithWideColon(name)) return wideColon;
 
   // `main:{ … }` and `environment:test`.
   const [, beforeColon, afterColon = ""] = /^([\w-]+)\s*:\s*(\S.*)$/.exec(name) ?? [];

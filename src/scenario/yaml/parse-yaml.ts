@@ -31,7 +31,7 @@ const options = {
   merge: false,
   // Other tags make dates, sets and bytes, which are not plain data.
   resolveKnownTags: false,
-  // `nameProblems` finds duplicates in linear time.
+  // `checkNodes` finds duplicates in linear time.
   uniqueKeys: false,
   stringKeys: true,
   prettyErrors: false,

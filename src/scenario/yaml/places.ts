@@ -104,8 +104,11 @@ export function hasPartOfSecret(source: SourceText, offset: number): boolean {
   }
   // A text that is not valid YAML has only names to go by.
   const lines = linesAround(text.slice(lineStart, lineEnd), text.slice(0, lineStart));
-  return lines.some(hasSecretName);
+  return lines.some((line) => mayNameSecretElsewhere.test(line) || hasSecretName(line));
 }
+
+/** What may have the name of a secret elsewhere: an anchor, an alias as a name, or the `:` after a name that has a line of its own. */
+const mayNameSecretElsewhere = /(?:^|[\s[{,:?-])(?:&[^\s,[\]{}]|\*[^\s,[\]{}]+ +:(?:\s|$))|^[\s-]*:\s/;
 
 /** A line, and the lines above that it may belong to. */
 function linesAround(line: string, textAbove: string): string[] {
@@ -115,14 +118,22 @@ function linesAround(line: string, textAbove: string): string[] {
   // The line may continue the value of the line above, however it is indented.
   const lines = [line, ...linesAbove.slice(0, 1)];
 
-  // It belongs to the nearest line above that is indented less, and that line to the next.
+  // It belongs to the nearest line above that is indented less, and that line to the next. An item of a list may be at the level of
+  // the name above it.
   let indent = indentOf(line);
+  let isItem = isItemOfList(line);
   for (const above of linesAbove) {
-    if (indentOf(above) >= indent) continue;
+    const isNameOfItem = isItem && indentOf(above) === indent && !isItemOfList(above);
+    if (indentOf(above) >= indent && !isNameOfItem) continue;
     lines.push(above);
     indent = indentOf(above);
+    isItem = isItemOfList(above);
   }
   return lines;
+}
+
+function isItemOfList(line: string): boolean {
+  return /^ *-(?:\s|$)/.test(line);
 }
 
 export function isEmptyOrComment(line: string): boolean {
@@ -137,8 +148,8 @@ export function indentOf(line: string): number {
 /** A longer name may be a secret itself. */
 const longestFieldName = 100;
 
-/** `secret` in `- secret = hunter2`. */
-const firstWordOfLine = new RegExp(`^[\\s-]*["']?([\\w-]{1,${longestFieldName}})["']?[ =]`);
+/** `secret` in `- secret = hunter2` and in `? secret`. */
+const firstWordOfLine = new RegExp(`^[\\s?-]*["']?([\\w-]{1,${longestFieldName}})["']?(?:[ =]|$)`);
 /** `secret` in `main: { "secret"`. */
 const lastWordOfText = /[\w-]+(?=["']?$)/;
 
@@ -166,36 +177,52 @@ export function isSecretName(name: string): boolean {
   return inSnakeCase.split("_").some((word) => nearest(word, ["secret"]) !== undefined);
 }
 
+/** Whether the value of a field is a secret, by its name; one that is no text, such as a list, may be the name of a secret. */
+export function isSecretField(key: Node): boolean {
+  const name = keyText(key);
+  return name === "" || isSecretName(name);
+}
+
 /** The ranges of the values of secrets, no matter what they look like. A name may contain its value: `secret:hunter2`. */
 export function secretsIn(document: Document.Parsed): (readonly [start: number, end: number])[] {
-  const ranges: (readonly [start: number, end: number])[] = [];
-  const add = ({ range }: Node) => {
-    if (range != null) ranges.push([range[0], range[1]]);
-  };
-
-  const anchors = new Set<string>();
+  const secrets = new Set<Node>();
+  const anchored = new Map<string, Node[]>();
   visit(document, {
     Pair(_, pair) {
       const { key, value } = pair as MapPair;
       const name = keyText(key);
       const [firstWord = ""] = /^[\w-]+/.exec(name) ?? [];
       const containsValue = firstWord !== name && isSecretName(firstWord);
-      if (!containsValue && !isSecretName(name)) return undefined;
-      if (containsValue) add(key);
-      if (isNode(value)) {
-        add(value);
-        visit(value, { Alias: (_, alias) => void anchors.add(alias.source) });
-      }
-      return visit.SKIP;
+      if (containsValue) secrets.add(key);
+      if (isNode(value) && (containsValue || isSecretField(key))) secrets.add(value);
+    },
+    Value(_, node) {
+      if (node.anchor === undefined) return;
+      const nodes = anchored.get(node.anchor) ?? [];
+      nodes.push(node as Node);
+      anchored.set(node.anchor, nodes);
     },
   });
 
-  // The values of these aliases stand elsewhere: `hunter2` of `secret: *s` in `x-of-key: &s hunter2`.
-  if (anchors.size === 0) return ranges;
-  visit(document, {
-    Value(_, node) {
-      if (node.anchor !== undefined && anchors.has(node.anchor)) add(node);
-    },
-  });
+  // What an alias in a secret refers to is a secret, too, and may have aliases of its own: `hunter2` of `secret: *b` in
+  // `x-b: &b [*a]` and `x-a: &a hunter2`. The set grows in this loop, which visits what is added.
+  for (const secret of secrets) {
+    visit(secret, {
+      Alias(_, alias) {
+        for (const target of anchored.get(alias.source) ?? []) secrets.add(target);
+      },
+    });
+  }
+
+  const ranges: (readonly [start: number, end: number])[] = [];
+  for (const { range } of secrets) {
+    if (range != null) ranges.push([range[0], range[1]]);
+  }
   return ranges;
+}
+
+/** Whether a place is in a secret, of which a message shows no name and no value. Only for a text that is valid YAML. */
+export function isInSecret({ secrets }: SourceText, offset: number): boolean {
+  const ranges = secrets?.() ?? [];
+  return ranges.some(([start, end]) => start <= offset && offset < end);
 }

@@ -1,10 +1,10 @@
-import { type Document, stringify } from "yaml";
+import { type Document, isScalar, stringify } from "yaml";
 import { yamlNotation } from "../../schema/notation.js";
 import { maximumProblems } from "../../schema/problem.js";
 import { scenarioLimits } from "../format/fields.js";
 import type { FieldProblem, SourceText } from "../problems.js";
 import { nowhere, readPlain, type WrittenScenario } from "../written-scenario.js";
-import { checkNodes, repeatLessHint, ScenarioNodes } from "./nodes.js";
+import { checkNodes, isNameWithWideColon, repeatLessHint, ScenarioNodes, wideColon } from "./nodes.js";
 import { firstErrorIn, isEmpty, parseYaml, Stop, shortenHint } from "./parse-yaml.js";
 import { secretsIn, textProblem } from "./places.js";
 import { syntaxProblem } from "./syntax-problem.js";
@@ -39,6 +39,11 @@ export function readYaml(text: string, file: string | undefined): WrittenScenari
     const [offset] = contents?.range ?? [0];
     const hint = 'start with "version: 1" and "organizations:"';
     return withoutFields([textProblem(source, offset, "empty", "the scenario is empty", hint)]);
+  }
+
+  if (isScalar(contents) && isNameWithWideColon(String(contents.value))) {
+    const { message, hint } = wideColon;
+    return withoutFields([textProblem(source, contents.range?.[0] ?? 0, "yaml_syntax", message, hint)]);
   }
 
   const { targets, problems } = checkNodes(document, source);

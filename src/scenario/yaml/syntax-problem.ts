@@ -23,10 +23,13 @@ interface Repair {
   readonly hintForSecret: string;
 }
 
-// Each repair is parsed; of a longer text or of more repairs, that would take long.
-const longestRepaired = 20_000;
+// Each repair is parsed, and each character takes about 3 µs: all repairs of a text together take at most half a second. So a long
+// text has fewer of them: one of 15,000 characters has ten.
+const maxParsed = 150_000;
 const maxCorrections = 30;
 const maxIndents = 10;
+/** Some patterns of corrections take quadratic time in a line: nobody has mistyped a longer one. */
+const longestCorrected = 1000;
 
 /** The problem of a text that is not YAML, with how to fix it. */
 export function syntaxProblem(error: YAMLError, source: SourceText): FieldProblem {
@@ -49,20 +52,12 @@ export function syntaxProblem(error: YAMLError, source: SourceText): FieldProble
     return textProblem(source, offset, "not_plain_data", `not plain data: ${reason}`, hint);
   };
 
-  if (text.length <= longestRepaired) {
-    const repairs = lineCorrections(lines).slice(0, maxCorrections);
-    if (explanation?.mayBeIndent === true) {
-      // The line of the error, or the field after it, may be on a wrong level.
-      const lineAfter = firstFieldFrom(lines, fieldLine + 1);
-      const indents = [...otherIndents(lines, fieldLine), ...otherIndents(lines, lineAfter)];
-      repairs.push(...indents.slice(0, maxIndents));
-    }
-    const repair = repairs.find((guess) => mends(guess, lines));
-    if (repair !== undefined) {
-      const lineStart = offsetOfLine(lines, repair.line);
-      const hint = hasPartOfSecret(source, lineStart) ? repair.hintForSecret : repair.hint;
-      return notYaml(lineStart + repair.column, repair.reason, hint);
-    }
+  const mayBeIndent = explanation?.mayBeIndent === true;
+  const repair = repairThatMends(lines, fieldLine, mayBeIndent, Math.floor(maxParsed / text.length));
+  if (repair !== undefined) {
+    const lineStart = offsetOfLine(lines, repair.line);
+    const hint = hasPartOfSecret(source, lineStart) ? repair.hintForSecret : repair.hint;
+    return notYaml(lineStart + repair.column, repair.reason, hint);
   }
 
   const offset = fieldLine === lineOfError ? offsetOfError : offsetOfLine(lines, fieldLine);
@@ -89,6 +84,31 @@ function offsetOfLine(lines: readonly string[], line: number): number {
   let offset = 0;
   for (const before of lines.slice(0, line)) offset += before.length + 1;
   return offset;
+}
+
+/** The first repair after which the text is YAML, of at most `maxTries`: those of single lines come first. */
+function repairThatMends(
+  lines: readonly string[],
+  fieldLine: number,
+  mayBeIndent: boolean,
+  maxTries: number,
+): Repair | undefined {
+  // The line of the error, or the field after it, may be on a wrong level. Some tries are left for these.
+  const indents: Repair[] = [];
+  if (mayBeIndent) {
+    const lineAfter = firstFieldFrom(lines, fieldLine + 1);
+    indents.push(...otherIndents(lines, fieldLine), ...otherIndents(lines, lineAfter));
+  }
+  const triedIndents = indents.slice(0, Math.min(maxIndents, Math.ceil(maxTries / 4)));
+  const triedCorrections = Math.min(maxCorrections, maxTries - triedIndents.length);
+
+  let tried = 0;
+  for (const correction of lineCorrections(lines)) {
+    if (tried >= triedCorrections) break;
+    tried += 1;
+    if (mends(correction, lines)) return correction;
+  }
+  return triedIndents.find((repair) => mends(repair, lines));
 }
 
 /** Whether a text is YAML once it is repaired. */
@@ -172,9 +192,10 @@ const corrections: readonly Correction[] = [
   // ␣␣type: bank             →    type: bank
   // ^^
   {
-    pattern: /^(?<before> *(?:- +)?)(?<mistake>[^\S\t ][^\S\t]*)(?=\S)/g,
+    pattern: /^(?<before> *(?:- *)?)(?<mistake>[^\S\t ][^\S\t]*)(?=\S)/g,
     isInEachLine: true,
-    meant: (indent) => " ".repeat(indent.length),
+    // The space of full width looks like two.
+    meant: (indent) => indent.replaceAll("\u3000", "  ").replace(/\S|\s/g, " "),
     reason: otherSpaces.message,
     hint: otherSpaces.hint,
   },
@@ -214,22 +235,26 @@ const corrections: readonly Correction[] = [
   //
   // name: Banks: two # note  →  name: "Banks: two" # note
   //       ^^^^^^^^^^
-  // name: @bank              →  name: "@bank", and so with %, `, |, > and "- "
+  // name: @bank              →  name: "@bank", and so with %, *, `, |, >, "- " and "? "
   //       ^^^^^
   { pattern: /^(?<before>[ -]*[\w-]+: +)(?<mistake>[^\s"'{[|>#].*?: .*?)(?: #.*)?$/gm, ...needsQuotes },
   {
-    pattern: /^(?<before>[ -]*[\w-]+: +)(?<mistake>(?:[@%`]|[|>] *[^\s\d+#-]|- ).*?)(?: #.*)?$/gm,
+    pattern: /^(?<before>[ -]*[\w-]+: +)(?<mistake>(?:[@%*`]|[|>] *[^\s\d+#-]|[-?] ).*?)(?: #.*)?$/gm,
     ...needsQuotes,
   },
-  // The same in braces, up to the next comma or brace.
+  // The same in braces, up to the next comma or brace, or to the end of the line.
   //
   // { name: Banks: two }     →  { name: "Banks: two" }
   //         ^^^^^^^^^^
   {
-    pattern: /(?<before>[{,] *[\w-]+: +)(?<mistake>[^\s"'{}[\]|>#,][^{}[\],]*?: [^{}[\],]*?)(?= *[,}])/g,
+    pattern:
+      /(?<before>(?:^|[{,]) *[\w-]+: +)(?<mistake>[^\s"'{}[\]|>#,][^{}[\],]*?: [^{}[\],]*?)(?= *(?:[,}]|$))/g,
     ...needsQuotes,
   },
-  { pattern: /(?<before>[{,] *[\w-]+: +)(?<mistake>[@%`|>][^{}[\],]*?)(?= *[,}])/g, ...needsQuotes },
+  {
+    pattern: /(?<before>(?:^|[{,]) *[\w-]+: +)(?<mistake>(?:[@%*`|>]|[-?] )[^{}[\],]*?)(?= *(?:[,}]|$))/g,
+    ...needsQuotes,
+  },
   // A line has a name and one word, without a colon.
   //
   // type bank                →  type: bank
@@ -244,7 +269,12 @@ const corrections: readonly Correction[] = [
   //
   // secret: ${SECRET}        →  secret: "${SECRET}", and so with {{ SECRET }}
   //         ^^^^^^^^^
-  { pattern: /(?<before>: +)(?<mistake>\$\{[^{}]*\}|\{\{[^{}]*\}\})/g, ...needsQuotes },
+  {
+    pattern: /(?<before>: +)(?<mistake>\$\{[^{}]*\}|\{\{[^{}]*\}\})/g,
+    meant: JSON.stringify,
+    reason: "variables are not replaced here",
+    hint: "write the value",
+  },
   // In braces, a path has braces.
   //
   // { path: /loans/{id} }    →  { path: "/loans/{id}" }
@@ -256,10 +286,10 @@ const corrections: readonly Correction[] = [
 ];
 
 /** The repairs of single lines: those of the first correction for all lines, then those of the next. */
-function lineCorrections(lines: readonly string[]): Repair[] {
-  const repairs: Repair[] = [];
+function* lineCorrections(lines: readonly string[]): Generator<Repair> {
   for (const { pattern, reason, isInEachLine, ...correction } of corrections) {
     for (const [line, text] of lines.entries()) {
+      if (text.length > longestCorrected) continue;
       for (const match of text.matchAll(pattern)) {
         const { before = "", mistake = "" } = match.groups ?? {};
         const column = match.index + before.length;
@@ -267,15 +297,18 @@ function lineCorrections(lines: readonly string[]): Repair[] {
         const { hint = `write ${meant}`, hintForSecret = hint } = correction;
         const repaired = [text.slice(0, column) + meant + text.slice(column + mistake.length)];
         if (isInEachLine) {
-          for (const below of lines.slice(line + 1)) {
-            repaired.push(below.replace(pattern, (_, start, part) => start + correction.meant(part)));
-          }
+          for (const below of lines.slice(line + 1)) repaired.push(correctedLine(below, pattern, correction));
         }
-        repairs.push({ line, column, repaired, reason, hint, hintForSecret });
+        yield { line, column, repaired, reason, hint, hintForSecret };
       }
     }
   }
-  return repairs;
+}
+
+/** The line with what its author meant in place of each such mistake. */
+function correctedLine(text: string, pattern: RegExp, { meant }: Pick<Correction, "meant">): string {
+  if (text.length > longestCorrected) return text;
+  return text.replace(pattern, (_, before, mistake) => before + meant(mistake));
 }
 
 // Guesses at the level of a line. It gets the level of a line above it, and what is inside it moves with it:

@@ -20,33 +20,42 @@ export function hasReadingMethod({ method }: Request): boolean {
   return method === "GET" || method === "HEAD";
 }
 
-/** Rejects calls that another origin's page makes in a browser on this machine. */
-export function keepForeignOut({ isLocal, allowedHosts }: ControlServer): RequestHandler {
-  const allowedNames = allowedHosts.map(hostName);
-
-  return (request, _response, next) => {
-    // A page of another origin may give its own name this machine's address.
-    const { host = "", origin } = request.headers;
-    if (isLocal && host !== "" && !isLoopbackHost(host) && !allowedNames.includes(hostName(host))) {
-      throw new HttpError(
-        "foreign_host",
-        "The control plane responds only to this machine's own names, such as localhost, and to the names in --allow-host.",
-      );
-    }
-
-    // A proxy may replace the Host, so that the allowed names are origins, too.
-    const ownNames = [host.toLowerCase(), ...allowedHosts];
-    const [, hostOfOrigin] = /^https?:\/\/(.*)$/.exec(origin ?? "") ?? [];
-    const isOwn = hostOfOrigin !== undefined && ownNames.includes(hostOfOrigin);
-    const isForeign = origin !== undefined && !isOwn;
-    const site = request.headers["sec-fetch-site"];
-    const isCrossSite = site === "cross-site" || site === "same-site";
-    if (isForeign || (isCrossSite && !opensPage(request))) {
-      const message = "The control plane does not respond to pages of other origins.";
-      throw new HttpError("foreign_origin", message);
-    }
+/** Rejects calls that another origin's page makes, and calls without the token. */
+export function admitCallers(server: ControlServer): RequestHandler {
+  const allowedNames = server.allowedHosts.map(hostName);
+  return (request, response, next) => {
+    rejectForeign(request, server, allowedNames);
+    requireToken(request, response, server);
     next();
   };
+}
+
+/** Throws for a call that another origin's page makes in a browser on this machine. */
+function rejectForeign(
+  request: Request,
+  { isLocal, allowedHosts }: ControlServer,
+  allowedNames: readonly string[],
+): void {
+  // A page of another origin may give its own name this machine's address.
+  const { host = "", origin } = request.headers;
+  if (isLocal && host !== "" && !isLoopbackHost(host) && !allowedNames.includes(hostName(host))) {
+    throw new HttpError(
+      "foreign_host",
+      "The control plane responds only to this machine's own names, such as localhost, and to the names in --allow-host.",
+    );
+  }
+
+  // A proxy may replace the Host, so that the allowed names are origins, too.
+  const ownNames = [host.toLowerCase(), ...allowedHosts];
+  const [, hostOfOrigin] = /^https?:\/\/(.*)$/.exec(origin ?? "") ?? [];
+  const isOwn = hostOfOrigin !== undefined && ownNames.includes(hostOfOrigin);
+  const isForeign = origin !== undefined && !isOwn;
+  const site = request.headers["sec-fetch-site"];
+  const isCrossSite = site === "cross-site" || site === "same-site";
+  if (isForeign || (isCrossSite && !opensPage(request))) {
+    const message = "The control plane does not respond to pages of other origins.";
+    throw new HttpError("foreign_origin", message);
+  }
 }
 
 /** Whether a link opens a page. A page shows state only with its own calls. */
@@ -59,22 +68,17 @@ function opensPage({ headers, method, path }: Request): boolean {
   );
 }
 
-/** Rejects calls without the token, except of the page, and of probes, which get the status of the server and nothing of its sandbox. */
-export function admitCallers(server: ControlServer): RequestHandler {
-  return (request, response, next) => {
-    const isAdmitted = hasToken(server, request);
-    localsOf(response).isAdmitted = isAdmitted;
-    if (isAdmitted || probePaths.includes(request.path) || pagePath.test(request.path)) {
-      next();
-      return;
-    }
+/** Throws for a call without the token, except of the page, and of probes, which get the status of the server and nothing of its sandbox. */
+function requireToken(request: Request, response: Response, server: ControlServer): void {
+  const isAdmitted = hasToken(server, request);
+  localsOf(response).isAdmitted = isAdmitted;
+  if (isAdmitted || probePaths.includes(request.path) || pagePath.test(request.path)) return;
 
-    response.set("WWW-Authenticate", 'Bearer realm="svc-sandbox control plane"');
-    throw new HttpError(
-      "control_token_required",
-      "Send the control token from the server's start: Authorization: Bearer <token>.",
-    );
-  };
+  response.set("WWW-Authenticate", 'Bearer realm="svc-sandbox control plane"');
+  throw new HttpError(
+    "control_token_required",
+    "Send the control token from the server's start: Authorization: Bearer <token>.",
+  );
 }
 
 /** Whether a call may do everything: it has the server's token, or the server needs none. */

@@ -6,17 +6,21 @@ import express, {
   type RequestHandler,
   type Response,
 } from "express";
+import { textOfBytes } from "../../node/files/scenario-files.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactPath } from "../../rules/keys/redact.js";
 import { controlPath } from "../../rules/known-paths.js";
+import { checkInput } from "../../rules/validation.js";
 import { runDue } from "../../sandbox/operations/operations.js";
+import { controlBodies } from "../../scenario/format/inputs.js";
+import { isTooDeep, maxLevels, tryParseJson } from "../../schema/json-text.js";
+import { jsonNotation } from "../../schema/notation.js";
 import { listed } from "../../schema/words.js";
 import type { ControlHandler } from "../sockets/http-server.js";
-import { admitCallers, hasReadingMethod, keepForeignOut, localsOf, requireActor } from "./access.js";
-import { sendControlError } from "./control-errors.js";
-import { redirectToDocs, serveAssets, setPageHeaders, toGzip } from "./page.js";
-import { readControlCall, requireReadableType } from "./read-call.js";
-import type { ControlServer, Route, RouteResult } from "./route.js";
+import { admitCallers, hasReadingMethod, localsOf, requireActor } from "./access.js";
+import { HttpError, sendControlError } from "./control-errors.js";
+import { pageHandlers, setPageHeaders, toGzip } from "./page.js";
+import { type ControlServer, checkedQuery, type Route, type RouteResult } from "./route.js";
 import { routes } from "./routes/routes.js";
 
 /** Headers of each response of the control plane: its page shows state, which others must not frame, and caches must not keep. */
@@ -37,8 +41,8 @@ export function createControlApp(server: ControlServer): ControlHandler {
   app.set("query parser", "simple");
   app.set("case sensitive routing", true);
 
-  app.use(logCalls(server), setControlHeaders, keepForeignOut(server), admitCallers(server));
-  app.use(serveAssets, redirectToDocs);
+  app.use(logCalls(server), setControlHeaders, admitCallers(server));
+  app.use(...pageHandlers);
   mountRoutes(app, server);
   app.use(({ path }: Request) => {
     throw new SandboxError("not_found", `The control plane has no path ${redactPath(path)}.`);
@@ -128,6 +132,69 @@ async function runRoute(route: Route, server: ControlServer, request: Request, r
   await sendResult(result, request, response);
 }
 
+const yamlTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
+
+/** Rejects bodies of other types, because pages of other origins can send forms and plain text without a preflight request. */
+function requireReadableType(route: Route): RequestHandler {
+  return (request, _response, next) => {
+    if (bodyKind(route, request) !== "unreadable") {
+      next();
+      return;
+    }
+    const orYaml = route.runYaml === undefined ? "" : " or application/yaml";
+    throw new SandboxError(
+      "unsupported_media_type",
+      `The body must be application/json${orYaml} in UTF-8; send it with that Content-Type.`,
+    );
+  };
+}
+
+/** How a route reads the body of a call, by its Content-Type: a JSON body may also be a string of YAML. */
+function bodyKind(route: Route, request: Request): "json" | "yaml" | "unreadable" {
+  const contentType = request.get("content-type") ?? "";
+  const [written = ""] = contentType.split(";", 1);
+  const type = written.trim().toLowerCase();
+  // No page can send a DELETE without a preflight request.
+  const announcesBody =
+    request.get("transfer-encoding") !== undefined || Number(request.get("content-length") ?? 0) !== 0;
+  if (type === "" && request.method === "DELETE" && !announcesBody) return "json";
+
+  // `application/json; charset=utf-8`
+  const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^";]*)/i.exec(contentType) ?? [];
+  if (charset.trim().toLowerCase() !== "utf-8") return "unreadable";
+  if (type === "application/json") return "json";
+  const isYaml = route.runYaml !== undefined && yamlTypes.includes(type);
+  return isYaml ? "yaml" : "unreadable";
+}
+
+/** Reads what was sent in a call, with the function of its route that takes it, and checks it by the shapes of the route. The route itself reads YAML. */
+function readControlCall(
+  route: Route,
+  request: Request,
+): { readonly run: Route["run"]; readonly body: unknown; readonly query: Readonly<Record<string, unknown>> } {
+  const query = checkedQuery(route, request.query);
+  // A GET has no body to look at.
+  if (route.method === "GET") return { run: route.run, body: {}, query };
+
+  const text = textOfBytes((request.body as Buffer | undefined) ?? new Uint8Array());
+  if (bodyKind(route, request) === "yaml") {
+    return { run: route.runYaml as Route["run"], body: text, query }; // a YAML body is for this function
+  }
+  // A missing body of a write is an empty object.
+  const sent = text === "" ? {} : parseJson(text);
+  const body = checkInput(controlBodies[route.body ?? "nothing"], sent, "read the body", jsonNotation);
+  return { run: route.run, body, query };
+}
+
+function parseJson(text: string): unknown {
+  const body = tryParseJson(text);
+  if (body === undefined) throw new HttpError("bad_request", "The body is not valid JSON.");
+  if (isTooDeep(body)) {
+    throw new HttpError("bad_request", `The body is nested more than ${maxLevels} levels deep.`);
+  }
+  return body;
+}
+
 /** Saves a change. One that cannot be saved is an error with its result: a new secret exists nowhere else. */
 function saveChange(result: RouteResult, stateFile: ControlServer["stateFile"]): void {
   try {
@@ -142,7 +209,7 @@ function saveChange(result: RouteResult, stateFile: ControlServer["stateFile"]):
 const fewestBytes = 1400;
 
 /** Sends the response of a route. */
-export async function sendResult(result: RouteResult, request: Request, response: Response): Promise<void> {
+async function sendResult(result: RouteResult, request: Request, response: Response): Promise<void> {
   const { kind } = result;
   switch (kind) {
     case "json":

@@ -14,7 +14,7 @@ import { controlRoute, type Route } from "./route.js";
 /** The name of the page in place of one that does not exist. */
 const notFoundPage = "not-found";
 
-export const pageRoute: Route = controlRoute("GET /", {
+const pageRoute: Route = controlRoute("GET /", {
   summary: "The dashboard, a page for browsers",
   async run(_context, { request }) {
     // A proxy may add a prefix, so the address is relative.
@@ -24,7 +24,7 @@ export const pageRoute: Route = controlRoute("GET /", {
   },
 });
 
-export const docsRoute: Route = controlRoute("GET /docs/{page}", {
+const docsRoute: Route = controlRoute("GET /docs/{page}", {
   summary: "The documentation, as pages for browsers: `README` lists them",
   async run({ params }, { request }) {
     const { page } = params;
@@ -37,7 +37,9 @@ export const docsRoute: Route = controlRoute("GET /docs/{page}", {
     const docs = await readDocs();
     const text = page === notFoundPage ? undefined : docs.get(page);
     if (text !== undefined) {
-      return { kind: "page", status: 200, type: page === "docs.css" ? "css" : "html", text };
+      const [, ending] = /\.(css|js|json)$/.exec(page) ?? [];
+      const type = (ending ?? "html") as "html" | "css" | "js" | "json"; // the pattern has these endings
+      return { kind: "page", status: 200, type, text };
     }
 
     // Programs get the error as JSON, people a page with a list of all.
@@ -48,6 +50,8 @@ export const docsRoute: Route = controlRoute("GET /docs/{page}", {
   },
 });
 
+export const pageRoutes: readonly Route[] = [pageRoute, docsRoute];
+
 /** Other addresses of the documentation and its pages, with the right ones. These are relative, as a proxy may add a prefix. */
 const redirects: readonly (readonly [address: RegExp, target: string])[] = [
   [new RegExp(`^${controlPath}/docs$`), "./docs/README"],
@@ -55,10 +59,15 @@ const redirects: readonly (readonly [address: RegExp, target: string])[] = [
   // A page as a folder, and as the file in the repository.
   [new RegExp(`^${controlPath}/docs/([\\w-]+)/$`), "../$1"],
   [new RegExp(`^${controlPath}/docs/([\\w-]+)\\.md$`), "./$1"],
+  // Pages by their earlier names.
+  [new RegExp(`^${controlPath}/docs/install$`), "./start"],
+  [new RegExp(`^${controlPath}/docs/exec$`), "./coverage"],
+  [new RegExp(`^${controlPath}/docs/test-runners$`), "./javascript"],
+  [new RegExp(`^${controlPath}/docs/reliability$`), "./stability"],
 ];
 
 /** Redirects from other addresses of the documentation, before Express finds a route for them. */
-export const redirectToDocs: RequestHandler = (request, response, next) => {
+const redirectToDocs: RequestHandler = (request, response, next) => {
   const { path, method } = request;
   const isRead = method === "GET" || method === "HEAD";
   const redirect = redirects.find(([address]) => address.test(path));
@@ -94,32 +103,33 @@ export function setPageHeaders(response: Response, extension: string): void {
 }
 
 /** Serves the files that the dashboard loads. */
-export const serveAssets: RequestHandler = (request, response, next) => {
+const serveAssets: RequestHandler = (request, response, next) => {
   const [, file] = assetPattern.exec(request.path) ?? [];
   const isRead = request.method === "GET" || request.method === "HEAD";
   if (file === undefined || !isRead) next();
   else sendAsset(request, response, file).catch(next);
 };
 
+/** What responds before the routes: files of the dashboard, and other addresses of the documentation. */
+export const pageHandlers: readonly RequestHandler[] = [serveAssets, redirectToDocs];
+
 /** Sends a file of the dashboard as the build has compressed it, if the browser accepts that. */
 async function sendAsset(request: Request, response: Response, file: string): Promise<void> {
   // Browsers accept Brotli only on this machine or with TLS.
   const encodings = ["br", "gzip"] as const;
   const encoding = encodings.find((accepted) => request.acceptsEncodings(accepted)) ?? "identity";
-  const reading = sharedContent(`${encoding} ${file}`, () => readAsset(file, encoding));
+  const reading = sharedContent(`${encoding} ${file}`, async () => {
+    // The build has compressed it with Brotli.
+    const packed = await packageFile(`dist/dashboard/assets/${file}.br`);
+    if (encoding === "br") return packed;
+    const plain = await fromBrotli(packed);
+    return encoding === "gzip" ? toGzip(plain) : plain;
+  });
   const content = await contentOrNotFound(file, reading);
   if (encoding !== "identity") response.set("Content-Encoding", encoding);
   setPageHeaders(response, extname(file));
   // Other content has another name.
   response.set("Cache-Control", "max-age=31536000, immutable").send(content);
-}
-
-/** Reads a file of the dashboard in an encoding. The build has compressed it with Brotli. */
-async function readAsset(file: string, encoding: "br" | "gzip" | "identity"): Promise<Buffer> {
-  const packed = await packageFile(`dist/dashboard/assets/${file}.br`);
-  if (encoding === "br") return packed;
-  const plain = await fromBrotli(packed);
-  return encoding === "gzip" ? toGzip(plain) : plain;
 }
 
 /** The pages of the documentation by name, with their style sheet. The build has made them. */

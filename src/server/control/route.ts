@@ -1,10 +1,13 @@
 import type { Request, Response } from "express";
 import type { Logger } from "../../node/logger.js";
+import { SandboxError } from "../../rules/errors.js";
+import { checkedCopy } from "../../rules/validation.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import type { ControlBody, ControlBodyName } from "../../scenario/format/inputs.js";
 import type { NamedScenario } from "../../scenario/scenario-source.js";
-import type { WrittenScenario } from "../../scenario/written-scenario.js";
+import { jsonNotation } from "../../schema/notation.js";
 import type { MappingKind, Shape, ValueOf } from "../../schema/shape.js";
+import * as s from "../../schema/shape.js";
 import { membersToSnakeCase } from "../../schema/spelling.js";
 import type { StateFile } from "../state-file.js";
 
@@ -43,12 +46,12 @@ interface RouteContext<Body = unknown, QueryValues = unknown, Params = unknown> 
   /** The named parts of the path, decoded. */
   readonly params: Params;
   readonly query: QueryValues;
-  /** The parsed body, or the scenario of a YAML body. */
+  /** The checked value of a JSON body, or the text of a YAML body. */
   readonly body: Body;
 }
 
 /** The HTTP call and the server that gets it, for routes that are about them. */
-interface HttpCall {
+export interface HttpCall {
   readonly server: ControlServer;
   readonly request: Request;
   readonly response: Response;
@@ -68,7 +71,7 @@ export interface Route {
   readonly run: (context: RouteContext, call: HttpCall) => RouteResult | Promise<RouteResult>;
   /** Runs the route with a YAML body; `undefined` if it accepts only JSON. */
   readonly runYaml:
-    | ((context: RouteContext<WrittenScenario>, call: HttpCall) => RouteResult | Promise<RouteResult>)
+    | ((context: RouteContext<string>, call: HttpCall) => RouteResult | Promise<RouteResult>)
     | undefined;
 }
 
@@ -81,7 +84,7 @@ export type RouteResult =
   | {
       readonly kind: "page";
       readonly status: 200 | 404;
-      readonly type: "html" | "css";
+      readonly type: "html" | "css" | "js" | "json";
       readonly text: string;
     }
   | { readonly kind: "picture"; readonly file: string; readonly content: Buffer }
@@ -120,7 +123,7 @@ interface RouteRow<
     call: HttpCall,
   ) => Result;
   /** Runs the route with a YAML body; left out if it accepts only JSON. */
-  readonly runYaml?: ((context: RouteContext<WrittenScenario>, call: HttpCall) => Result) | undefined;
+  readonly runYaml?: ((context: RouteContext<string>, call: HttpCall) => Result) | undefined;
 }
 
 /** Makes a route whose row returns its result. */
@@ -158,4 +161,46 @@ export function dataRoute<
     run: (context, httpCall) => dataOf(run(context, httpCall)),
     runYaml: runYaml && ((context, httpCall) => dataOf(runYaml(context, httpCall))),
   });
+}
+
+/** The fields of a query for a part of a list. `defaultLimit` is the number without a limit. */
+export function pageFields(defaultLimit: number | "all", limit = s.integer()) {
+  return {
+    offset: s.optional(s.described(s.integer(), "The index of the first one. Default: 0.")),
+    limit: s.optional(s.described(limit, `At most this many. Default: ${defaultLimit}.`)),
+  };
+}
+
+/** Runs an operation with a ref of the body. An unknown ref is not found in a path, but invalid in a body. */
+export function refInBody<Result>(field: string, run: () => Result): Result {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof SandboxError) || error.code !== "unknown_ref") throw error;
+    const { message, details } = error;
+    throw new SandboxError("validation_failed", message, { ...details, fields: { [field]: message } });
+  }
+}
+
+/** The parameters of a query as values, checked by the route's shape. */
+export function checkedQuery(
+  route: Route,
+  sent: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const { query } = route;
+  if (query === undefined) return {};
+
+  const values: [name: string, value: unknown][] = [];
+  for (const [name, value] of Object.entries(sent)) {
+    const field = query.fields[name];
+    const isText = field !== undefined && s.shapeOfField(field).kind === "text";
+    // Anything but a number or a flag is unchanged: the shape of its field rejects it.
+    let read: unknown = value;
+    if (!isText && typeof value === "string") {
+      if (/^\d+$/.test(value)) read = Number(value);
+      else if (value === "true" || value === "false") read = value === "true";
+    }
+    values.push([name, read]);
+  }
+  return checkedCopy(query, Object.fromEntries(values), "read the query", jsonNotation);
 }

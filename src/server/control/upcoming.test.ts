@@ -7,6 +7,8 @@ const start = Date.parse("2026-03-02T09:00:00Z");
 const at = (seconds: number) => start + seconds * 1000;
 const isoAt = (seconds: number) => new Date(at(seconds)).toISOString();
 
+const at50 = { at: isoAt(-50), count: 1 };
+const at20 = { at: isoAt(-20), count: 1 };
 const scenario: Scenario = {
   version: 1,
   clock: { now: isoAt(0), frozen: true },
@@ -15,7 +17,7 @@ const scenario: Scenario = {
     bank: {
       type: "bank",
       keys: {
-        main: { environment: "test", usage: { this_minute: 2, counted_at: [isoAt(-50), isoAt(-20)] } },
+        main: { environment: "test", usage: { this_minute: 2, counted_at: [at50, at20] } },
       },
     },
   },
@@ -33,7 +35,7 @@ test("in a sliding minute, the next change is the millisecond when a request sto
 
 test("in a sliding minute, a request of the instant 0 stops counting after a minute", () => {
   const epoch = "1970-01-01T00:00:00Z";
-  const usage = { this_minute: 1, counted_at: [epoch] };
+  const usage = { this_minute: 1, counted_at: [{ at: epoch, count: 1 }] };
   const sandbox = startFrozen({
     ...scenario,
     clock: { now: epoch, frozen: true },

@@ -56,8 +56,8 @@ function slidingMinuteEnds({ registry, windows }: SandboxState, now: number): nu
   const ends: number[] = [];
   if (!windows.sliding) return ends;
   for (const { usage } of registry.keys.values()) {
-    const counted = usage.countedAt.find((at) => at + minute > now);
-    if (counted !== undefined) ends.push(counted + minute);
+    const oldest = usage.counted.find(({ at }) => at + minute > now);
+    if (oldest !== undefined) ends.push(oldest.at + minute);
   }
   return ends;
 }

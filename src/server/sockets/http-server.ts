@@ -5,13 +5,10 @@ import { handle } from "../../api/handle.js";
 import { controlPath } from "../../rules/known-paths.js";
 import { readApiRequest } from "../../rules/read-request.js";
 import type { Received } from "../../rules/request.js";
-import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { type AnyServer, endUnreadable, followConnections } from "./connections.js";
+import { type AnyServer, endUnreadable, followConnections, sendServerError } from "./connections.js";
 import { PipelinedRequests } from "./pipelined-requests.js";
-import { sendServerError } from "./send-error.js";
-import { sendFaulty } from "./send-faulty.js";
-import { addedHeaders, keepAliveTimeout, sendResponse } from "./send-response.js";
+import { keepAliveTimeout, sendExchange } from "./send-response.js";
 import type { CertificatePair } from "./tls.js";
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
@@ -100,7 +97,7 @@ function tryToRespond(responders: Responders, response: ServerResponse): void {
     respond(responders, response);
   } catch (error) {
     responders.onDefect(error);
-    sendServerError(response, 500);
+    sendServerError(response, 500, responders.sandbox.clock.now());
   }
 }
 
@@ -111,7 +108,7 @@ function respond(responders: Responders, response: ServerResponse): void {
   const { sandbox, handleControl, baseUrlFor } = responders;
   const { req: request } = response;
   if (!hasValidHost(request)) {
-    sendServerError(response, 400);
+    sendServerError(response, 400, sandbox.clock.now());
     return;
   }
   // Node drops requests pipelined after an upgrade.
@@ -127,12 +124,12 @@ function respond(responders: Responders, response: ServerResponse): void {
   // A browser opens the printed base URL, as clients of the API do not request HTML: the response names the address of the dashboard.
   const { path, method } = received;
   const isFirstPage = path === "/" && method === "GET" && request.headers.accept?.includes("text/html");
+  let apiRequest = readApiRequest(received);
   if (hasControl && isFirstPage) {
     const dashboard = `${baseUrlFor(request) + controlPath}/`;
-    sendExchange(responders, handle(sandbox, readApiRequest({ ...received, dashboard })), response);
-    return;
+    apiRequest = readApiRequest({ ...received, dashboard });
   }
-  sendExchange(responders, handle(sandbox, readApiRequest(received)), response);
+  sendExchange(sandbox, handle(sandbox, apiRequest), responders.explain, response);
 }
 
 // Raw headers, because Node's header object costs as much as the rest of the response.
@@ -170,25 +167,4 @@ function readRequest({ method = "GET", url: target = "/", rawHeaders: headers }:
   const [authority = ""] = /^https?:\/\/[^/]*/i.exec(beforeQuery) ?? [];
   const path = beforeQuery.slice(authority.length);
   return { method, authority, path: authority === "" ? path : path || "/", query, headers };
-}
-
-/** Sends a response of the API, with the fault of its delivery. */
-function sendExchange({ sandbox, explain }: Responders, exchange: Exchange, response: ServerResponse): void {
-  const { delivery, response: message } = exchange;
-  const added = addedHeaders(exchange, explain);
-  if (delivery === undefined) {
-    sendResponse(message, added, response);
-    return;
-  }
-
-  // The client should give up on a response that is broken off or held back: by that, it covers the fault.
-  if (delivery.isWhole) {
-    response.once("close", () => {
-      if (response.writableFinished) return;
-      // It has not seen the outcome, and so covers nothing.
-      sandbox.counters.countUnread(exchange.id);
-      exchange.isUnread = true;
-    });
-  }
-  sendFaulty(delivery, { ...message, headers: [...message.headers, ...added.list] }, response);
 }

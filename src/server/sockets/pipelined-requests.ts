@@ -87,8 +87,15 @@ export class PipelinedRequests {
     connection[waitingRequests] = waiting;
     this.#waitingInAll += 1;
 
-    if (this.#waitingInAll > maxWaitingInAll && waiting > alwaysAllowed) endAmidChunk(connection);
-    else if (hasManyWaiting(connection)) pauseAfterChunk(connection, () => hasManyWaiting(connection));
+    if (this.#waitingInAll > maxWaitingInAll && waiting > alwaysAllowed) {
+      // Pausing would not help: many clients that read nothing have sent everything already. Node calls this function with each request,
+      // and stops parsing where it returns -1. Otherwise, it would parse all further requests of the chunk, and keep them until the
+      // connection has closed.
+      if (connection.parser) connection.parser.onIncoming = () => -1;
+      connection.destroy();
+      return;
+    }
+    if (hasManyWaiting(connection)) pauseAfterChunk(connection, () => hasManyWaiting(connection));
   }
 
   /** Counts a request that no longer waits, and reads its connection again once few do. */
@@ -135,12 +142,4 @@ export async function pausedUntil<Result>(loading: Promise<Result>, connection: 
     // With many waiting requests, the start of one of them resumes the connection.
     if (!hasManyWaiting(connection)) connection.resume();
   }
-}
-
-/** Ends a connection while Node parses its chunk. Pausing would not help: many clients that read nothing have sent everything already. */
-function endAmidChunk(connection: Connection): void {
-  // Node calls this function with each request, and stops parsing where it returns -1. Otherwise, Node would parse all further requests
-  // of the chunk, and keep them until the connection has closed.
-  if (connection.parser) connection.parser.onIncoming = () => -1;
-  connection.destroy();
 }

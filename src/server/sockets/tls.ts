@@ -88,19 +88,18 @@ function problemOfPair({ cert, key }: CertificatePair): string | undefined {
 export async function makeSelfSigned(...hosts: readonly string[]): Promise<CertificatePair> {
   const names = new Set(["localhost", "127.0.0.1", "::1"]);
   for (const host of hosts) {
-    const added = isWildcard(host) ? namesInNetwork() : [host];
-    for (const name of added) names.add(name);
+    if (!isWildcard(host)) {
+      names.add(host);
+      continue;
+    }
+    // The names and addresses that may lead other machines here.
+    names.add(hostname());
+    for (const addresses of Object.values(networkInterfaces())) {
+      for (const { address } of addresses ?? []) names.add(address);
+    }
   }
+  names.delete("");
   return makeCertificate([...names]);
-}
-
-/** The names and addresses that may lead other machines here. */
-function namesInNetwork(): string[] {
-  const names = [hostname()];
-  for (const addresses of Object.values(networkInterfaces())) {
-    for (const { address } of addresses ?? []) names.push(address);
-  }
-  return names.filter((name) => name !== "");
 }
 
 /** Makes a self-signed certificate for a year. */

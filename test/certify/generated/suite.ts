@@ -50,6 +50,8 @@ export interface Suite {
   readonly runsOnce: boolean;
   /** In how many of 100 runs its command fails, whatever its tests do. Default: none. */
   readonly flakiness?: number;
+  /** In how many of 100 runs its command never ends: before its first test, or after its last one. Default: none. */
+  readonly hangs?: number;
   /** The outcomes whose wrong answer it survives on purpose. */
   readonly allow: readonly string[];
   /** The requests whose results nobody uses, beside the tests. */
@@ -245,13 +247,20 @@ export interface SuiteRun {
   readonly number: number;
 }
 
+const forever = new Promise(() => {});
+
 /** Runs the tests of a suite, and resolves to the exit code of their command. */
 export async function runSuite(suite: Suite, run: SuiteRun): Promise<number> {
   const { random } = run;
   if (suite.runsOnce && run.number > 1) return 0;
+  const { hangs = 0 } = suite;
+  const isHung = hangs > 0 && run.number > 1 && random() % 100 < hangs;
+  const isHungAtOnce = isHung && random() % 2 === 0;
+  if (isHungAtOnce) await forever;
   const tests = suite.order === "shuffled" ? shuffled(suite.tests, random) : suite.tests;
   const ofWorkers = suite.hasWorkers ? [0, 1].map((odd) => tests.filter((_, at) => at % 2 === odd)) : [tests];
   const failures = await Promise.all(ofWorkers.map((some, worker) => runTests(suite, run, some, worker)));
+  if (isHung) await forever;
   const isUnlucky = random() % 100 < (suite.flakiness ?? 0) && run.number > 1;
   return failures.every((count) => count === 0) && !isUnlucky ? 0 : 1;
 }

@@ -1,5 +1,9 @@
+import { lifelines } from "../../../api/lifelines.js";
+import { nextRequest } from "../../../api/next-request.js";
 import { keyStateAt } from "../../../rules/key-state.js";
 import { type Environment, fingerprintOf } from "../../../rules/keys/key-text.js";
+import type { Endpoint } from "../../../sandbox/call.js";
+import { sentKeyRef } from "../../../sandbox/journal/exchange.js";
 import { activeKeysIn } from "../../../sandbox/operations/key-operations.js";
 import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
@@ -7,17 +11,24 @@ import { viewKey, viewOrganization } from "../../../sandbox/views.js";
 import * as s from "../../../schema/shape.js";
 import type { Route } from "../route.js";
 import { dataRoute } from "../route.js";
-import { withNextRequest } from "./shared.js";
+import { keysOfStory } from "./story.js";
 
-/** The limit of a call that sets none. */
+// Keys as people look for them: by their organizations, and their lives.
+
+/** The limit of a directory that sets none. */
 const defaultLimit = 200;
 
-export const directoryRoute: Route = dataRoute("GET /directory", {
+/** The limit of lifelines that sets none: each costs as much as several requests. */
+const defaultLines = 100;
+
+const filterField = s.optional(
+  s.described(s.text(), "Words that the key, its state or its organization must contain. Default: none."),
+);
+
+const directoryRoute: Route = dataRoute("GET /directory", {
   summary: "The organizations with their keys; `filter` matches words in keys or organizations",
   query: s.mapping({
-    filter: s.optional(
-      s.described(s.text(), "Words that the key, its state or its organization must contain. Default: none."),
-    ),
+    filter: filterField,
     limit: s.optional(
       s.described(
         s.integer({ min: 1 }),
@@ -27,10 +38,71 @@ export const directoryRoute: Route = dataRoute("GET /directory", {
   }),
   run({ sandbox, query }) {
     const { filter = "", limit = defaultLimit } = query;
-    const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-    return directoryOf(sandbox, words, limit);
+    return directoryOf(sandbox, wordsOf(filter), limit);
   },
 });
+
+const wordsOf = (filter: string) => filter.toLowerCase().split(/\s+/).filter(Boolean);
+
+const lifelinesRoute: Route = dataRoute("GET /lifelines", {
+  summary:
+    "What keys got and will get if nobody does anything: the phases of each, and whether they are sure",
+  query: s.mapping({
+    organization: s.optional(s.described(s.text(), "Only the keys of this one. Default: of all.")),
+    key: s.optional(s.described(s.text(), "Only this key. Default: all.")),
+    filter: filterField,
+    story: s.optional(s.described(s.flag(), "Whether only the keys that the story uses. Default: false.")),
+    limit: s.optional(
+      s.described(
+        s.integer({ min: 1, max: 1000 }),
+        `At most this many keys: those that were used last, then those that end. Default: ${defaultLines}.`,
+      ),
+    ),
+  }),
+  run({ sandbox, query }) {
+    const { organization, key, filter = "", story = false, limit = defaultLines } = query;
+    const storyKeys = story ? new Set(keysOfStory(sandbox)) : undefined;
+    // Unknown ones are an error.
+    if (organization !== undefined) sandbox.registry.organization(organization);
+    if (key !== undefined) sandbox.registry.key(key);
+
+    const now = sandbox.clock.now();
+    const matching: KeyEntry[] = [];
+    for (const section of matchingSections(sandbox, wordsOf(filter), now)) {
+      if (organization !== undefined && section.owner.organization.ref !== organization) continue;
+      for (const entry of section.keys) {
+        const { ref } = entry.key;
+        const isWanted = (key === undefined || ref === key) && (storyKeys?.has(ref) ?? true);
+        if (isWanted) matching.push(entry);
+      }
+    }
+    const chosen = chooseLines(sandbox, matching, limit);
+    return { lifelines: lifelines(sandbox, chosen), left: matching.length - chosen.length };
+  },
+});
+
+export const directoryRoutes: readonly Route[] = [directoryRoute, lifelinesRoute];
+
+/** At most so many of the keys, in their order: those that were used last, then those that end. */
+function chooseLines(sandbox: SandboxState, keys: readonly KeyEntry[], limit: number): readonly KeyEntry[] {
+  if (keys.length <= limit) return keys;
+  const uses = new Map<string, number>();
+  for (const [index, exchange] of sandbox.journal.requests().entries()) uses.set(sentKeyRef(exchange), index);
+
+  const used: KeyEntry[] = [];
+  const ending: KeyEntry[] = [];
+  const others: KeyEntry[] = [];
+  for (const entry of keys) {
+    const { ref, revokedAt, expiresAt, overlapEndsAt } = entry.key;
+    if (uses.has(ref)) used.push(entry);
+    else if ((revokedAt ?? expiresAt ?? overlapEndsAt) !== undefined) ending.push(entry);
+    else others.push(entry);
+  }
+  const lastUse = ({ key }: KeyEntry) => uses.get(key.ref) ?? 0;
+  used.sort((one, other) => lastUse(other) - lastUse(one));
+  const chosen = new Set([...used, ...ending, ...others].slice(0, limit));
+  return keys.filter((entry) => chosen.has(entry));
+}
 
 /** An organization to list: with its keys that match, or without any key. */
 interface MatchingSection {
@@ -119,4 +191,13 @@ function searchedText({ key, owner }: KeyEntry, sandbox: SandboxState, now: numb
 /** What a filter finds an organization by. */
 function organizationText({ organization }: OrganizationEntry, { additions }: SandboxState): string {
   return `${organization.ref} ${organization.name}${additions.nameEnding}`;
+}
+
+/** Adds the result of a key's next request. */
+export function withNextRequest<Key extends { readonly ref: string }>(
+  key: Key,
+  sandbox: SandboxState,
+  endpoint?: Endpoint,
+) {
+  return { ...key, nextRequest: nextRequest(sandbox, key.ref, endpoint) };
 }

@@ -12,9 +12,8 @@ import * as s from "../../../schema/shape.js";
 import { membersToSnakeCase } from "../../../schema/spelling.js";
 import { quote } from "../../../schema/words.js";
 import type { Route } from "../route.js";
-import { controlRoute, dataRoute } from "../route.js";
-import { directoryRoute } from "./directory.js";
-import { pageFields, refInBody, withNextRequest } from "./shared.js";
+import { controlRoute, dataRoute, pageFields, refInBody } from "../route.js";
+import { directoryRoutes, withNextRequest } from "./directory.js";
 
 /** The keys of a page if a call sets no limit: more would delay everybody's requests. */
 const keysOnAPage = 1000;
@@ -52,7 +51,7 @@ export const keyRoutes: readonly Route[] = [
       return { kind: "json", status: 200, json: { data, total, created } };
     },
   }),
-  directoryRoute,
+  ...directoryRoutes,
   dataRoute("POST /keys", {
     summary: "Creates a key; only this response has its secret",
     status: 201,

@@ -15,8 +15,7 @@ import { expectationQuery, requestQuery } from "../../../scenario/format/inputs.
 import * as s from "../../../schema/shape.js";
 import { membersToSnakeCase } from "../../../schema/spelling.js";
 import type { Route } from "../route.js";
-import { controlRoute, dataRoute } from "../route.js";
-import { refInBody } from "./shared.js";
+import { controlRoute, dataRoute, refInBody } from "../route.js";
 
 export const requestRoutes: readonly Route[] = [
   dataRoute("GET /requests", {
@@ -106,7 +105,9 @@ function describedEffect(effect: FaultKind) {
 /** The numbers of requests in the journal by id: those of the story by outcome; all of them by outcome, fault and advice. */
 function requestCounts({ journal }: SandboxState) {
   const fromStory: Record<string, number> = {};
-  for (const { outcome } of journal.requests({ source: "story" })) countUp(fromStory, outcome);
+  for (const { outcome } of journal.requests({ source: "story" })) {
+    fromStory[outcome] = (fromStory[outcome] ?? 0) + 1;
+  }
 
   const inJournal: Record<string, number> = {};
   for (const { outcome, fault, advice } of journal.requests()) {
@@ -114,11 +115,7 @@ function requestCounts({ journal }: SandboxState) {
     const ids = new Set<string>([outcome]);
     if (fault !== null) ids.add(fault);
     for (const id of advice) ids.add(id);
-    for (const id of ids) countUp(inJournal, id);
+    for (const id of ids) inJournal[id] = (inJournal[id] ?? 0) + 1;
   }
   return { fromStory, inJournal };
-}
-
-function countUp(counts: Record<string, number>, id: string): void {
-  counts[id] = (counts[id] ?? 0) + 1;
 }

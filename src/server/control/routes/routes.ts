@@ -3,17 +3,18 @@ import { isoTime } from "../../../rules/time.js";
 import { defaultFarmerPage } from "../../../sandbox/farmer-records/farmer-list.js";
 import * as s from "../../../schema/shape.js";
 import { membersToSnakeCase } from "../../../schema/spelling.js";
-import { docsRoute, pageRoute } from "../page.js";
+import { pageRoutes } from "../page.js";
 import type { Route } from "../route.js";
-import { controlRoute, dataRoute } from "../route.js";
+import { controlRoute, dataRoute, pageFields } from "../route.js";
+import { changesRoute, revisionRoute } from "./changes.js";
 import { keyRoutes } from "./keys.js";
 import { requestRoutes } from "./requests.js";
 import { sandboxRoutes } from "./sandbox.js";
 import { scenarioRoutes } from "./scenario.js";
-import { pageFields } from "./shared.js";
 import { storyRoutes } from "./story.js";
 
-export const routes: readonly Route[] = [
+const otherRoutes: readonly Route[] = [
+  revisionRoute,
   ...sandboxRoutes,
   ...scenarioRoutes,
   ...keyRoutes,
@@ -45,6 +46,7 @@ export const routes: readonly Route[] = [
     summary: "The OpenAPI document of the relying-party API",
     run: () => ({ kind: "json", status: 200, json: openApiDocument() }),
   }),
-  pageRoute,
-  docsRoute,
+  ...pageRoutes,
 ];
+
+export const routes: readonly Route[] = [...otherRoutes, changesRoute(otherRoutes)];

@@ -1,5 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
+import { scenarioWarnings } from "../../../node/dry-run.js";
 import { readBundledScenario } from "../../../node/package-files.js";
+import { pluralize } from "../../../report/plain-text.js";
+import { SandboxError } from "../../../rules/errors.js";
 import { redactPlainKeys } from "../../../rules/keys/redact.js";
 import type { SandboxState, StartOptions } from "../../../sandbox/sandbox-state.js";
 import { secretsByRef, secretsOfNoKey } from "../../../sandbox/secrets.js";
@@ -15,17 +18,22 @@ import {
   scenarioNames,
   scenarioNotFound,
 } from "../../../scenario/bundled.js";
+import { scenarioLimits } from "../../../scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../../scenario/format/scenario-json-schema.js";
-import { listedKeys } from "../../../scenario/keys.js";
+import { type CheckedScenario, interpretScenario } from "../../../scenario/interpret.js";
+import { listedKeys, populationOf } from "../../../scenario/keys.js";
+import { bundledOnly } from "../../../scenario/parse-scenario.js";
 import type { ScenarioProblem } from "../../../scenario/problems.js";
+import { problemsAt, ScenarioError } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import type { NamedScenario } from "../../../scenario/scenario-source.js";
 import { withStory } from "../../../scenario/stories.js";
-import { readValue, type WrittenScenario } from "../../../scenario/written-scenario.js";
-import { yamlText } from "../../../scenario/yaml/read-yaml.js";
+import { placeOfField, readValue, type WrittenScenario } from "../../../scenario/written-scenario.js";
+import { readYaml, yamlText } from "../../../scenario/yaml/read-yaml.js";
+import { isMapping } from "../../../schema/type-tag.js";
+import { listed } from "../../../schema/words.js";
 import { problemsByField } from "../control-errors.js";
 import { type ControlServer, controlRoute, dataRoute, type Route } from "../route.js";
-import { problemsInSent, readSentScenario, requireStartable, startWarnings } from "../sent-scenario.js";
 import { scenarioSummary } from "./sandbox.js";
 
 export const scenarioRoutes: readonly Route[] = [
@@ -37,7 +45,7 @@ export const scenarioRoutes: readonly Route[] = [
       for (const name of scenarioNames) {
         if (name !== started.name) listedScenarios.push({ name, scenario: bundledScenarios[name] });
       }
-      return listedScenarios.map((listed) => viewListedScenario(listed, started, sandbox));
+      return listedScenarios.map((one) => viewListedScenario(one, started, sandbox));
     },
   }),
   controlRoute("GET /scenario", {
@@ -51,7 +59,7 @@ export const scenarioRoutes: readonly Route[] = [
       "Starts a bundled scenario by name, the one that the sandbox was started with, or one sent as application/yaml",
     body: "scenario_choice",
     run: ({ sandbox, body }, { server }) => startNamed(sandbox, body.name, server),
-    runYaml: ({ sandbox, body }) => startSent(sandbox, body),
+    runYaml: ({ sandbox, body }) => startSent(sandbox, readSent(body)),
   }),
   dataRoute("POST /reset", {
     summary:
@@ -59,26 +67,27 @@ export const scenarioRoutes: readonly Route[] = [
     body: "sandbox_options",
     run({ sandbox, body }, { server }) {
       const { scenario, ...options } = body;
+      let summary: ReturnType<typeof summarizeStart>;
       if (scenario === undefined) {
         restartSandbox(sandbox, options);
-        const summary = summarizeStart(sandbox);
+        summary = summarizeStart(sandbox);
         // With the same seed, the keys are those from before.
-        return options.seed === undefined ? summary : withAllSecrets(summary, sandbox);
+        if (options.seed === undefined) return summary;
+      } else if (typeof scenario === "string") {
+        summary = startNamed(sandbox, scenario, server, options);
+      } else {
+        summary = startSent(sandbox, readValue(scenario), options);
       }
-      if (typeof scenario === "string") {
-        return withAllSecrets(startNamed(sandbox, scenario, server, options), sandbox);
-      }
-      return withAllSecrets(startSent(sandbox, readValue(scenario), options), sandbox);
+      // The client needs no other call to use the keys.
+      return { ...summary, keys: { ...secretsByRef(sandbox), ...secretsOfNoKey(sandbox) } };
     },
   }),
   dataRoute("POST /scenario/validate", {
     summary: "Checks a scenario sent as application/yaml, as `validate` does",
     body: "scenario_text",
     changes: false,
-    run: ({ sandbox, body }) => ({
-      problems: problemsInSent(readSentScenario(body.text), sandbox.startOptions),
-    }),
-    runYaml: ({ sandbox, body }) => ({ problems: problemsInSent(body, sandbox.startOptions) }),
+    run: ({ sandbox, body }) => problemsInSent(sandbox, body.text),
+    runYaml: ({ sandbox, body }) => problemsInSent(sandbox, body),
   }),
   controlRoute("GET /scenario.schema.json", {
     summary: "The JSON Schema of the scenario format",
@@ -88,13 +97,15 @@ export const scenarioRoutes: readonly Route[] = [
 
 /** A row of the list of scenarios that a user can start. */
 function viewListedScenario(listed: NamedScenario, started: NamedScenario, sandbox: SandboxState) {
-  const { name, scenario } = listed;
+  const { name, scenario, text } = listed;
+  // Whatever the options of its start.
+  const isSame = isSameScenario(sandbox.scenario, scenario, membersOfOptions);
   return {
     name,
     title: scenario.name ?? name,
     description: scenario.description ?? "",
     startedWith: name === started.name,
-    running: isRunning(listed, sandbox),
+    running: sandbox.name === name && sandbox.text === text && isSame,
   };
 }
 
@@ -125,11 +136,6 @@ function summarizeStart(sandbox: SandboxState, warnings: readonly ScenarioProble
   return { ...scenarioSummary(sandbox), warnings: Object.values(problemsByField(warnings)) };
 }
 
-/** A summary with all keys of the sandbox, for a client that needs no other call to use them. */
-function withAllSecrets(summary: ReturnType<typeof summarizeStart>, sandbox: SandboxState) {
-  return { ...summary, keys: { ...secretsByRef(sandbox), ...secretsOfNoKey(sandbox) } };
-}
-
 // Whether the sandbox runs a certain scenario. A name does not tell: a sent scenario may have the name of another one. So the members of
 // the scenarios are compared, and which of them count depends on what is asked:
 //
@@ -139,12 +145,6 @@ function withAllSecrets(summary: ReturnType<typeof summarizeStart>, sandbox: San
 
 /** The members of a scenario that the options of a start replace. */
 const membersOfOptions: readonly (keyof Scenario)[] = ["seed", "clock", "assumptions"];
-
-/** Whether the sandbox runs a scenario of the list, whatever the options of its start. */
-function isRunning({ name, scenario, text }: NamedScenario, sandbox: SandboxState): boolean {
-  if (sandbox.name !== name || sandbox.text !== text) return false;
-  return isSameScenario(sandbox.scenario, scenario, membersOfOptions);
-}
 
 /** Whether two scenarios have the same members, but for the ignored ones and the story. */
 function isSameScenario(one: Scenario, other: Scenario, ignored: readonly (keyof Scenario)[]): boolean {
@@ -161,15 +161,9 @@ async function runningText(sandbox: SandboxState): Promise<string> {
   if (original === undefined) return redactPlainKeys(yamlText(scenario));
 
   // In YAML, a secret can also be written with escapes, which `redactPlainKeys` does not read.
-  const mayHideSecret = original.includes("\\") && pinsKey(scenario);
+  const pinsKey = [...listedKeys(scenario)].some(({ fields }) => fields.secret !== undefined);
+  const mayHideSecret = original.includes("\\") && pinsKey;
   return redactPlainKeys(mayHideSecret ? yamlText(scenario) : original);
-}
-
-function pinsKey(scenario: Scenario): boolean {
-  for (const { fields } of listedKeys(scenario)) {
-    if (fields.secret !== undefined) return true;
-  }
-  return false;
 }
 
 /** The text of the bundled scenario that runs with the options of the server's start; `undefined` for any other scenario, and any other options. */
@@ -179,4 +173,106 @@ async function bundledText(sandbox: SandboxState): Promise<string | undefined> {
   const bundled: NamedScenario = { name, scenario: bundledScenarios[name] };
   const asStarted = checkedStart(bundled, startOptions, { platform }).scenario;
   return isSameScenario(sandbox.scenario, asStarted, []) ? readBundledScenario(name) : undefined;
+}
+
+// A scenario that a client sends, as YAML or as a value. It may extend only bundled scenarios, and has a limit of keys.
+
+/** The name of a sent scenario in messages, where others have the name of their file. */
+const sentFile = "request body";
+
+/** Reads a scenario in YAML; its check comes later. */
+function readSent(text: string): WrittenScenario {
+  return readYaml(text, sentFile);
+}
+
+/** Checks a sent scenario that is to be started. Throws a `ScenarioError`, or `validation_failed` for too many keys. */
+function requireStartable(sent: WrittenScenario): CheckedScenario {
+  // A large population is rejected before its check, which would take long.
+  requireSize(sizeOfPopulation(sent.fields?.population));
+
+  const checked = interpretScenario(sent, bundledOnly);
+  // The listed keys count, too.
+  const { keys, emptyOrganizations } = sizeOfPopulation(checked.scenario.population);
+  requireSize({ keys: [...listedKeys(checked.scenario)].length + keys, emptyOrganizations });
+  return checked;
+}
+
+/** What a scenario creates. */
+interface ScenarioSize {
+  readonly keys: number;
+  /** The organizations of a population without keys, which take as long as keys. */
+  readonly emptyOrganizations: number;
+}
+
+/** The size of a population, which may have any form: one without numbers creates nothing, because its check rejects it. */
+function sizeOfPopulation(population: unknown): ScenarioSize {
+  const nothing = { keys: 0, emptyOrganizations: 0 };
+  if (!isMapping(population)) return nothing;
+
+  const { organizations, keysEach } = populationOf({ population });
+  const hasNumbers = typeof organizations === "number" && typeof keysEach === "number";
+  if (!hasNumbers) return nothing;
+  if (keysEach < 1) return { keys: 0, emptyOrganizations: organizations };
+  return { keys: organizations * keysEach, emptyOrganizations: 0 };
+}
+
+/** Throws `validation_failed` if the start of a scenario would block the server: a few bytes can create 100,000 keys. */
+function requireSize({ keys, emptyOrganizations }: ScenarioSize): void {
+  if (keys + emptyOrganizations <= scenarioLimits.keysSent) return;
+
+  const created: string[] = [];
+  if (keys > 0) created.push(pluralize(keys, "key"));
+  if (emptyOrganizations > 0) created.push(`${pluralize(emptyOrganizations, "organization")} without keys`);
+  const message = `the scenario has ${listed(created, "and")}, and a sent one at most ${scenarioLimits.keysSent}. For more, start the server with this scenario.`;
+  throw new SandboxError("validation_failed", `Failed to start the scenario: ${message}`, {
+    fields: { population: message },
+  });
+}
+
+/** A problem as the client gets it. */
+interface ShownProblem {
+  /** Where it is in the body, counted from 1; `null` without a place there. */
+  readonly line: number | null;
+  readonly column: number | null;
+  /** An error keeps the scenario from starting. */
+  readonly level: "error" | "warning";
+  readonly message: string;
+  readonly hint: string | null;
+}
+
+/** The warnings of a sent scenario, with their places in the body. */
+function startWarnings(checked: CheckedScenario, startOptions: StartOptions): ScenarioProblem[] {
+  const { scenario, placeOf } = checked;
+  const warnings = scenarioWarnings({ scenario, name: sentFile }, checked, startOptions);
+  return problemsAt(Object.values(warnings).flat(), placeOf, sentFile);
+}
+
+/** What `validate` shows of a sent scenario: its errors, or its warnings if it has none. */
+function problemsInSent(sandbox: SandboxState, text: string): { readonly problems: ShownProblem[] } {
+  const sent = readSent(text);
+  let checked: CheckedScenario;
+  try {
+    checked = requireStartable(sent);
+  } catch (error) {
+    if (error instanceof ScenarioError) {
+      return { problems: error.problems.map((problem) => showProblem("error", problem)) };
+    }
+    const isTooLarge = error instanceof SandboxError && error.code === "validation_failed";
+    if (!isTooLarge) throw error;
+    const place = { file: sentFile, ...placeOfField(sent, ["population"]) };
+    return { problems: [showProblem("error", { message: error.message, ...place })] };
+  }
+
+  const warnings = startWarnings(checked, sandbox.startOptions);
+  return { problems: warnings.map((problem) => showProblem("warning", problem)) };
+}
+
+function showProblem(
+  level: ShownProblem["level"],
+  problem: Pick<ScenarioProblem, "message" | "hint" | "file" | "line" | "column">,
+): ShownProblem {
+  const { message, hint = null, file } = problem;
+  // A problem of an extended scenario is not in the body.
+  const { line = null, column = null } = file === sentFile ? problem : {};
+  return { line, column, level, message, hint };
 }

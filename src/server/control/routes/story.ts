@@ -21,7 +21,7 @@ export const storyRoutes: readonly Route[] = [
         ...storyProgress(sandbox),
         name,
         description,
-        keys: keysOf(sandbox),
+        keys: keysOfStory(sandbox),
         outline: outlineOf(sandbox),
         // Only a request has checks.
         last: last && { ...stepView(last), checks: last.response && checkResults(last.response.outcome) },
@@ -55,7 +55,7 @@ function storyProgress({ story }: SandboxState) {
 }
 
 /** The refs of the keys that the steps send, change or create, each once. A key that is created without a ref is not among them. */
-function keysOf({ story, scenario }: SandboxState): readonly string[] {
+export function keysOfStory({ story, scenario }: SandboxState): readonly string[] {
   const refs = new Set<string>();
   for (const step of story.steps) {
     const { key, newKey } = actionRefs(step);

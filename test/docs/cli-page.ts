@@ -1,0 +1,76 @@
+import type { CliCommand } from "../../src/cli/command.js";
+import { commands } from "../../src/cli/commands.js";
+import { type Flag, longForm } from "../../src/cli/flags.js";
+import { code, table } from "../support/pages.js";
+
+// The generated parts of docs/cli.md, from the declarations of the commands.
+
+type NamedCommand = readonly [name: string, command: CliCommand];
+
+const loaded: Promise<readonly NamedCommand[]> = Promise.all(
+  Object.entries(commands).map(async ([name, load]) => [name, await load()] as const),
+);
+
+/** Each command with its arguments and what it does. */
+export async function commandsPart(): Promise<string> {
+  const rows = (await loaded).map(([name, command]) => [
+    `[${code(usageOf(name, command))}](#${name})`,
+    command.summary,
+  ]);
+  return table(["command", "what it does"], ...rows);
+}
+
+function usageOf(name: string, { args = {}, takesClientCommand }: CliCommand): string {
+  const words = [name, ...Object.keys(args)];
+  if (takesClientCommand) words.push("--", "<command...>");
+  return words.join(" ");
+}
+
+/** A section for each command: its arguments, and the flags that only it has. */
+export async function eachCommandPart(): Promise<string> {
+  const shared = await sharedFlags();
+  const sections = (await loaded).map(([name, { args = {}, flags }]) => {
+    const own = Object.values(flags).filter((flag) => !shared.has(flag));
+    const others = Object.values(flags).filter((flag) => shared.has(flag));
+    const parts = [`## ${name}`];
+    const words = Object.entries(args).map(([word, meaning]) => `- ${code(word)}: ${meaning}`);
+    if (words.length > 0) parts.push(words.join("\n"));
+    if (own.length > 0) parts.push(table(["flag", "variable", "default", "meaning"], ...own.map(flagCells)));
+    if (others.length > 0) {
+      const names = others.map(({ spec }) => code(longForm(spec))).join(", ");
+      parts.push(`[Also](#flags-of-several-commands): ${names}.`);
+    }
+    if (parts.length === 1) parts.push("It has no arguments and no flags.");
+    return parts.join("\n\n");
+  });
+  return sections.join("\n\n");
+}
+
+/** The flags that are declared once for several commands, with these commands. */
+export async function sharedFlagsPart(): Promise<string> {
+  const rows = [...(await sharedFlags())].map(([flag, names]) => [
+    ...flagCells(flag),
+    names.map(code).join(", "),
+  ]);
+  return table(["flag", "variable", "default", "meaning", "commands"], ...rows);
+}
+
+async function sharedFlags(): Promise<Map<Flag<unknown>, readonly string[]>> {
+  const users = new Map<Flag<unknown>, readonly string[]>();
+  for (const [name, { flags }] of await loaded) {
+    for (const flag of Object.values(flags)) users.set(flag, [...(users.get(flag) ?? []), name]);
+  }
+  return new Map([...users].filter(([, names]) => names.length > 1));
+}
+
+/** The flag, its variables, its default, and its meaning without the default. */
+function flagCells({ spec, help, variables }: Flag<unknown>): string[] {
+  const [all = "", fallback = ""] = / ?\(default: ([^()]*(?:\([^()]*\)[^()]*)*)\)/.exec(help) ?? [];
+  return [code(spec), variables.map(code).join(", "), fallback, help.replace(all, "")];
+}
+
+/** The flags of all commands that name a file, as the page writes them. */
+export async function fileFlags(): Promise<string[]> {
+  const specs = (await loaded).flatMap(([, { flags }]) => Object.values(flags).map(({ spec }) => spec));
+  return [...new Set(specs.filter((spec) => spec.endsWith(" <file>")))];
+}
