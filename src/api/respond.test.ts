@@ -34,7 +34,7 @@ test.each([
 ])(
   "R22 with a request at %s, Retry-After is the date %s, the next second after the reset",
   (cameAt, date) => {
-    const usage = { this_minute: 1, counted_at: [`2026-03-02T${cameAt}Z`] };
+    const usage = { this_minute: 1, counted_at: [{ at: `2026-03-02T${cameAt}Z`, count: 1 }] };
     const assumptions = { retry_after: "date", minute_window: "sliding" } as const;
     const headers = headersOf(assumptions, { per_minute: 1, per_day: 1000 }, usage);
     expect(headers.get("Retry-After")).toBe(`Mon, 02 Mar 2026 ${date} GMT`);
