@@ -235,6 +235,8 @@ interface ClientTests {
   readonly endings: readonly string[];
   /** The command that the script `test:sandbox` runs with a sandbox. */
   readonly script?: string;
+  /** What the output of their runner has: their file or package, or the title of a test. */
+  readonly printed: string;
   /** The command line that runs the tests in a folder. */
   readonly runCommand: (testFolder: string) => string;
   readonly needs: ClientNeeds;
@@ -284,6 +286,7 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
     ...nodeProject,
     exampleFile: "whoami.test.js",
     writtenTo: "test/whoami.test.js",
+    printed: "whoami.test.js",
     endings: [".js", ".mjs", ".ts", ".mts"],
     script: "vitest run",
     needs: needsOfNode("vitest"),
@@ -292,6 +295,7 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
     ...nodeProject,
     exampleFile: "whoami.jest.cjs",
     writtenTo: "test/whoami.test.cjs",
+    printed: "whoami.test.cjs",
     endings: [".cjs", ".js"],
     script: "jest",
     needs: needsOfNode("jest"),
@@ -300,6 +304,7 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
     ...nodeProject,
     exampleFile: "whoami.node.mjs",
     writtenTo: "test/whoami.test.mjs",
+    printed: "a used-up minute is waited for",
     endings: [".mjs", ".js"],
     script: "node --test",
     needs: needsOfNode(),
@@ -308,6 +313,7 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
     example: "pytest",
     exampleFile: "test_whoami.py",
     writtenTo: "tests/test_whoami.py",
+    printed: "test_whoami.py",
     endings: [".py"],
     runCommand: () => "python3 -m pytest --min-coverage 80",
     needs: {
@@ -322,6 +328,7 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
     example: "junit5",
     exampleFile: "WhoamiTest.java",
     writtenTo: "src/test/java/WhoamiTest.java",
+    printed: "WhoamiTest",
     endings: ["Test.java"],
     runCommand: () => "mvn test -Dsvc-sandbox.min-coverage=80",
     needs: {
@@ -344,6 +351,7 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
     example: "go",
     exampleFile: "whoami_test.go",
     writtenTo: "whoami/whoami_test.go",
+    printed: "/whoami",
     endings: ["_test.go"],
     runCommand: (testFolder) => `SVC_SANDBOX_MIN_COVERAGE=80 go test ${testFolder}`,
     needs: {
@@ -359,10 +367,11 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
   },
 };
 
-/** The names of the tests in a folder that are as `init` has written them. */
-export async function untouchedTests(cwd: string): Promise<string[]> {
+/** The names of the tests in a folder that are as `init` has written them, and that a run with this output has run. */
+export async function untouchedTests(cwd: string, output: readonly string[]): Promise<string[]> {
   const untouched: string[] = [];
-  for (const { example, exampleFile, writtenTo } of Object.values(clients)) {
+  for (const { example, exampleFile, writtenTo, printed } of Object.values(clients)) {
+    if (!output.some((line) => line.includes(printed))) continue;
     const file = join(cwd, writtenTo);
     const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
     if (!isFile) continue;

@@ -82,11 +82,16 @@ test("faults are judged although the first success of a test is a POST", async (
   ]).toEqual([[], ["held", "held"]]);
 });
 
-test("tests that init wrote and nobody has changed are named", async () => {
+test("tests that init wrote and nobody has changed are named if the output shows that they ran", async () => {
   const cwd = temporaryFolder();
   writeFileSync(join(cwd, "package.json"), '{"devDependencies":{"vitest":"*","svc-sandbox":"*"}}');
   expect((await runCli(["init", "--client", "vitest"], { cwd })).code).toBe(0);
-  const certified = () => runCli(["certify", "--only", "varied.1", "--", ...planted("none")], { cwd });
+  const certified = (printed = "✓ test/whoami.test.js (19 tests)") => {
+    const [program, ...words] = planted("none");
+    const command = ["sh", "-c", 'echo "$1"; shift; exec "$@"', "sh", printed, program as string, ...words];
+    return runCli(["certify", "--only", "varied.1", "--", ...command], { cwd });
+  };
+  expect((await certified("✓ test/other.test.js (3 tests)")).stdout).not.toContain("init wrote");
   expect((await certified()).stdout).toContain("the tests are those that init wrote (test/whoami.test.js)");
   appendFileSync(join(cwd, "test/whoami.test.js"), "// changed");
   expect((await certified()).stdout).not.toContain("init wrote");
@@ -163,6 +168,11 @@ test("a reason that later runs gave does not print the output of the plain run, 
   ]);
   expect([code, stdout.split("\n")[0]]).toEqual([5, expect.stringMatching(/^Not judged \(only resend\): /)]);
   expect(stdout).not.toMatch(/Its last output|all is well/);
+});
+
+test("a command that a signal ends is told with the signal, also below a shell", async () => {
+  const { stdout } = await runCli(["certify", "--", "sh", "-c", "sh -c 'kill -SEGV $$'; exit $?"]);
+  expect(stdout).toContain("the command fails in the plain run with exit code 139, after SIGSEGV.");
 });
 
 test("a command without output has no label for it", async () => {
