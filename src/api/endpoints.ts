@@ -1,7 +1,7 @@
 import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
 import type { Endpoint, ReleasedEndpoint } from "../sandbox/call.js";
-import type { Invocation } from "../sandbox/sandbox-state.js";
+import { type Invocation, keyInWords } from "../sandbox/sandbox-state.js";
 import { writtenEndpoints } from "../scenario/keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { didYouMean, listed, quote } from "../schema/words.js";
@@ -57,19 +57,24 @@ export function endpointNamed<Named extends Pick<Endpoint, "operationId">>(
   throw new SandboxError("unknown_ref", message, { endpoint: operationId });
 }
 
-/** A text of advice with values of this sandbox in place of `{endpoints}`, `{certify}` and `{command}`. It names the first endpoints. */
+/** A text of advice with values of this sandbox in place of names in braces, such as `{endpoints}`. It names the first endpoints. */
 export function fillPlaceholders(
   text: string,
   endpoints: readonly Endpoint[],
-  { certify, command }: Pick<Invocation, "certify" | "command">,
+  invocation: Pick<Invocation, "certify" | "command" | "isInTest">,
 ): string {
   const endpointNames = endpoints.slice(0, mostEndpointsNamed).map(({ method, path }) => `${method} ${path}`);
   if (endpoints.length > mostEndpointsNamed) endpointNames.push("another endpoint of the scenario");
 
   const values: Readonly<Record<string, string>> = {
-    certify,
-    command,
+    certify: invocation.certify,
+    command: invocation.command,
+    unknown: keyInWords("unknown", invocation),
+    malformed: keyInWords("malformed", invocation),
     endpoints: listed(endpointNames, "or"),
   };
-  return text.replace(/\{(certify|command|endpoints)\}/g, (placeholder, name) => values[name] ?? placeholder);
+  return text.replace(
+    /\{(certify|command|endpoints|unknown|malformed)\}/g,
+    (placeholder, name) => values[name] ?? placeholder,
+  );
 }

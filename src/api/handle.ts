@@ -4,7 +4,7 @@ import {
   isWellFormedKey,
   type PresentedKind,
 } from "../rules/keys/key-text.js";
-import { redactPath, redactPlainKeys } from "../rules/keys/redact.js";
+import { redactPath } from "../rules/keys/redact.js";
 import { controlPath } from "../rules/known-paths.js";
 import { type ApiRequest, hasKeyElsewhere, mergeTraits, type RequestTraits } from "../rules/request.js";
 import type { ApiCall, CallResult } from "../sandbox/call.js";
@@ -103,7 +103,7 @@ function makeExchange(
   const { outcome, delivery } = result;
 
   // Unknown methods and paths may contain anything, including keys.
-  const method = endpoint === undefined ? redactPlainKeys(request.method) : request.method;
+  const method = endpoint === undefined ? redactPath(request.method) : request.method;
   const path = route === undefined || route.isPattern ? redactPath(request.path) : route.path;
 
   let { response } = result;

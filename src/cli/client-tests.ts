@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { dirname, join, parse, relative } from "node:path";
 import { makeFolder } from "../node/files/write-file.js";
 import { packageFile, repository, version } from "../node/package-files.js";
 import { shellWord } from "../report/curl-line.js";
@@ -235,8 +235,6 @@ interface ClientTests {
   readonly endings: readonly string[];
   /** The command that the script `test:sandbox` runs with a sandbox. */
   readonly script?: string;
-  /** What the output of their runner has: their file or package, or the title of a test. */
-  readonly printed: string;
   /** The command line that runs the tests in a folder. */
   readonly runCommand: (testFolder: string) => string;
   readonly needs: ClientNeeds;
@@ -286,7 +284,6 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
     ...nodeProject,
     exampleFile: "whoami.test.js",
     writtenTo: "test/whoami.test.js",
-    printed: "whoami.test.js",
     endings: [".js", ".mjs", ".ts", ".mts"],
     script: "vitest run",
     needs: needsOfNode("vitest"),
@@ -295,7 +292,6 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
     ...nodeProject,
     exampleFile: "whoami.jest.cjs",
     writtenTo: "test/whoami.test.cjs",
-    printed: "whoami.test.cjs",
     endings: [".cjs", ".js"],
     script: "jest",
     needs: needsOfNode("jest"),
@@ -304,7 +300,6 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
     ...nodeProject,
     exampleFile: "whoami.node.mjs",
     writtenTo: "test/whoami.test.mjs",
-    printed: "a used-up minute is waited for",
     endings: [".mjs", ".js"],
     script: "node --test",
     needs: needsOfNode(),
@@ -313,7 +308,6 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
     example: "pytest",
     exampleFile: "test_whoami.py",
     writtenTo: "tests/test_whoami.py",
-    printed: "test_whoami.py",
     endings: [".py"],
     runCommand: () => "python3 -m pytest --min-coverage 80",
     needs: {
@@ -328,7 +322,6 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
     example: "junit5",
     exampleFile: "WhoamiTest.java",
     writtenTo: "src/test/java/WhoamiTest.java",
-    printed: "WhoamiTest",
     endings: ["Test.java"],
     runCommand: () => "mvn test -Dsvc-sandbox.min-coverage=80",
     needs: {
@@ -351,7 +344,6 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
     example: "go",
     exampleFile: "whoami_test.go",
     writtenTo: "whoami/whoami_test.go",
-    printed: "/whoami",
     endings: ["_test.go"],
     runCommand: (testFolder) => `SVC_SANDBOX_MIN_COVERAGE=80 go test ${testFolder}`,
     needs: {
@@ -367,11 +359,24 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
   },
 };
 
-/** The names of the tests in a folder that are as `init` has written them, and that a run with this output has run. */
-export async function untouchedTests(cwd: string, output: readonly string[]): Promise<string[]> {
+/**
+ * The names of the tests in a folder that are as `init` has written them, and that have run: the command or its output names the
+ * file, or the folder of a package of Go. Of other files, nobody knows.
+ */
+export async function untouchedTests(
+  cwd: string,
+  command: readonly string[],
+  output: readonly string[],
+): Promise<string[]> {
+  const shown = [...command, ...output].join("\n");
   const untouched: string[] = [];
-  for (const { example, exampleFile, writtenTo, printed } of Object.values(clients)) {
-    if (!output.some((line) => line.includes(printed))) continue;
+  for (const [kind, { example, exampleFile, writtenTo }] of Object.entries(clients)) {
+    const { dir, base, name } = parse(writtenTo);
+    // JUnit prints the class: `Running WhoamiTest`.
+    let nameInOutput = base;
+    if (kind === "junit") nameInOutput = name;
+    if (kind === "go") nameInOutput = `/${dir}`;
+    if (!shown.includes(nameInOutput)) continue;
     const file = join(cwd, writtenTo);
     const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
     if (!isFile) continue;

@@ -1,17 +1,16 @@
 import { nextRequest } from "../api/next-request.js";
 import { routeAt } from "../api/routes.js";
 import { faultKindRow } from "../rules/fault-effects.js";
-import { keyVariable } from "../rules/keys/key-text.js";
 import { mePath } from "../rules/known-paths.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import type { Endpoint } from "../sandbox/call.js";
 import { faultsAhead } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
-import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { keyInWords, type SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
 import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
-import { curlLine, type RequestToSend } from "./curl-line.js";
+import { curlLine, type RequestToSend, shellWord } from "./curl-line.js";
 import type { HowToCover } from "./report-shape.js";
 
 // How to cover an outcome: a request that ends on it for certain, now, or after a reset or the start of a bundled scenario.
@@ -44,7 +43,13 @@ export function howToCoverEach(
       const request = requestsOfBundled(scenario, sandbox.platform).get(outcome);
       if (request === undefined) continue;
       const preparation = preparationFor(sandbox, scenario, underExec);
-      instructions.set(outcome, instruction(sandbox, outcome, request, preparation));
+      let steps = instruction(sandbox, outcome, request, preparation);
+      if (underExec) {
+        // The terminal has no sandbox, and no keys of this one.
+        const { program } = sandbox.invocation;
+        steps = { ...steps, curl: `${program} exec ${scenario} -- sh -c ${shellWord(steps.curl)}` };
+      }
+      instructions.set(outcome, steps);
       break;
     }
   }
@@ -62,7 +67,8 @@ function preparationFor(sandbox: SandboxState, scenario: ScenarioName, underExec
     scenario === sandbox.name && contentOf(sandbox.scenario) === contentOf(bundledScenarios[scenario]);
   if (!isRunning) return { scenario, reset: false, words: `start the scenario ${scenario}` };
 
-  const { curlOptions } = sandbox.invocation;
+  const { curlOptions, isInTest } = sandbox.invocation;
+  if (isInTest) return { scenario: null, reset: true, words: "call sandbox.reset()" };
   const curl = curlOptions === "" ? "curl" : `curl ${curlOptions}`;
   const call = `${curl} -X POST -H content-type:application/json $SVC_CONTROL_URL/reset`;
   return { scenario: null, reset: true, words: `reset the sandbox (${call})` };
@@ -75,12 +81,13 @@ function instruction(
   { scenario, reset, words }: Preparation,
 ): HowToCover {
   const { ref, method = "GET", path } = toSend;
+  const key = keyInWords(ref, sandbox.invocation);
 
   // In words: with its method and path unless it is the usual request.
   const isUsual = method === "GET" && path === mePath;
   let send: string;
-  if (isUsual) send = ref === "none" ? "send no key" : `send ${keyVariable(ref)}`;
-  else send = `send ${method} ${path} ${ref === "none" ? "without a key" : `with ${keyVariable(ref)}`}`;
+  if (isUsual) send = ref === "none" ? "send no key" : `send ${key}`;
+  else send = `send ${method} ${path} ${ref === "none" ? "without a key" : `with ${key}`}`;
 
   return {
     ref,

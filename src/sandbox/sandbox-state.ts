@@ -1,4 +1,5 @@
 import type { Assumptions, Profile } from "../rules/assumptions.js";
+import { keyVariable } from "../rules/keys/key-text.js";
 import type { Instant } from "../rules/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { ApiCall, CallResult, Endpoint } from "./call.js";
@@ -135,14 +136,23 @@ export interface ConditionedRun {
 export interface Invocation {
   /** Options that curl needs to reach the server. */
   readonly curlOptions: string;
+  /** How svc-sandbox is started. */
+  readonly program: string;
   /** The command that certifies a client. */
   readonly certify: string;
   /** The client's command. */
   readonly command: string;
+  /** Whether the user has the sandbox itself, as tests do: texts name its members in place of variables and calls. Default: no. */
+  readonly isInTest?: boolean;
 }
 
-/** How the user reaches a server and certifies a client. `program`: how svc-sandbox is started. */
+/** How a text names the key of a ref. */
+export function keyInWords(ref: string, { isInTest = false }: Pick<Invocation, "isInTest">): string {
+  return isInTest ? `sandbox.secret("${ref}")` : keyVariable(ref);
+}
+
+/** How the user reaches a server and certifies a client. */
 export function invocationOfServer(isSecure = false, program = "svc-sandbox"): Invocation {
   const curlOptions = isSecure ? "-k" : "";
-  return { curlOptions, certify: `${program} certify`, command: "npm test" };
+  return { curlOptions, program, certify: `${program} certify`, command: "npm test" };
 }

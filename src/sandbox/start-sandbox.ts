@@ -3,7 +3,7 @@ import { defaultSeed } from "../rules/seed.js";
 import { isoTime } from "../rules/time.js";
 import { checkedCopy } from "../rules/validation.js";
 import { checkDuplicates } from "../scenario/checks/duplicate-values.js";
-import { keyProblemsAtStart, pastStepProblem } from "../scenario/checks/start-rules.js";
+import { problemsAtStart } from "../scenario/checks/start-rules.js";
 import { unknownSecret } from "../scenario/keys.js";
 import { type FieldProblem, ProblemList, problemAt, ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -102,19 +102,13 @@ function withOptions(scenario: Scenario, { seed, now, frozen, profile }: StartOp
   return changed;
 }
 
-/**
- * Throws a `ScenarioError` for what only the start of the clock shows: a step of the timeline that is over, unless the clock is set,
- * and keys whose times contradict what the scenario says of them.
- */
+/** Throws a `ScenarioError` for what only the start of the clock shows (`problemsAtStart`), if the scenario itself does not set it. */
 export function requirePossibleStart(start: Start): void {
   const { scenario, isClockOpen } = start;
   if (!isClockOpen) return;
   const startedAt = startOfClock(start);
-  const problems = [...keyProblemsAtStart(scenario, startedAt)];
   const isClockSet = scenario.clock?.now !== undefined;
-  const pastStep = isClockSet ? undefined : pastStepProblem(scenario, startedAt);
-  if (pastStep !== undefined) problems.push(pastStep);
-  throwIfAny(problems);
+  throwIfAny(problemsAtStart(scenario, startedAt, isClockSet));
 }
 
 function throwIfAny(problems: readonly FieldProblem[]): void {

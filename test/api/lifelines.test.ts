@@ -142,7 +142,7 @@ describe("the life of a key", () => {
   test.each<[Fault[], string]>([
     [[fault({ every: 2 })], "+0m 200.live (0.5)"],
     [[fault({ every: 2 }), fault({ every: 2, key: "live" })], "+0m 200.live (0.5)"],
-    [[fault({ every: 2 }), { ...fault({ every: 2 }), requests_matched: 1 }], "+0m 200.live (1)"],
+    [[fault({ every: 2 }), { ...fault({ every: 2, key: "live" }), requests_matched: 1 }], "+0m 200.live (1)"],
     [[fault({ every: 2 }), fault({ every: 3 })], "+0m 200.live (0.6667)"],
     [[fault({ probability: 0.5, every: 2 })], "+0m 200.live (0.25)"],
     [[fault({ probability: 0.5 }), fault({ probability: 0.5 })], "+0m 200.live (0.75)"],

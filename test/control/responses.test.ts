@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { reportShape } from "../../src/report/report-shape.js";
 import { explainedRequestShape } from "../../src/report/request-text.js";
@@ -11,11 +11,8 @@ import { shapeInJson } from "../../src/schema/spelling.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { exchange } from "../support/exchange.js";
 import { blockWith, memberWordsIn, pageOf, sectionOf, wordsOfValue } from "../support/pages.js";
-import { mePath } from "../support/send.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
-import { realPath } from "./calls.js";
-import { type ServedControl, serveControl } from "./client.js";
-import { acceptedWrites } from "./writes.js";
+import { serveControl } from "./client.js";
+import { fullestBodies, responseOf } from "./observed-responses.js";
 
 // A call's members in docs/control-plane.md are its response's members, no fewer and no more.
 
@@ -34,29 +31,9 @@ function membersOf(call: string): string[] {
   return members.includes("each [assumption]") ? [...listed, ...Object.keys(assumptionTable)] : listed;
 }
 
+const openApi = JSON.parse(pageOf("docs/control-plane.openapi.json"));
+
 const documented = rows.flatMap(({ calls }) => calls);
-
-/** Something for every list: a fault, requests, a result of the story, and a key that expires. */
-async function fill({ ask, server }: ServedControl): Promise<void> {
-  await exchange(server.url, { path: mePath });
-  await ask("/send", { method: "POST", json: { key: "active" } });
-  await ask("/story/next", { method: "POST", json: {} });
-  await ask("/keys/active/expire", { method: "POST", json: { expires: "30m" } });
-  const faults = [{ when: { every: 10 }, then: { status: 503 } }];
-  await ask("/faults", { method: "PUT", json: { faults } });
-}
-
-async function send(call: string) {
-  const [method, path] = call.split(" ") as [string, string];
-  const control = await serveControl({ scenario: "key-states" });
-  const { ask } = control;
-  const write = acceptedWrites.find((one) => one.method === method && one.described === path);
-  if (write !== undefined) return ask(write.path, write);
-  await fill(control);
-  const [farmer] = (await ask("/farmers")).body.data;
-  const [request] = (await ask("/requests")).body.data;
-  return ask(realPath(path).replace("{farmer_id}", farmer.farmer_id).replace("{id}", request.id));
-}
 
 /** The fields of a shape in JSON, as the page has them: with a question mark for those that can be left out. */
 function fieldNames(shape: Shape): string[] {
@@ -94,19 +71,12 @@ test("a HEAD has the length and the encoding that a GET would have", async () =>
 });
 
 test("every other member that a response can leave out is in some response", async () => {
-  const state = join(temporaryFolder(), "state.json");
-  const { ask } = await serveControl({ scenario: "key-states", state });
-  const reset = { method: "POST", json: { seed: 2 } };
-  const fullest: Readonly<Record<string, object>> = {
-    "GET /health": (await ask("/health")).body,
-    "GET /ready": (await ask("/ready")).body,
-    "POST /reset": (await ask("/reset", reset)).body.data,
-    "GET /report": (await ask("/report?story=true")).body.data,
-  };
+  const fullest = await fullestBodies();
   const left = documented.filter((call) => membersOf(call).some((name) => name.endsWith("?")));
   const ofShapes = ["GET /requests", "GET /requests/{id}", "GET /faults", "PUT /faults"];
   expect(left.sort()).toEqual([...Object.keys(fullest), ...ofShapes].sort());
-  for (const [call, response] of Object.entries(fullest)) {
+  for (const [call, body] of Object.entries(fullest)) {
+    const response = "data" in body ? (body.data as object) : body;
     expect(Object.keys(response).sort()).toEqual(
       membersOf(call)
         .map((name) => name.replace("?", ""))
@@ -134,7 +104,7 @@ test.each(callSections)(
       if (!text.includes(`\`${call}\``)) continue;
       const inputs = [query, body && controlBodies[body]].map((shape) => shape && fieldsOf(shape));
       for (const fields of inputs) for (const name of Object.keys(fields ?? {})) known.add(name);
-      const response = documented.includes(call) ? (await send(call)).body : {};
+      const response = documented.includes(call) ? (await responseOf(call)).body : {};
       for (const word of [...wordsOfValue(response), ...membersOf(call)]) known.add(word.replace("?", ""));
     }
     expect(memberWordsIn(text).filter((word) => !known.has(word))).toEqual([]);
@@ -177,8 +147,8 @@ test("an unknown ref is not found in a path or a query, and not valid in a body,
   for (const response of [...ofPaths, ...ofBodies]) expect(row).toContain(shown(response));
 });
 
-test.each(documented)("%s has the documented members", async (call) => {
-  const { status, body } = await send(call);
+test.each(documented)("%s has the documented members, and fits its schema", async (call) => {
+  const { status, body } = await responseOf(call);
   expect(status).toBeLessThan(300);
   const data = body.data ?? body;
   const items: object[] = Array.isArray(data) ? data : [data];
@@ -190,6 +160,13 @@ test.each(documented)("%s has the documented members", async (call) => {
     expect(Object.keys(item)).toEqual(expect.arrayContaining(required));
     expect(names).toEqual(expect.arrayContaining(Object.keys(item)));
   }
+  const [method = "", path = ""] = call.split(" ");
+  const { responses } = openApi.paths[path][method.toLowerCase()];
+  const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(
+    responses[status].content["application/json"].schema,
+  );
+  validate(body);
+  expect(validate.errors).toBeNull();
 });
 
 test("every call is documented, except those with a text, a whole document or nothing", () => {

@@ -16,12 +16,15 @@ beforeEach(() => {
   vi.stubGlobal("location", { hash: "" });
   vi.stubGlobal("sessionStorage", { getItem: () => null });
   [revision, readings, asked.length] = ["1", 0, 0];
-  vi.stubGlobal("fetch", async ({ pathname }: URL, { method }: RequestInit) => {
+  vi.stubGlobal("fetch", async ({ pathname, searchParams }: URL, { method }: RequestInit) => {
     const path = pathname.replace("/__sandbox", "");
-    asked.push(`${method} ${path}`);
+    const asksFor = searchParams.get("paths")?.split(" ") ?? [];
+    asked.push(`${method} ${path} ${asksFor}`.trim());
     if (method === "POST") revision += "1";
-    if (path === "/faults") readings += 1;
-    const data = path === "/revision" ? revision : readings;
+    const isNews = searchParams.get("revision") !== revision;
+    if (isNews && asksFor.includes("/faults")) readings += 1;
+    const responses = Object.fromEntries(isNews ? asksFor.map((name) => [name, { data: readings }]) : []);
+    const data = { revision, responses };
     await new Promise((resolve) => setTimeout(resolve, latency));
     return Response.json({ data });
   });
@@ -34,17 +37,16 @@ afterEach(() => {
 
 /** What a component shows of a path, once it was read. */
 async function followed() {
-  const { follow } = await import("../../src/dashboard/control/data.js");
-  const { followRevision } = await import("../../src/dashboard/control/revision.js");
+  const { follow, keepUpToDate } = await import("../../src/dashboard/control/data.js");
   const { call } = await import("../../src/dashboard/control/call.js");
-  followRevision();
   let faults: unknown;
   const stop = follow("/faults", ({ data }) => {
     faults = data;
   });
+  keepUpToDate();
   await vi.advanceTimersByTimeAsync(2 * latency);
-  expect([faults, asked]).toEqual([1, ["GET /revision", "GET /faults"]]);
-  return { faults: () => faults, stop, call };
+  expect([faults, asked]).toEqual([1, ["GET /changes /faults"]]);
+  return { faults: () => faults, stop, call, follow };
 }
 
 test("the page reads again what it shows once the revision differs, and nothing before", async () => {
@@ -52,7 +54,7 @@ test("the page reads again what it shows once the revision differs, and nothing 
   await vi.advanceTimersByTimeAsync(5 * (pause + latency));
   expect(faults()).toBe(1);
   revision = "2";
-  await vi.advanceTimersByTimeAsync(pause + 3 * latency);
+  await vi.advanceTimersByTimeAsync(pause + 2 * latency);
   expect(faults()).toBe(2);
   stop();
   revision = "3";
@@ -60,28 +62,37 @@ test("the page reads again what it shows once the revision differs, and nothing 
   expect(readings).toBe(2);
 });
 
-test("the page looks for news immediately after its own change", async () => {
-  const { faults, stop, call } = await followed();
-  await vi.advanceTimersByTimeAsync(pause);
+test("a change costs one call, whatever the page shows, and what it shows later is read immediately", async () => {
+  const { follow } = await followed();
+  follow("/clock", () => {});
+  follow("/upcoming", () => {});
+  await vi.advanceTimersByTimeAsync(2 * latency);
+  expect(asked.slice(1)).toEqual(["GET /changes /clock,/upcoming"]);
+  revision = "2";
   asked.length = 0;
-  void call("/keys/active/revoke", { method: "POST" });
-  await vi.advanceTimersByTimeAsync(3 * latency);
-  expect(asked).toEqual(
-    ["GET /revision", "POST /keys/active/revoke", "GET /revision", "GET /faults"].slice(-asked.length),
-  );
-  expect(faults()).toBe(2);
-  stop();
+  await vi.advanceTimersByTimeAsync(pause + latency);
+  expect(asked).toEqual(["GET /changes /faults,/clock,/upcoming"]);
 });
 
-test("a reading during which something changes is repeated", async () => {
+test("what is shown later does not hide a change of the rest", async () => {
+  const { follow, faults } = await followed();
+  revision = "2";
+  follow("/clock", () => {});
+  await vi.advanceTimersByTimeAsync(3 * latency);
+  expect(asked.slice(1)).toEqual(["GET /changes /clock", "GET /changes /faults,/clock"]);
+  expect(faults()).toBe(2);
+});
+
+test("the page looks for news immediately after its own change, also after one during a reading", async () => {
   const { faults, stop, call } = await followed();
   revision = "2";
-  await vi.advanceTimersByTimeAsync(pause + latency);
+  await vi.advanceTimersByTimeAsync(pause + latency / 2);
   // The reading is under way.
-  expect(asked.at(-1)).toBe("GET /faults");
+  asked.length = 0;
   void call("/keys/active/revoke", { method: "POST" });
   await vi.advanceTimersByTimeAsync(4 * latency);
-  expect([faults(), readings]).toEqual([3, 3]);
+  expect(asked.slice(0, 2)).toEqual(["POST /keys/active/revoke", "GET /changes /faults"]);
+  expect(faults()).toBe(3);
   stop();
 });
 

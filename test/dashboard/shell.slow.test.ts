@@ -30,9 +30,10 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
       bytes = 0;
       await page.goto(`${server.controlUrl}/#/${view}`);
       await settled(page);
-      const asked = [...urls.values()]
-        .map((url) => url.slice(server.controlUrl?.length))
-        .filter((path) => path !== "/revision");
+      const calls = [...urls.values()].filter((url) => url.includes("/changes?"));
+      const reading = calls.map((url) => new URL(url).searchParams).filter((query) => !query.has("revision"));
+      const asked = reading.flatMap((query) => query.get("paths")?.split(" ") ?? []);
+      expect(reading.length, view).toBeLessThanOrEqual(3);
       expect(asked.length, view).toBeGreaterThan(5);
       expect(new Set(asked).size, `${view}: ${asked.join(" ")}`).toBe(asked.length);
       expect(asked.includes("/requests"), view).toBe(view === "requests");

@@ -39,13 +39,14 @@ import {
   withParts,
 } from "../support/pages.js";
 import { commandsPart, eachCommandPart, fileFlags, sharedFlagsPart } from "./cli-page.js";
+import { controlOpenApi, membersPart } from "./control-openapi.js";
 import { samples } from "./samples.js";
 
 // The product makes what is between `<!-- name -->` and `<!-- /name -->`; `npm run docs:update` writes it.
 
 /** The tables of calls, each with the first parts of its paths. */
 const callGroups: Readonly<Record<string, readonly string[]>> = {
-  state: ["state", "revision", "clock", "upcoming", "assumptions", "profiles", "faults", "reset"],
+  state: ["state", "revision", "changes", "clock", "upcoming", "assumptions", "profiles", "faults", "reset"],
   scenarios: ["scenarios", "scenario", "scenario.schema.json"],
   keys: ["organizations", "keys", "directory", "lifelines"],
   farmers: ["farmers"],
@@ -72,6 +73,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
     ...Object.fromEntries(
       Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
     ),
+    members: membersPart,
   },
   "docs/specification.md": { assumptions: assumptionsPart, endpoints: endpointsPart },
   "docs/report.md": { advice: advicePart, formats: formatsPart },
@@ -271,6 +273,10 @@ function endingsPart(): string {
 }
 
 const firstPart = (path: string) => path.split("/")[1] as string;
+
+test("docs/control-plane.openapi.json describes the control plane (npm run docs:update)", async () => {
+  await expect(await controlOpenApi()).toMatchFileSnapshot(join(root, "docs/control-plane.openapi.json"));
+});
 
 test("docs/cli.md names each file that a flag names", async () => {
   const files = sectionOf("docs/cli.md", "Files");

@@ -152,7 +152,7 @@ export const certifyCommand = declareCommand({
       const about = { ...aboutClient(loaded, call), startedAt, durationMs };
       const notes = [...certification.notes];
       // The tests may call no client of the user's.
-      const untouched = await untouchedTests(io.cwd, certification.plain.output);
+      const untouched = await untouchedTests(io.cwd, call.clientCommand, certification.plain.output);
       if (untouched.length > 0) {
         const why = `the tests are those that init wrote (${untouched.join(", ")})`;
         notes.push({ what: "your client", why, whatToDo: "Call your client in them." });

@@ -1,11 +1,53 @@
-import { disconnect, ownChanges } from "./connection.js";
-import { needsToken, storedToken } from "./token.js";
+import { decoded } from "./route.js";
+import { Shared } from "./shared.js";
+
+// A call of the control plane: where it is, the token that it may require, and what a call shows of the connection.
 
 /** The control plane: the page is there. */
 const controlUrl = new URL("./", document.baseURI);
 
 /** The URL of the sandbox for clients. */
 export const baseUrl = new URL("..", controlUrl).href.replace(/\/$/, "");
+
+/** A text that is another one once anything that the page shows may have changed; `undefined` while that is unknown. */
+export const revision = new Shared<string | undefined>(undefined);
+
+/** Why the page is not up to date, as a sentence; `undefined` if it is, or if another part of the page says why. */
+export const whyOffline = new Shared<string | undefined>(undefined);
+
+/** The number of calls of this page that may have changed something. */
+export const ownChanges = new Shared(0);
+
+/** Shows that the page is not up to date. The same revision is then news as well, because a reading may have failed. */
+export function disconnect(why: string | undefined): void {
+  revision.value = undefined;
+  whyOffline.value = why;
+}
+
+/** Of this tab. Each control plane has its own. */
+const tokenName = `svc-sandbox token ${controlUrl.pathname}`;
+
+/** The token of this tab; `null` without one. */
+export const storedToken = () => sessionStorage.getItem(tokenName);
+
+/** Whether the control plane requires a token that the page does not have. */
+export const needsToken = new Shared(false);
+
+/** Stores the token for this tab. Calls that require it are retried. */
+export function storeToken(token: string): void {
+  sessionStorage.setItem(tokenName, token);
+  needsToken.value = false;
+}
+
+/** Moves the token from the address to this tab. The printed link has `#token=…`, or `#token=…&/story` for a view. */
+export function takeToken(): void {
+  const match = /^#token=([^&]+)&?(.*)$/.exec(location.hash);
+  if (match === null) return;
+  const [, token = "", view = ""] = match;
+  history.replaceState(null, "", `${location.pathname}${location.search}#${view}`);
+  storeToken(decoded(token));
+  dispatchEvent(new Event("hashchange"));
+}
 
 /** A rejection by the control plane, or a missing response (`unreachable`). */
 export class ControlError extends Error {
@@ -39,6 +81,8 @@ export async function fetchControl(path: string, call: Call = {}): Promise<Respo
   };
   const content = isChange ? (yaml ?? JSON.stringify(body)) : null;
 
+  // A header cannot have other characters, so no sandbox has such a token: a cut one that was copied, for example.
+  if (token !== null && !/^[ -~]*$/.test(token)) throw requireToken(token);
   const url = new URL(`.${path}`, controlUrl);
   let response: Response;
   try {
@@ -53,44 +97,72 @@ export async function fetchControl(path: string, call: Call = {}): Promise<Respo
   if (isChange) ownChanges.value += 1;
   if (response.ok) return response;
 
-  const problem = await readProblem(response);
-  // A call that was sent before the token was entered does not test it.
-  if (problem.code === "control_token_required" && token === storedToken()) needsToken.value = true;
-  throw problem;
+  const problem = readProblem(await response.text(), response.status);
+  throw problem.code === "control_token_required" ? requireToken(token) : problem;
 }
 
-/** Calls the control plane; returns the `data` of its response, or the text of one that is not JSON. */
+/** Asks for the token, unless another one was entered since a call was sent with this one. */
+function requireToken(sent: string | null): ControlError {
+  if (sent === storedToken()) needsToken.value = true;
+  return new ControlError("control_token_required", "The sandbox requires its control token.");
+}
+
+/** Calls the control plane; returns the `data` of its response. */
 export async function call<Data>(path: string, options?: Call): Promise<Data> {
   const response = await fetchControl(path, options);
-  const isJson = response.headers.get("Content-Type")?.includes("json");
-  if (!isJson) return (await response.text()) as Data;
-  const json = await response.json();
-  // The health has no `data`.
-  return json.data ?? json;
-}
-
-/** Reads a rejection; a response of another form is a problem of its own. */
-async function readProblem(response: Response): Promise<ControlError> {
   const text = await response.text();
   try {
-    const { code, message, details } = JSON.parse(text).error;
-    // The key exists but was not saved, so this message is the only place with its secret.
-    const secret = details?.data?.secret;
-    const words = secret === undefined ? message : `${message} The secret is ${secret}.`;
-    return new ControlError(code, words, describeFields(details?.fields));
+    return dataOf<Data>(JSON.parse(text));
   } catch {
-    const words = `The sandbox returned ${response.status}: ${text.slice(0, 200)}`;
-    return new ControlError("unreadable", words);
+    // A proxy may respond in place of the sandbox.
+    throw readProblem(text, response.status);
   }
+}
+
+/** A response as JSON. */
+export type ControlJson = { readonly data?: unknown; readonly error?: ErrorJson };
+
+interface ErrorJson {
+  readonly code: string;
+  readonly message: string;
+  readonly details?: {
+    readonly data?: { readonly secret?: string };
+    readonly fields?: Readonly<Record<string, string>>;
+  };
+}
+
+/** The data of a response. The health has no `data`. */
+export function dataOf<Data>(json: ControlJson): Data {
+  return (json.data ?? json) as Data; // as the route of the call has it
+}
+
+/** Reads a rejection; a text of another form is a problem of its own. */
+function readProblem(text: string, status: number): ControlError {
+  try {
+    return problemOf(JSON.parse(text).error);
+  } catch {
+    return new ControlError(
+      "unreadable",
+      `This is not a response of the sandbox (${status}): ${text.slice(0, 200)}`,
+    );
+  }
+}
+
+export function problemOf({ code, message, details }: ErrorJson): ControlError {
+  // The key exists but was not saved, so this message is the only place with its secret.
+  const secret = details?.data?.secret;
+  const words = secret === undefined ? message : `${message} The secret is ${secret}.`;
+  return new ControlError(code, words, describeFields(details?.fields));
 }
 
 /** The problems of a body as sentences. A problem starts with its field, whose label in the page has other words. */
 function describeFields(fields: Readonly<Record<string, string>> = {}) {
-  const sentences = Object.entries(fields).map(([path, text]) => {
+  const sentences: Record<string, string> = {};
+  for (const [path, text] of Object.entries(fields)) {
     // `per_day must be a number` is below the field `Requests per day`, whose path is `limits.per_day`.
     const name = path.slice(path.lastIndexOf(".") + 1);
     const problem = text.startsWith(`${name} `) ? text.slice(name.length + 1) : text;
-    return [path, problem.charAt(0).toUpperCase() + problem.slice(1)];
-  });
-  return Object.fromEntries(sentences);
+    sentences[path] = problem.charAt(0).toUpperCase() + problem.slice(1);
+  }
+  return sentences;
 }

@@ -1,7 +1,31 @@
 import { useLayoutEffect, useState } from "preact/hooks";
-import { type ControlError, call } from "./call.js";
-import { revision } from "./connection.js";
+import {
+  type ControlError,
+  type ControlJson,
+  call,
+  dataOf,
+  disconnect,
+  needsToken,
+  ownChanges,
+  problemOf,
+  revision,
+  whyOffline,
+} from "./call.js";
 import type { ControlData } from "./responses.js";
+
+// What the page shows of the sandbox is up to date: one call each second reads all of it, once anything has changed.
+//
+// | the page                                  | asks                          | and gets                                  |
+// |-------------------------------------------|-------------------------------|-------------------------------------------|
+// | shows what it has not read yet            | for that                      | that                                      |
+// | knows no revision, such as after a failure | for all that it shows         | all                                       |
+// | otherwise                                 | for all, with the revision    | all, or nothing if the revision is the same |
+
+/** The shortest time between two calls, in milliseconds. */
+const pauseMs = 1000;
+
+/** After this many milliseconds, a server without a response hangs or is unreachable. */
+const longestSilenceMs = 10_000;
 
 type Path = keyof ControlData;
 
@@ -13,69 +37,118 @@ interface Reading<Data> {
 
 type Follower = (reading: Reading<unknown>) => void;
 
-/** A path that somebody follows: it is read, and read again after each change of the sandbox. */
+/** What is read of each path that somebody follows. */
 class FollowedPath {
   readonly followers = new Set<Follower>();
   /** `undefined` until the path is read. */
-  lastReading: Reading<unknown> | undefined;
-  readonly #path: string;
-  #isAsking = false;
-  /** Whether something may have changed since the last question. */
-  #isStale = false;
+  last: Reading<unknown> | undefined;
 
-  /** Ends the following. */
-  readonly stop = revision.subscribe(() => void this.#readAgain());
-
-  constructor(path: string) {
-    this.#path = path;
-    void this.#readAgain();
-  }
-
-  /** Reads the path until nothing has changed in between; one question at a time. */
-  async #readAgain(): Promise<void> {
-    // A reading before the revision is known would have to be repeated.
-    if (revision.value === undefined) return;
-    this.#isStale = true;
-    if (this.#isAsking) return;
-
-    this.#isAsking = true;
-    while (this.#isStale) {
-      this.#isStale = false;
-      this.lastReading = await this.#ask();
-      for (const follower of this.followers) follower(this.lastReading);
-    }
-    this.#isAsking = false;
-  }
-
-  async #ask(): Promise<Reading<unknown>> {
-    try {
-      return { data: await call<unknown>(this.#path) };
-    } catch (error) {
-      const problem = error as ControlError;
-      // What is gone is no longer shown. A sandbox that does not respond still has it.
-      if (problem.code === "not_found") return { problem };
-      return { ...this.lastReading, problem };
-    }
+  show(reading: Reading<unknown>): void {
+    this.last = reading;
+    for (const follower of this.followers) follower(reading);
   }
 }
 
 const followedPaths = new Map<string, FollowedPath>();
+
+/** Ends the present sleep. */
+let wake = () => {};
+
+/** Keeps what is followed up to date while the page is visible. */
+export function keepUpToDate(): void {
+  document.addEventListener("visibilitychange", () => wake());
+  ownChanges.subscribe(() => wake());
+  needsToken.subscribe(() => wake());
+  void keepAsking();
+}
+
+async function keepAsking(): Promise<void> {
+  for (;;) {
+    // Nobody sees a hidden page, and nothing is returned until a token is entered.
+    while (document.hidden || needsToken.value) await sleepUntilWoken();
+
+    const changesBefore = ownChanges.value;
+    const isCurrent = await readChanges();
+
+    // What this page has changed in between is news, and so is what it shows only now.
+    const hasChanged = changesBefore !== ownChanges.value;
+    const isAllRead = [...followedPaths.values()].every(({ last }) => last !== undefined);
+    const hasNews = hasChanged || !isAllRead || !isCurrent;
+    if (!hasNews || revision.value === undefined) await sleepUntilWoken(pauseMs);
+  }
+}
+
+/** Reads what may have changed. Returns whether all that was read before is of the same revision. */
+async function readChanges(): Promise<boolean> {
+  const known = revision.value;
+  const all = [...followedPaths.keys()];
+  const unread = all.filter((path) => followedPaths.get(path)?.last === undefined);
+  const isAboutAll = known === undefined || unread.length === 0;
+
+  const query = new URLSearchParams({ paths: (isAboutAll ? all : unread).join(" ") });
+  if (isAboutAll && known !== undefined) query.set("revision", known);
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(), longestSilenceMs);
+  try {
+    const changes = await call<Changes>(`/changes?${query}`, { signal: silence.signal });
+    if (typeof changes.revision !== "string") throw otherServer;
+    whyOffline.value = undefined;
+    // What was not asked for may be older than this revision.
+    if (isAboutAll) revision.value = changes.revision;
+    for (const [path, json] of Object.entries(changes.responses)) showResponse(path, json);
+    return revision.value === changes.revision;
+  } catch (error) {
+    // The form for the token says why.
+    disconnect(needsToken.value ? undefined : (error as Error).message);
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A proxy may respond with JSON of its own. */
+const otherServer = new Error("Something else responds at the address of the sandbox.");
+
+interface Changes {
+  readonly revision: string;
+  readonly responses: Readonly<Record<string, ControlJson>>;
+}
+
+function showResponse(path: string, json: ControlJson): void {
+  const followed = followedPaths.get(path);
+  if (followed === undefined) return;
+  if (json.error === undefined) followed.show({ data: dataOf(json) });
+  // What is gone is no longer shown.
+  else if (json.error.code === "not_found") followed.show({ problem: problemOf(json.error) });
+  else followed.show({ ...followed.last, problem: problemOf(json.error) });
+}
+
+/** Sleeps until somebody comes back to the page, changes something there or enters a token, at most for this time. */
+function sleepUntilWoken(mostMs?: number): Promise<void> {
+  return new Promise((resolve) => {
+    wake = resolve;
+    if (mostMs !== undefined) setTimeout(resolve, mostMs);
+  });
+}
 
 /** Hands over what is read of a path, now and after each change of the sandbox, until the returned function is called. */
 export function follow<Of extends Path>(
   path: Of,
   follower: (reading: Reading<ControlData[Of]>) => void,
 ): () => void {
-  const followed = followedPaths.get(path) ?? new FollowedPath(path);
-  followedPaths.set(path, followed);
+  let followed = followedPaths.get(path);
+  if (followed === undefined) {
+    followed = new FollowedPath();
+    followedPaths.set(path, followed);
+    wake();
+  }
+  const { followers, last } = followed;
   const ofAnyData = follower as Follower; // the data of this path has the follower's type
-  followed.followers.add(ofAnyData);
-  if (followed.lastReading !== undefined) ofAnyData(followed.lastReading);
+  followers.add(ofAnyData);
+  if (last !== undefined) ofAnyData(last);
   return () => {
-    followed.followers.delete(ofAnyData);
-    if (followed.followers.size > 0) return;
-    followed.stop();
-    followedPaths.delete(path);
+    followers.delete(ofAnyData);
+    if (followers.size === 0) followedPaths.delete(path);
   };
 }
 

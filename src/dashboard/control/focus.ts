@@ -5,6 +5,8 @@ interface Ancestor {
   readonly element: Element;
   /** The index of the focused one among those in the element that could have the focus. */
   readonly focusedIndex: number;
+  /** Those after it. */
+  readonly following: readonly HTMLElement[];
 }
 
 /** The element that has the focus, or had it when it left the page. */
@@ -25,7 +27,9 @@ function noteFocus(event: FocusEvent): void {
   focused = event.target as HTMLElement;
   ancestors = [];
   for (let element = focused.parentElement; element !== null; element = element.parentElement) {
-    ancestors.push({ element, focusedIndex: focusableIn(element).indexOf(focused) });
+    const candidates = focusableIn(element);
+    const focusedIndex = candidates.indexOf(focused);
+    ancestors.push({ element, focusedIndex, following: candidates.slice(focusedIndex + 1) });
   }
 }
 
@@ -51,9 +55,11 @@ function restoreFocus(): void {
   if (!hasLeftPage || !isFree) return;
 
   // The innermost ancestor that is left, and has something to focus.
-  for (const { element, focusedIndex } of ancestors) {
+  for (const { element, focusedIndex, following } of ancestors) {
     const candidates = element.isConnected ? focusableIn(element) : [];
-    const next = candidates[Math.min(focusedIndex, candidates.length - 1)];
+    // Others may have left the page with it: the next one that is still there is at its place.
+    const left = following.find((control) => candidates.includes(control));
+    const next = left ?? candidates[Math.min(focusedIndex, candidates.length - 1)];
     if (next === undefined) continue;
     next.focus({ preventScroll: true });
     return;

@@ -1,4 +1,4 @@
-import { revision } from "./connection.js";
+import { revision } from "./call.js";
 import { follow } from "./data.js";
 import type { Clock } from "./responses.js";
 import { Shared } from "./shared.js";

@@ -1,3 +1,4 @@
+import type { Lifeline } from "../../api/lifelines.js";
 import type { NextResult } from "../../api/next-request.js";
 import type { stepView } from "../../api/story/step-view.js";
 import type { Report as ReportView } from "../../report/report-shape.js";
@@ -85,6 +86,10 @@ export type Story = {
   readonly last: StepResult | null;
 };
 
+/** A key with its life. */
+export type ShownLifeline = InJson<Lifeline>;
+export type ShownPhase = ShownLifeline["phases"][number];
+
 /** What happens when the clock gets to a time. */
 export type UpcomingEvent = InJson<UpcomingView>;
 
@@ -106,6 +111,10 @@ export type ControlData = {
   readonly "/upcoming": readonly UpcomingEvent[];
   readonly [key: `/keys/${string}`]: ListedKey;
   readonly [directory: `/directory?${string}`]: Directory;
+  readonly [lifelines: `/lifelines?${string}`]: {
+    readonly lifelines: readonly ShownLifeline[];
+    readonly left: number;
+  };
   readonly [request: `/requests/${string}`]: ShownRequestDetails;
   readonly [requests: `/requests?${string}`]: readonly ShownRequest[];
 };

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import type { ControlError } from "../control/call.js";
-import { whyOffline } from "../control/connection.js";
+import { whyOffline } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { ControlData } from "../control/responses.js";
 import { useShared } from "../control/shared.js";

@@ -41,15 +41,25 @@ interface ManualCopyProps {
   readonly onClose: () => void;
 }
 
-/** A selected text to copy by keyboard. It leaves once it is copied, and when it loses the focus. */
+/** A selected text to copy by keyboard. It leaves once it is copied, by Escape, and when it loses the focus. */
 function ManualCopy({ text, onClose }: ManualCopyProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => area.current?.select(), []);
+  const leave = () => {
+    // What somebody presses must not move away from under the pointer, or the click is lost.
+    if (document.querySelector(":active") === null) onClose();
+    else addEventListener("pointerup", () => setTimeout(onClose), { once: true });
+  };
+  const leaveByKey = (event: KeyboardEvent) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    onClose();
+  };
   return (
     <label class="small">
       Press Ctrl+C
       {/* The browser reads the text after the event. */}
-      <textarea readOnly ref={area} onBlur={onClose} onCopy={() => setTimeout(onClose)}>
+      <textarea readOnly ref={area} onBlur={leave} onKeyDown={leaveByKey} onCopy={() => setTimeout(onClose)}>
         {text}
       </textarea>
     </label>

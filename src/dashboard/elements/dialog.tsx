@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { whyOffline } from "../control/connection.js";
+import { whyOffline } from "../control/call.js";
 import { useShared } from "../control/shared.js";
 
 const fields = "input, select";
@@ -36,12 +36,18 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     const isFilled = [...(dialog.current?.querySelectorAll(fields) ?? [])].some(isChanged);
     if (!isFilled || confirm("Discard what you entered?")) onClose();
   };
+  const leaveByKey = (event: KeyboardEvent) => {
+    if (event.key !== "Escape") return;
+    // It closes only the dialog, and not what the dialog is about.
+    event.stopPropagation();
+    leave(event);
+  };
   return (
     <dialog
       ref={dialog}
       aria-label={title}
       // A second Escape would close the dialog without a `cancel` event.
-      onKeyDown={(event) => event.key === "Escape" && leave(event)}
+      onKeyDown={leaveByKey}
       onCancel={leave}
     >
       <div class="stack">

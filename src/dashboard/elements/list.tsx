@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { changeQuery, route, withoutSecret } from "../control/route.js";
 import { Button } from "./action.js";
 
@@ -70,4 +70,20 @@ export function MoreRows({ left }: Readonly<{ left: number }>) {
   if (left <= 0) return null;
   const showMore = () => changeQuery({ limit: `${limitInAddress() + drawnAtOnce}` });
   return <Button run={showMore}>Show {Math.min(left, drawnAtOnce)} more</Button>;
+}
+
+/** Keeps a row of a list in sight while it is opened or closed, because the rows above it move. A closed one gets the focus. */
+export function useRowInSight(opened: string | undefined): void {
+  const lastOpened = useRef(opened);
+  useLayoutEffect(() => {
+    const name = opened ?? lastOpened.current;
+    lastOpened.current = opened;
+    const row = document.querySelector(`[data-row="${CSS.escape(`${name}`)}"]`);
+    if (row === null) return;
+
+    // A narrow window shows the details in place of the list, and these start at their top.
+    if (!row.checkVisibility()) scrollTo(0, 0);
+    row.scrollIntoView({ block: "nearest" });
+    if (opened === undefined) row.querySelector("a")?.focus({ preventScroll: true });
+  }, [opened]);
 }

@@ -139,7 +139,8 @@ export function BodyText({ text }: Readonly<{ text: string }>) {
   const lines = laidOut(text);
   const cutLength = lines.length - maxShown;
   return (
-    <pre class="code">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling requires focus for keyboard users
+    <pre class="code" tabIndex={0}>
       <bdi>{lines.slice(0, maxShown)}</bdi>
       {cutLength > 0 && (
         <span class="muted">{`\n… and ${cutLength.toLocaleString("en")} more characters`}</span>
@@ -148,15 +149,32 @@ export function BodyText({ text }: Readonly<{ text: string }>) {
   );
 }
 
-/** A short object or list that contains no other one. */
-const innermost = /[[{]\n[^[\]{}]{1,90}[\]}]/g;
+/** A string, which may contain anything; a sign of the structure; or another value. */
+const jsonToken = /"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s[\]{},:"]+/g;
 
-/** JSON in lines, of which one without an object or list inside is short; other text is unchanged. */
+/** A short object or list that contains no other one. In JSON, only the layout has lines. */
+const innermost = /[[{]\n[^[\]{}]{1,160}[\]}]/g;
+
+/** JSON in lines, of which one without an object or list inside is short; its values are as they were sent. Other text is unchanged. */
 function laidOut(text: string): string {
   try {
-    const oneMemberEach = JSON.stringify(JSON.parse(text), null, 2);
-    return oneMemberEach.replace(innermost, (inner) => inner.replace(/\n\s*/g, " "));
+    JSON.parse(text);
   } catch {
     return text;
   }
+  let lines = "";
+  let indent = "\n";
+  for (const token of text.match(jsonToken) ?? []) {
+    const opens = token === "{" || token === "[";
+    const closes = token === "}" || token === "]";
+    if (opens) indent += "  ";
+    if (closes) indent = indent.slice(0, -2);
+    if (closes && !/[[{]\s*$/.test(lines.slice(-200))) lines += indent;
+    else if (closes) lines = lines.trimEnd();
+
+    lines += token;
+    if (opens || token === ",") lines += indent;
+    else if (token === ":") lines += " ";
+  }
+  return lines.replace(innermost, (inner) => inner.replace(/\n\s*/g, " "));
 }

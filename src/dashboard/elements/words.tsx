@@ -41,14 +41,14 @@ export function Until({ at, hasHappened = false }: { readonly at: string; readon
 
 type Named = readonly [name: string, value: ComponentChildren];
 
-/** Names and values; a pair without a value is left out. */
+/** Names and values; a pair without a value is left out, but not one with an empty text. */
 export function FactList(props: { readonly facts: readonly Named[]; readonly class: string }) {
   const rows = props.facts.map(([name, value]) => {
-    if (!value) return null;
+    if (!value && value !== "") return null;
     return (
       <div key={name}>
         <dt>{name}</dt>
-        <dd dir="auto">{value}</dd>
+        <dd dir="auto">{value === "" ? <span class="muted">empty</span> : value}</dd>
       </div>
     );
   });

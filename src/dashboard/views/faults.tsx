@@ -1,8 +1,7 @@
 import type { Effect, ShownFault } from "../control/responses.js";
 import { Button, ShowData } from "../elements/action.js";
-import { conditionWords, effectWords, ordinal } from "../elements/fault-words.js";
 import { Field, Form, type Option, RefField, Submit, textIn } from "../elements/form.js";
-import { capitalized, counted } from "../elements/text.js";
+import { capitalized, counted, instantText, percentText, shortened } from "../elements/text.js";
 import { DocsLink, Panel } from "../elements/words.js";
 import { addFault, faultText, turnOff } from "./active-faults.js";
 
@@ -85,4 +84,49 @@ function NewFault({ effects }: Readonly<{ effects: Effects }>) {
       <div class="bar">{buttons}</div>
     </Form>
   );
+}
+
+/** The requests that match a fault: `every 3rd request with the key flaky`. */
+function conditionWords(when: ShownFault["when"] = {}): string {
+  const { probability, every = 1, requests, key, organization, outcome, after, until } = when;
+  const words = [];
+  if (probability !== undefined) words.push(`with a probability of ${percentText(probability)},`);
+
+  if (requests !== undefined) words.push(`request ${shortened(requests.join(", "), 60)}`);
+  else if (every > 1) words.push(`every ${ordinal(every)} request`);
+  else words.push("every request");
+
+  if (key !== undefined) words.push(`with the key ${key}`);
+  if (organization !== undefined) words.push(`from ${organization}`);
+  if (outcome !== undefined) words.push(`that would result in ${outcome}`);
+  if (after !== undefined) words.push(`after ${instantText(after)}`);
+  if (until !== undefined) words.push(`until ${instantText(until)}`);
+  return words.join(" ");
+}
+
+/** `2nd`, `3rd`, `21st`. */
+function ordinal(nth: number): string {
+  // All from the 11th to the 19th end in `th`.
+  const last = /1\d$/.test(`${nth}`) ? 0 : nth % 10;
+  const ending = ["th", "st", "nd", "rd"][last];
+  return `${nth}${ending ?? "th"}`;
+}
+
+/** The effects of a fault: `2s late, status 503`. */
+function effectWords(then: ShownFault["then"], effects: Effects): string {
+  const words: string[] = [];
+  for (const [name, value] of Object.entries(then)) {
+    const label = effects.find(({ effect }) => effect === name)?.label ?? `${name} {}`;
+    words.push(label.replace("{}", valueWords(value)));
+  }
+  return words.join(", ");
+}
+
+/** The value of an effect: `503`, `100ms to 2s`, `about 200ms, rarely 2s`. */
+function valueWords(value: unknown): string {
+  if (typeof value !== "object" || value === null) return String(value);
+  const { median, p99 } = value as { readonly median?: string; readonly p99?: string };
+  if (median !== undefined) return `about ${median}, rarely ${p99}`;
+  // A range has a start and an end, a wait only its date.
+  return Object.values(value).join(" to ");
 }

@@ -5,15 +5,16 @@ import type { DirectoryPart, KeyAction, ListedKey, ShownSentRequest } from "../c
 import { linkTo, linkToKey, linkWithin, route } from "../control/route.js";
 import { Button, RejectionText, useActions, useOffline } from "../elements/action.js";
 import { type Option, Options } from "../elements/form.js";
-import { isOver, keyEnd } from "../elements/key-life.js";
-import { filterInAddress, ListHead, limitInAddress, MoreRows } from "../elements/list.js";
+import { filterInAddress, ListHead, limitInAddress, MoreRows, useRowInSight } from "../elements/list.js";
 import { SentResponse, toneOf } from "../elements/request-parts.js";
-import { useRowInSight } from "../elements/row-in-sight.js";
 import { counted, shortened } from "../elements/text.js";
 import { FactList, InstantText, Sentence, Until } from "../elements/words.js";
 import { KeyDialog, openDialog } from "./key-dialog.js";
 import { Lifelines } from "./lifelines.js";
 import { CopyKey } from "./secret.js";
+
+/** How many keys are drawn at most. */
+const maxLines = 20;
 
 export function KeysView() {
   const filter = filterInAddress();
@@ -23,6 +24,9 @@ export function KeysView() {
   const keys = sections.flatMap(({ keys }) => keys);
   const opened = route.value.parts[0];
   useRowInSight(opened);
+
+  const linesQuery = new URLSearchParams({ filter, limit: `${maxLines}` });
+  const { lifelines = [], left: linesLeft = 0 } = useData(`/lifelines?${linesQuery}`).data ?? {};
 
   const isRead = data !== undefined;
   const isListed = keys.some(({ ref }) => ref === opened);
@@ -47,10 +51,10 @@ export function KeysView() {
         </p>
       )}
       {isRead && sections.length === 0 && <p class="panel muted">No keys match the filter.</p>}
-      {keys.length > 0 && (
+      {lifelines.length > 0 && (
         <section class="panel lifelines" aria-label="Lifelines">
           <h2>Lifelines</h2>
-          <Lifelines keys={keys} max={20} linkTo={(ref) => linkWithin([ref])} canMove />
+          <Lifelines lines={lifelines} left={linesLeft} linkTo={(ref) => linkWithin([ref])} canMove />
         </section>
       )}
       {sections.map((section) => (
@@ -141,6 +145,23 @@ function Choice({ label, value, options, onChange }: ChoiceProps) {
       </select>
     </label>
   );
+}
+
+/** Whether a key is over for good, for each state. A retiring one works until its overlap ends. */
+const isOver: Readonly<Record<ListedKey["state"], boolean>> = {
+  active: false,
+  retiring: false,
+  revoked: true,
+  expired: true,
+  rotated: true,
+};
+
+/** When a key ends or has ended: its revocation, else its first other end; `null` if it has none. */
+function keyEnd({ revoked_at, expires_at, overlap_ends_at }: ListedKey): string | null {
+  if (revoked_at !== null) return revoked_at;
+  if (expires_at === null) return overlap_ends_at;
+  if (overlap_ends_at === null) return expires_at;
+  return expires_at < overlap_ends_at ? expires_at : overlap_ends_at;
 }
 
 /** `1 of 60 a minute`, on one line. */

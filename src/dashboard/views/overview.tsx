@@ -94,6 +94,12 @@ function Rejection({ request, isFirst }: RejectionProps) {
         with <strong>{key ?? nobody}</strong>: <br />
         {details ? <Sentence>{causeText(details)}</Sentence> : "…"}
       </p>
+      {/* A fix is a button, but nothing fixes a request without a key of the sandbox. */}
+      {key === null && (
+        <p>
+          <strong>What to do:</strong> {details?.advice_details[0]?.what_to_do ?? details?.what_to_do ?? "…"}
+        </p>
+      )}
       <FixAndSend request={request} isQuiet={!isFirst} />
     </li>
   );

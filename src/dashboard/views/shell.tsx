@@ -1,12 +1,10 @@
 import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { baseUrl } from "../control/call.js";
-import { revision, whyOffline } from "../control/connection.js";
+import { baseUrl, needsToken, revision, storedToken, storeToken, whyOffline } from "../control/call.js";
 import { useData } from "../control/data.js";
 import { now } from "../control/now.js";
 import { linkTo, route } from "../control/route.js";
 import { useShared } from "../control/shared.js";
-import { needsToken, storedToken, storeToken } from "../control/token.js";
 import { CopyButton } from "../elements/copy.js";
 import { DocsLink, InstantText } from "../elements/words.js";
 import { ActiveFaults } from "./active-faults.js";

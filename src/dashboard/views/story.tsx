@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { ListedKey, ShownRequest, StepResult, Story } from "../control/responses.js";
+import type { ShownRequest, StepResult, Story } from "../control/responses.js";
 import { linkTo, linkToKey } from "../control/route.js";
 import { Shared, useShared } from "../control/shared.js";
 import {
@@ -115,7 +115,16 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
   const { last, steps, done, outline } = progress;
   const { problem, askedCount, closeQuestion, next, back, startAgain } = useSteps();
   const toggleLifelines = () => showLifelines(!areLifelinesOpen.value);
-  useKeys({ " ": next, ArrowRight: next, ArrowLeft: back, l: toggleLifelines, L: toggleLifelines });
+  useKeys({
+    " ": next,
+    ArrowRight: next,
+    ArrowLeft: back,
+    // The keys of a presenter's remote.
+    PageDown: next,
+    PageUp: back,
+    l: toggleLifelines,
+    L: toggleLifelines,
+  });
 
   // A new step starts at its top.
   const stage = useRef<HTMLElement>(null);
@@ -153,24 +162,20 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
           <Stage key={last.number} step={last} wasExpected={wasExpected ?? null} />
         )}
       </section>
-      <StoryLifelines story={progress} />
+      <StoryLifelines />
       {askedCount !== undefined && <ResetQuestion count={askedCount} onClose={closeQuestion} />}
     </div>
   );
 }
 
-/** The keys that the story uses, of those that the sandbox has now. */
-function useStoryKeys(story: Story): readonly ListedKey[] {
-  const { sections = [] } = useData("/directory?limit=200").data ?? {};
-  const keys = sections.flatMap((section) => section.keys);
-  return keys.filter(({ ref }) => story.keys.includes(ref));
-}
+/** How many keys are drawn at most. */
+const maxLines = 6;
 
-/** The lifelines of the keys that the story uses. */
-function StoryLifelines({ story }: Readonly<{ story: Story }>) {
-  const keys = useStoryKeys(story);
+/** The lifelines of the keys that the story uses, of those that the sandbox has now. */
+function StoryLifelines() {
+  const { lifelines = [], left = 0 } = useData(`/lifelines?story=true&limit=${maxLines}`).data ?? {};
   const isOpen = useShared(areLifelinesOpen);
-  if (keys.length === 0) return null;
+  if (lifelines.length === 0) return null;
   return (
     <details
       class="panel lifelines"
@@ -180,7 +185,7 @@ function StoryLifelines({ story }: Readonly<{ story: Story }>) {
       <summary>
         Lifelines <kbd>L</kbd>
       </summary>
-      {isOpen && <Lifelines keys={keys} max={6} linkTo={linkToKey} />}
+      {isOpen && <Lifelines lines={lifelines} left={left} linkTo={linkToKey} />}
     </details>
   );
 }
@@ -249,6 +254,11 @@ function Stage({ step, wasExpected }: Readonly<{ step: StepResult; wasExpected: 
   return (
     <>
       {wasExpected === false && <Failure step={step} />}
+      {text && (
+        <p class="narration">
+          <Sentence>{text}</Sentence>
+        </p>
+      )}
       {say && (
         <p class="narration" dir="auto">
           {say}
@@ -256,11 +266,6 @@ function Stage({ step, wasExpected }: Readonly<{ step: StepResult; wasExpected: 
       )}
       {request && <RequestLine request={request} />}
       {response && <ResponsePanel response={response} checks={checks} isAsExpected={wasExpected === true} />}
-      {text && (
-        <p class="narration">
-          <Sentence>{text}</Sentence>
-        </p>
-      )}
       {performed?.error && <p class="muted">{performed.error.message}</p>}
       {meanwhile.map((event, index) => (
         <p key={index} class="muted">
@@ -312,6 +317,7 @@ function ResponsePanel({ response, checks, isAsExpected }: ResponseProps) {
 
 function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
   const shown = Object.entries(headers).filter(([name]) => !hiddenHeaders.includes(name));
+  if (shown.length === 0) return null;
   const pairs = shown.map(([name, value]) => [name, shortened(value, 400)] as const);
   return <FactList class="pairs" facts={pairs} />;
 }

@@ -35,6 +35,8 @@ function changeClock(
   if (now !== undefined) sandbox.clock.set(requireInstant(now));
   if (frozen === true) sandbox.clock.freeze();
   if (frozen === false) sandbox.clock.resume();
+  // The end of a presenter's story leaves it so.
+  if (frozen !== undefined) sandbox.story.resumesAtEnd = false;
   return announceClock(sandbox, {});
 }
 

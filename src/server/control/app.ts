@@ -10,18 +10,17 @@ import { textOfBytes } from "../../node/files/scenario-files.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactPath } from "../../rules/keys/redact.js";
 import { controlPath } from "../../rules/known-paths.js";
-import { checkedCopy, checkInput } from "../../rules/validation.js";
+import { checkInput } from "../../rules/validation.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import { controlBodies } from "../../scenario/format/inputs.js";
 import { isTooDeep, maxLevels, tryParseJson } from "../../schema/json-text.js";
 import { jsonNotation } from "../../schema/notation.js";
-import { shapeOfField } from "../../schema/shape.js";
 import { listed } from "../../schema/words.js";
 import type { ControlHandler } from "../sockets/http-server.js";
 import { admitCallers, hasReadingMethod, localsOf, requireActor } from "./access.js";
 import { HttpError, sendControlError } from "./control-errors.js";
 import { pageHandlers, setPageHeaders, toGzip } from "./page.js";
-import type { ControlServer, Route, RouteResult } from "./route.js";
+import { type ControlServer, checkedQuery, type Route, type RouteResult } from "./route.js";
 import { routes } from "./routes/routes.js";
 
 /** Headers of each response of the control plane: its page shows state, which others must not frame, and caches must not keep. */
@@ -173,7 +172,7 @@ function readControlCall(
   route: Route,
   request: Request,
 ): { readonly run: Route["run"]; readonly body: unknown; readonly query: Readonly<Record<string, unknown>> } {
-  const query = checkedQuery(route, request);
+  const query = checkedQuery(route, request.query);
   // A GET has no body to look at.
   if (route.method === "GET") return { run: route.run, body: {}, query };
 
@@ -194,26 +193,6 @@ function parseJson(text: string): unknown {
     throw new HttpError("bad_request", `The body is nested more than ${maxLevels} levels deep.`);
   }
   return body;
-}
-
-/** The parameters of a query as values, checked by the route's shape. */
-function checkedQuery(route: Route, request: Request): Readonly<Record<string, unknown>> {
-  const { query } = route;
-  if (query === undefined) return {};
-
-  const values: [name: string, value: unknown][] = [];
-  for (const [name, value] of Object.entries(request.query)) {
-    const field = query.fields[name];
-    const isText = field !== undefined && shapeOfField(field).kind === "text";
-    // Anything but a number or a flag is unchanged: the shape of its field rejects it.
-    let read: unknown = value;
-    if (!isText && typeof value === "string") {
-      if (/^\d+$/.test(value)) read = Number(value);
-      else if (value === "true" || value === "false") read = value === "true";
-    }
-    values.push([name, read]);
-  }
-  return checkedCopy(query, Object.fromEntries(values), "read the query", jsonNotation);
 }
 
 /** Saves a change. One that cannot be saved is an error with its result: a new secret exists nowhere else. */

@@ -12,7 +12,7 @@ export const httpErrors = {
   control_token_required: [401, "Send the token that the sandbox printed at startup."],
   foreign_host: [403, "The `Host` is not a name of this machine. Allow it with `--allow-host`."],
   foreign_origin: [403, "A page of another origin sent the request."],
-  not_ready: [503, "From `GET /ready` and `GET /revision`: the server stops."],
+  not_ready: [503, "From `GET /ready`, `/revision` and `/changes`: the server stops."],
   machine_exhausted: [503, "The machine has reached a limit, such as its number of open files."],
   internal_error: [500, "A defect of svc-sandbox; the log shows more."],
 } as const;
@@ -83,7 +83,7 @@ export function sendControlError(
 }
 
 /** What a response shows of an error: the own error, or what an error of Express or of the machine means. Reports any other as a defect. */
-function toShownError(error: unknown, onDefect: (error: unknown) => void): ShownError {
+export function toShownError(error: unknown, onDefect: (error: unknown) => void): ShownError {
   if (error instanceof HttpError) return error;
 
   // An operation rejects the call.

@@ -1,9 +1,11 @@
 import type { Request, Response } from "express";
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
+import { checkedCopy } from "../../rules/validation.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import type { ControlBody, ControlBodyName } from "../../scenario/format/inputs.js";
 import type { NamedScenario } from "../../scenario/scenario-source.js";
+import { jsonNotation } from "../../schema/notation.js";
 import type { MappingKind, Shape, ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
 import { membersToSnakeCase } from "../../schema/spelling.js";
@@ -49,7 +51,7 @@ interface RouteContext<Body = unknown, QueryValues = unknown, Params = unknown> 
 }
 
 /** The HTTP call and the server that gets it, for routes that are about them. */
-interface HttpCall {
+export interface HttpCall {
   readonly server: ControlServer;
   readonly request: Request;
   readonly response: Response;
@@ -82,7 +84,7 @@ export type RouteResult =
   | {
       readonly kind: "page";
       readonly status: 200 | 404;
-      readonly type: "html" | "css" | "js";
+      readonly type: "html" | "css" | "js" | "json";
       readonly text: string;
     }
   | { readonly kind: "picture"; readonly file: string; readonly content: Buffer }
@@ -178,4 +180,27 @@ export function refInBody<Result>(field: string, run: () => Result): Result {
     const { message, details } = error;
     throw new SandboxError("validation_failed", message, { ...details, fields: { [field]: message } });
   }
+}
+
+/** The parameters of a query as values, checked by the route's shape. */
+export function checkedQuery(
+  route: Route,
+  sent: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const { query } = route;
+  if (query === undefined) return {};
+
+  const values: [name: string, value: unknown][] = [];
+  for (const [name, value] of Object.entries(sent)) {
+    const field = query.fields[name];
+    const isText = field !== undefined && s.shapeOfField(field).kind === "text";
+    // Anything but a number or a flag is unchanged: the shape of its field rejects it.
+    let read: unknown = value;
+    if (!isText && typeof value === "string") {
+      if (/^\d+$/.test(value)) read = Number(value);
+      else if (value === "true" || value === "false") read = value === "true";
+    }
+    values.push([name, read]);
+  }
+  return checkedCopy(query, Object.fromEntries(values), "read the query", jsonNotation);
 }

@@ -6,13 +6,15 @@ import { membersToSnakeCase } from "../../../schema/spelling.js";
 import { pageRoutes } from "../page.js";
 import type { Route } from "../route.js";
 import { controlRoute, dataRoute, pageFields } from "../route.js";
+import { changesRoute, revisionRoute } from "./changes.js";
 import { keyRoutes } from "./keys.js";
 import { requestRoutes } from "./requests.js";
 import { sandboxRoutes } from "./sandbox.js";
 import { scenarioRoutes } from "./scenario.js";
 import { storyRoutes } from "./story.js";
 
-export const routes: readonly Route[] = [
+const otherRoutes: readonly Route[] = [
+  revisionRoute,
   ...sandboxRoutes,
   ...scenarioRoutes,
   ...keyRoutes,
@@ -46,3 +48,5 @@ export const routes: readonly Route[] = [
   }),
   ...pageRoutes,
 ];
+
+export const routes: readonly Route[] = [...otherRoutes, changesRoute(otherRoutes)];

@@ -12,7 +12,7 @@ import { localsOf } from "../access.js";
 import { HttpError } from "../control-errors.js";
 import type { ControlServer, Route } from "../route.js";
 import { controlRoute, dataRoute } from "../route.js";
-import { listUpcoming, nextChangeAt } from "../upcoming.js";
+import { listUpcoming } from "../upcoming.js";
 
 /** The JSON Schema of each assumption, with its description. */
 const { properties: assumptionSchemas } = controlBodySchema("assumptions_change") as {
@@ -36,13 +36,6 @@ export const sandboxRoutes: readonly Route[] = [
       requireReady(server);
       const json = { status: "ready", version, ...savedState(server) };
       return { kind: "json", status: 200, json };
-    },
-  }),
-  dataRoute("GET /revision", {
-    summary: "A text that differs once another call shows a change, except of a running clock",
-    run({ sandbox }, { server }) {
-      requireReady(server);
-      return revisionOf(sandbox, server);
     },
   }),
   dataRoute("GET /state", {
@@ -118,7 +111,7 @@ export const sandboxRoutes: readonly Route[] = [
 ];
 
 /** Throws `not_ready` once the server stops. */
-function requireReady({ stopping }: ControlServer): void {
+export function requireReady({ stopping }: ControlServer): void {
   if (stopping.aborted) throw new HttpError("not_ready", "The sandbox is stopping.");
 }
 
@@ -126,19 +119,6 @@ function requireReady({ stopping }: ControlServer): void {
 function savedState({ stateFile }: ControlServer): { readonly state?: "saved" | "unwritable" } {
   if (stateFile === undefined) return {};
   return { state: stateFile.isUnwritable() ? "unwritable" : "saved" };
-}
-
-/** A text that differs once a view differs: by an event, by time, by a response that was not read, or by a failed save. */
-function revisionOf(sandbox: SandboxState, { startId, stateFile }: ControlServer): string {
-  const parts = [
-    // The numbers of events start again with the process.
-    startId,
-    sandbox.journal.latestNumber(),
-    nextChangeAt(sandbox),
-    sandbox.counters.unread(),
-    stateFile?.isUnwritable() ?? false,
-  ];
-  return parts.join(" ");
 }
 
 /** The running scenario in three members. */
