@@ -2,7 +2,6 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { reportShape } from "../../src/report/report-shape.js";
 import { explainedRequestShape } from "../../src/report/request-text.js";
-import { assumptionTable } from "../../src/rules/assumptions.js";
 import { requestShape } from "../../src/sandbox/journal/exchange.js";
 import { reservedKeyRefs } from "../../src/scenario/format/fields.js";
 import { controlBodies } from "../../src/scenario/format/inputs.js";
@@ -14,26 +13,34 @@ import { blockWith, memberWordsIn, pageOf, sectionOf, wordsOfValue } from "../su
 import { serveControl } from "./client.js";
 import { fullestBodies, responseOf } from "./observed-responses.js";
 
-// A call's members in docs/control-plane.md are its response's members, no fewer and no more.
-
-const section = sectionOf("docs/control-plane.md", "Members of responses");
-const wordsIn = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, word]) => word as string);
-const isCall = (word: string) => / \//.test(word);
-
-const rows = [...section.matchAll(/^\| (`.+) \| (.+) \|$/gm)].map(([, calls = "", members = ""]) => ({
-  calls: wordsIn(calls),
-  members,
-}));
-
-function membersOf(call: string): string[] {
-  const { members = "" } = rows.find(({ calls }) => calls.includes(call)) ?? {};
-  const listed = wordsIn(members).flatMap((word) => (isCall(word) ? membersOf(word) : word));
-  return members.includes("each [assumption]") ? [...listed, ...Object.keys(assumptionTable)] : listed;
-}
+// A call's members in docs/control-plane.openapi.json are its response's members, no fewer and no more.
 
 const openApi = JSON.parse(pageOf("docs/control-plane.openapi.json"));
 
-const documented = rows.flatMap(({ calls }) => calls);
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, ObjectSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: ObjectSchema;
+}
+
+/** The schema of a call's `data`, of its items, or of a response without it. */
+function itemSchema(call: string): ObjectSchema | undefined {
+  const [method = "", path = ""] = call.split(" ");
+  const { responses } = openApi.paths[path][method.toLowerCase()];
+  const { schema } = (responses[200] ?? responses[201])?.content?.["application/json"] ?? {};
+  const data = schema?.properties?.data ?? schema;
+  return data?.items ?? data;
+}
+
+/** The members of a call's response, with a question mark for those that can be left out. */
+function membersOf(call: string): string[] {
+  const { properties = {}, required = [] } = itemSchema(call) ?? {};
+  return Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));
+}
+
+const documented = routes
+  .map(({ method, path }) => `${method} ${path}`)
+  .filter((call) => membersOf(call).length > 0);
 
 /** The fields of a shape in JSON, as the page has them: with a question mark for those that can be left out. */
 function fieldNames(shape: Shape): string[] {
