@@ -92,7 +92,7 @@ test("every other member that a response can leave out is in some response", asy
   }
 });
 
-const callSections = [...sectionOf("docs/control-plane.md", "All calls").matchAll(/^### (.+)\n/gm)]
+const callSections = [...pageOf("docs/calls.md").matchAll(/^## (.+)\n/gm)]
   .map(([, title = ""]) => title)
   .filter((title) => title !== "Members of responses");
 
@@ -102,7 +102,7 @@ const otherWords = ["exec", "startServer", "secret"];
 test.each(callSections)(
   "the prose of %s names only members, fields and values of its calls",
   async (title) => {
-    const text = sectionOf("docs/control-plane.md", title);
+    const text = sectionOf("docs/calls.md", title);
     const { ask } = await serveControl();
     const { body: unexpected } = await ask("/expect?outcome=401.revoked");
     const known = new Set<string>([...otherWords, ...reservedKeyRefs, ...wordsOfValue(unexpected)]);
@@ -121,13 +121,13 @@ test.each(callSections)(
 test("the page has every member of a key's next request", async () => {
   const { ask } = await serveControl({ scenario: "key-states" });
   const { next_request: next } = (await ask("/keys/active")).body.data;
-  const shown = JSON.parse(blockWith("docs/control-plane.md", "json", "fault_outcomes"));
+  const shown = JSON.parse(blockWith("docs/calls.md", "json", "fault_outcomes"));
   expect(Object.keys(shown)).toEqual(Object.keys(next));
 });
 
 test("a ref that stands for no key of the sandbox has the three members that the prose has", async () => {
   const { ask } = await serveControl({ scenario: "key-states" });
-  const [sentence = ""] = /^`GET \/keys\/\{ref\}` of `none`.*$/m.exec(pageOf("docs/control-plane.md")) ?? [];
+  const [sentence = ""] = /^`GET \/keys\/\{ref\}` of `none`.*$/m.exec(pageOf("docs/calls.md")) ?? [];
   for (const ref of reservedKeyRefs) {
     const { body } = await ask(`/keys/${ref}`);
     expect(memberWordsIn(sentence)).toEqual([...reservedKeyRefs, ...Object.keys(body.data)]);
