@@ -3,7 +3,7 @@ import { join, posix } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import project from "../../package.json" with { type: "json" };
-import { requestChecks } from "../../src/api/request-details.js";
+import { requestChecks } from "../../src/api/authorize.js";
 import { minOutcomes } from "../../src/certify/plain-run.js";
 import { exitCode } from "../../src/cli/exit-codes.js";
 import { createSandbox, outcomes, scenarioNames } from "../../src/index.js";
