@@ -1,4 +1,4 @@
-import { endpointsIn } from "../api/endpoints.js";
+import { endpointsIn, routesOf } from "../api/endpoints.js";
 import { makeFarmers } from "../farmers/make-farmers.js";
 import { realTime } from "../library/web-platform.js";
 import type { Platform } from "../sandbox/platform.js";
@@ -40,6 +40,7 @@ export const nodePlatform: Platform = {
   // Wrapped, so that CommonJS loads the module with the first call.
   farmers: (settings) => makeFarmers(settings),
   endpoints: endpointsIn,
+  routes: routesOf,
   random: () => randomBytes(4).readUInt32LE(),
 };
 
