@@ -1,7 +1,7 @@
 import { lastClockInstant } from "../../rules/key-state.js";
 import { parseApiKey, prefixOf } from "../../rules/keys/key-text.js";
+import { isVariable } from "../../schema/check.js";
 import type { FieldPath } from "../../schema/field-path.js";
-import { isVariable } from "../../schema/messages.js";
 import { quote } from "../../schema/words.js";
 import { isReserved, scenarioLimits } from "../format/fields.js";
 import { atStart, compareTimes, readTimeOrDuration, type TimeOrDuration } from "../format/times.js";
