@@ -76,7 +76,10 @@ function readHeaders(headers: readonly string[]): ReadHeaders {
     let keysOfHeader = keysIn(value);
     // `Authorization` has a key in any scheme or none; with Basic, it is the name or the password.
     if (name === "authorization") keysOfHeader = [...keysOfHeader, ...keysIn(basicCredentials(value))];
-    if (keysOfHeader.length > 0) keys = [...keys, ...keysOfHeader].slice(0, maxKeysKept);
+    if (keysOfHeader.length === 0) continue;
+    keys = [...keys, ...keysOfHeader].slice(0, maxKeysKept);
+    // The journal shows where the key was.
+    if (!keptNames.includes(name)) kept.push(name, keptValue(value));
   }
   return { apiKey, keys, kept, page, traits };
 }
@@ -131,7 +134,8 @@ function originOf(url: string): string | undefined {
   }
 }
 
-// The headers of a request that the journal keeps, without keys: who sent it, what the client accepts and sends, and its trace.
+// The headers of a request that the journal keeps, without keys: who sent it, what the client accepts and sends, its trace, and each one that
+// has a key.
 
 const keptNames: readonly string[] = ["user-agent", "accept", "content-type", "traceparent"];
 const longestKeptValue = 200;

@@ -1,5 +1,6 @@
 import { faultKinds } from "../../rules/fault-effects.js";
 import { defaultOverlap } from "../../rules/key-state.js";
+import { accessInWords } from "../../rules/organization.js";
 import { minute, type Overlap } from "../../rules/time.js";
 import type { Actor } from "../../sandbox/operations/change.js";
 import {
@@ -11,7 +12,6 @@ import {
   type StoryStep,
 } from "../../sandbox/steps.js";
 import { type ActionName, actionName, actionRow } from "../../scenario/actions.js";
-import { accessInWords } from "../authorize.js";
 
 /** The words of an action in a sentence. */
 interface ActionWords {
