@@ -85,7 +85,7 @@ export function activateFaults(faults: readonly Fault[], seed: number, start: nu
 }
 
 /** The name of a fault: its condition and its effect. Times are left out, because durations start anew with each start. */
-export function nameOfFault({ when = {}, then }: Fault): string {
+function nameOfFault({ when = {}, then }: Fault): string {
   const { after: _after, until: _until, ...conditions } = when;
   return JSON.stringify({ when: conditions, then });
 }
