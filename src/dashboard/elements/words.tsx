@@ -55,7 +55,8 @@ export function FactList(props: { readonly facts: readonly Named[]; readonly cla
   return <dl class={props.class}>{rows}</dl>;
 }
 
-interface PanelProps {
+/** A part of a view with its title. */
+export function Panel(props: {
   readonly title: string;
   /** The name in the address of what can be linked to. */
   readonly name?: string;
@@ -63,10 +64,8 @@ interface PanelProps {
   /** Next to the title. */
   readonly actions?: ComponentChildren;
   readonly children: ComponentChildren;
-}
-
-/** A part of a view with its title. */
-export function Panel({ title, name, note, actions, children }: PanelProps) {
+}) {
+  const { title, name, note, actions, children } = props;
   return (
     <section class="panel stack" id={name && `section-${name}`} aria-label={title}>
       <header class="bar apart">

@@ -125,14 +125,13 @@ function Permissions({ organization }: Pick<DirectoryPart, "organization">) {
   );
 }
 
-interface ChoiceProps {
+function Choice(props: {
   readonly label: string;
   readonly value: string;
   readonly options: readonly Option[];
   readonly onChange: (chosen: string) => void;
-}
-
-function Choice({ label, value, options, onChange }: ChoiceProps) {
+}) {
+  const { label, value, options, onChange } = props;
   return (
     <label class="labeled">
       {label}

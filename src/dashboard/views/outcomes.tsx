@@ -30,13 +30,9 @@ export function Outcomes({ report }: Readonly<{ report: ShownReport }>) {
   );
 }
 
-interface CheckListProps {
-  readonly requestChecks: RequestChecks;
-  readonly report: ShownReport;
-}
-
 /** A list with the request checks, and what comes before and after them. */
-function CheckList({ requestChecks, report }: CheckListProps) {
+function CheckList(props: { readonly requestChecks: RequestChecks; readonly report: ShownReport }) {
+  const { requestChecks, report } = props;
   const { faults, successes } = requestChecks;
   const checks = [
     { name: "faults", question: "Does a fault match the request?", rules: "", exits: faults },
@@ -70,14 +66,13 @@ function CheckList({ requestChecks, report }: CheckListProps) {
   );
 }
 
-interface OutcomeLinkProps {
+/** A link with an outcome and its numbers of requests, which opens or closes it. */
+function OutcomeLink(props: {
   readonly outcome: string;
   readonly report: ShownReport;
   readonly isOpen: boolean;
-}
-
-/** A link with an outcome and its numbers of requests, which opens or closes it. */
-function OutcomeLink({ outcome, report, isOpen }: OutcomeLinkProps) {
+}) {
+  const { outcome, report, isOpen } = props;
   const count = report.outcomes.find((row) => row.outcome === outcome)?.count ?? 0;
   const sentHere = report.from_story?.[outcome] ?? 0;
   const uncovered = sentHere > 0 ? "by-story" : "missing";

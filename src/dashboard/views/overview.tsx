@@ -74,13 +74,8 @@ function useRejections(): readonly ShownRequest[] {
   return rejections.slice(0, maxShown);
 }
 
-interface RejectionProps {
-  readonly request: ShownRequest;
-  readonly isFirst: boolean;
-}
-
 /** Why a client was rejected, with the buttons that fix it. Its place is kept while they are read. */
-function Rejection({ request, isFirst }: RejectionProps) {
+function Rejection({ request, isFirst }: { readonly request: ShownRequest; readonly isFirst: boolean }) {
   const { id, key, fingerprint, outcome } = request;
   const nobody = fingerprint === null ? "no key" : "no known key";
   const details = useData(`/requests/${encodeURIComponent(id)}`).data;

@@ -101,15 +101,14 @@ function NoRequests({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
   );
 }
 
-interface RowProps {
+/** A request of the list; before the first one of a day, the day. */
+function Row(props: {
   readonly request: ShownRequest;
   /** The request of the row above, unless it is the first one. */
   readonly above: ShownRequest | undefined;
   readonly isOpen: boolean;
-}
-
-/** A request of the list; before the first one of a day, the day. */
-function Row({ request, above, isOpen }: RowProps) {
+}) {
+  const { request, above, isOpen } = props;
   const { id, at, status, outcome, key, fingerprint, source, fault, advice, duration_ms } = request;
   // The outcome of a fault, such as `fault.reset`, does not contain the status.
   const hasStatus = outcome.startsWith(`${status}.`);

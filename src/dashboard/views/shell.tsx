@@ -111,13 +111,8 @@ function Navigation({ current }: Readonly<{ current: string }>) {
 /** Until a view has been drawn. */
 let isFirstView = true;
 
-interface MainProps {
-  readonly title: string;
-  readonly children: ComponentChildren;
-}
-
 /** The place of a view. It gets the focus when another view is shown. */
-function Main({ title, children }: MainProps) {
+function Main({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
   const main = useRef<HTMLElement>(null);
   const offline = useShared(whyOffline);
   useEffect(() => {

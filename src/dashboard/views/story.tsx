@@ -93,13 +93,12 @@ function useSteps() {
   };
 }
 
-interface ResetQuestionProps {
+function ResetQuestion(props: {
   /** How many steps run after the reset. */
   readonly count: number;
   readonly onClose: () => void;
-}
-
-function ResetQuestion({ count, onClose }: ResetQuestionProps) {
+}) {
+  const { count, onClose } = props;
   return (
     <QuestionDialog
       title="Reset the sandbox for the story?"
@@ -292,13 +291,12 @@ function RequestLine({ request }: Readonly<{ request: NonNullable<StepResult["re
   );
 }
 
-interface ResponseProps {
+function ResponsePanel(props: {
   readonly response: NonNullable<StepResult["response"]>;
   readonly checks: StepResult["checks"];
   readonly isAsExpected: boolean;
-}
-
-function ResponsePanel({ response, checks, isAsExpected }: ResponseProps) {
+}) {
+  const { response, checks, isAsExpected } = props;
   const { headers, body, outcome } = response;
   return (
     <section class={`panel response tone-${toneOf(outcome)}`} aria-label="The response">
