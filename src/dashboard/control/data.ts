@@ -12,6 +12,7 @@ import {
   whyOffline,
 } from "./call.js";
 import type { ControlData } from "./responses.js";
+import { Shared } from "./shared.js";
 
 // What the page shows of the sandbox is up to date: one call each second reads all of it, once anything has changed.
 //
@@ -162,3 +163,24 @@ export function useData<Of extends Path>(path: Of | undefined): Reading<ControlD
   }, [path]);
   return reading;
 }
+
+/** The time of the sandbox's clock in epoch milliseconds, updated every second while the sandbox responds. */
+export const now = new Shared(Number.NaN);
+
+/** The clock as it was read last; `undefined` while it is unknown. */
+let clock: ControlData["/clock"] | undefined;
+/** When it was read, on the page's own clock. */
+let readAt = 0;
+
+function tick(): void {
+  // The time of a sandbox that does not respond is unknown.
+  if (clock === undefined || revision.value === undefined) return;
+  now.value = Date.parse(clock.now) + (clock.frozen ? 0 : performance.now() - readAt);
+}
+
+follow("/clock", ({ data }) => {
+  clock = data;
+  readAt = performance.now();
+  tick();
+});
+setInterval(tick, 1000);

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 import type {
-  ShownAdvice,
   ShownReport,
   ShownRequest,
   ShownRequestDetails,
@@ -9,6 +8,10 @@ import type {
 import { linkTo } from "../control/route.js";
 import { counted, shortened } from "./text.js";
 import { DocsLink } from "./words.js";
+
+/** Advice of the report, or of one request. */
+type ReportAdvice = ShownReport["advice"][number];
+type ShownAdvice = Omit<ReportAdvice, "count" | "examples"> & Partial<ReportAdvice>;
 
 const tones: Readonly<Record<string, string>> = { 2: "success", 401: "key", 403: "access", 429: "limit" };
 

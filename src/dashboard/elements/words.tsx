@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { now } from "../control/now.js";
+import { now } from "../control/data.js";
 import { useShared } from "../control/shared.js";
 import { durationText, instantText } from "./text.js";
 

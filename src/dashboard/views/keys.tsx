@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { DirectoryPart, KeyAction, ListedKey, ShownSentRequest } from "../control/responses.js";
+import type { ControlData, KeyAction, ListedKey, ShownSentRequest } from "../control/responses.js";
 import { linkTo, linkToKey, linkWithin, route } from "../control/route.js";
 import { Button, RejectionText, useActions, useOffline } from "../elements/action.js";
 import { type Option, Options } from "../elements/form.js";
@@ -12,6 +12,8 @@ import { FactList, InstantText, Sentence, Until } from "../elements/words.js";
 import { KeyDialog, openDialog } from "./key-dialog.js";
 import { Lifelines } from "./lifelines.js";
 import { CopyKey } from "./secret.js";
+
+type DirectoryPart = ControlData[`/directory?${string}`]["sections"][number];
 
 /** How many keys are drawn at most. */
 const maxLines = 20;

@@ -1,14 +1,17 @@
-import { useData } from "../control/data.js";
-import { now } from "../control/now.js";
-import type { ShownLifeline, ShownPhase, ShownRequest, UpcomingEvent } from "../control/responses.js";
+import { call } from "../control/call.js";
+import { now, useData } from "../control/data.js";
+import type { ControlData, ShownRequest } from "../control/responses.js";
 import { useShared } from "../control/shared.js";
 import { Button, RejectionText, useActions } from "../elements/action.js";
-import { createAxis, groupIntoDots, type TimeAxis } from "../elements/axis.js";
+import { TimeAxis } from "../elements/axis.js";
 import { toneOf } from "../elements/request-parts.js";
 import { counted, instantParts, instantText, percentText } from "../elements/text.js";
-import { setClock } from "./clock.js";
 
 // What keys got, get and will get, along the sandbox's clock. The sandbox tells the phases of each key: nothing is predicted here.
+
+type ShownLifeline = ControlData[`/lifelines?${string}`]["lifelines"][number];
+type ShownPhase = ShownLifeline["phases"][number];
+type UpcomingEvent = ControlData["/upcoming"][number];
 
 const hour = 3_600_000;
 
@@ -38,7 +41,7 @@ export function Lifelines(props: {
   const { frozen } = useData("/clock").data ?? {};
   const time = useShared(now);
   const { enqueue, problem } = useActions();
-  const move = (to: string) => enqueue(() => setClock({ now: to }));
+  const move = (to: string) => enqueue(() => call("/clock", { method: "PUT", body: { now: to } }));
 
   // The names have their places before the rest is read.
   const isRead = upcoming !== undefined && !Number.isNaN(time);
@@ -101,7 +104,7 @@ function pictureOf(
   const thisHour = Math.floor(time / hour) * hour;
   const first = Math.min(thisHour, ...instants, ...sent.map(({ at }) => Date.parse(at)));
   const last = Math.max(thisHour + hour, ...instants);
-  return { axis: createAxis([first, ...instants, last], time), now: time, events, requests: sent };
+  return { axis: new TimeAxis([first, ...instants, last], time), now: time, events, requests: sent };
 }
 
 /** What happens at a station, in one word. */
@@ -208,7 +211,7 @@ function Lifeline({ line, picture }: { readonly line: ShownLifeline; readonly pi
       </span>
     );
   });
-  const dots = groupIntoDots(requests, axis).map(({ position, outcome, count, newer }, index) => {
+  const dots = axis.dotsOf(requests).map(({ position, outcome, count, newer }, index) => {
     // 8 pixels for one request, 12 for a hundred, at most 14.
     const size = `${8 + Math.min(6, Math.round(2 * Math.log10(count)))}px`;
     // Centered, and left of the dots that have come since.

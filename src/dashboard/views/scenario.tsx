@@ -1,6 +1,6 @@
 import { ControlError, call, fetchControl } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { ShownProblem, ShownScenario } from "../control/responses.js";
+import type { ControlData } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
 import { Button, lossOfState, RejectionText, ShowData, useActions, useOffline } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
@@ -11,7 +11,13 @@ interface ChosenFile {
   readonly name: string;
   readonly content: Blob;
   readonly text: string;
-  readonly problems: readonly ShownProblem[];
+  readonly problems: readonly {
+    readonly line: number | null;
+    readonly column: number | null;
+    readonly level: "error" | "warning";
+    readonly message: string;
+    readonly hint: string | null;
+  }[];
 }
 
 /** A checked file from the reader's disk, shown in place of the running scenario until it is loaded or canceled. */
@@ -123,7 +129,7 @@ function FileText({ file }: Readonly<{ file: ChosenFile }>) {
 
 /** The scenario that the sandbox was started with, and the bundled ones. */
 function Scenarios() {
-  const scenarioRow = ({ name, description, running }: ShownScenario) => {
+  const scenarioRow = ({ name, description, running }: ControlData["/scenarios"][number]) => {
     const load = () => call("/scenario", { method: "PUT", body: { name } });
     return (
       <li key={name} class="bar nowrap">

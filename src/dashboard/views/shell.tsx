@@ -1,13 +1,12 @@
 import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { baseUrl, needsToken, revision, storedToken, storeToken, whyOffline } from "../control/call.js";
-import { useData } from "../control/data.js";
-import { now } from "../control/now.js";
+import { now, useData } from "../control/data.js";
 import { linkTo, route } from "../control/route.js";
 import { useShared } from "../control/shared.js";
 import { CopyButton } from "../elements/copy.js";
 import { DocsLink, InstantText } from "../elements/words.js";
-import { ActiveFaults } from "./active-faults.js";
+import { ActiveFaults } from "./faults.js";
 import { KeysView } from "./keys.js";
 import { OverviewView } from "./overview.js";
 import { RequestsView } from "./requests.js";

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { ShownRequest, StepResult, Story } from "../control/responses.js";
+import type { ControlData, ShownRequest } from "../control/responses.js";
 import { linkTo, linkToKey } from "../control/route.js";
 import { Shared, useShared } from "../control/shared.js";
 import {
@@ -17,6 +17,9 @@ import { counted, shortened } from "../elements/text.js";
 import { DocsLink, FactList, InstantText, Sentence } from "../elements/words.js";
 import { Lifelines } from "./lifelines.js";
 import { useScenarioName } from "./scenario.js";
+
+type Story = ControlData["/story"];
+type StepResult = NonNullable<Story["last"]>;
 
 /** Transport headers are not part of the story, and ids mean nothing to an audience. */
 const hiddenHeaders = ["content-length", "date", "connection", "content-type", "x-request-id"];
