@@ -55,15 +55,11 @@ const followedPaths = new Map<string, FollowedPath>();
 /** Ends the present sleep. */
 let wake = () => {};
 
-/** Keeps what is followed up to date while the page is visible. */
-export function keepUpToDate(): void {
+/** Keeps what is followed up to date while the page is visible, as long as it is open. */
+export async function keepUpToDate(): Promise<void> {
   document.addEventListener("visibilitychange", () => wake());
   ownChanges.subscribe(() => wake());
   needsToken.subscribe(() => wake());
-  void keepAsking();
-}
-
-async function keepAsking(): Promise<void> {
   for (;;) {
     // Nobody sees a hidden page, and nothing is returned until a token is entered.
     while (document.hidden || needsToken.value) await sleepUntilWoken();

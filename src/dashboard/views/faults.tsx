@@ -60,7 +60,7 @@ const everyNth = [2, 3, 4, 5, 10].map((nth): Option => [`${nth}`, `every ${ordin
 
 /** A form with the condition of a new fault, and a button for each effect. */
 function NewFault({ effects }: Readonly<{ effects: Effects }>) {
-  const add = (entered: FormData) => {
+  const add = async (entered: FormData) => {
     const key = textIn(entered, "key");
     const nth = textIn(entered, "nth");
     const when = { ...(key && { key }), ...(nth && { every: Number(nth) }) };
@@ -69,7 +69,8 @@ function NewFault({ effects }: Readonly<{ effects: Effects }>) {
     const pressed = textIn(entered, "effect");
     const then = effects.find(({ effect }) => effect === pressed)?.example ?? {};
 
-    return addFault(key || nth ? { when, then } : { then });
+    const active = await readFaults();
+    await replaceFaults([...active, key || nth ? { when, then } : { then }]);
   };
 
   const buttons = effects.map(({ effect, example }) => (
@@ -157,11 +158,6 @@ const lastTurnedOff = new Shared<TurnedOff | undefined>(undefined);
 const readFaults = () => call<Faults>("/faults");
 
 const replaceFaults = (faults: Faults) => call("/faults", { method: "PUT", body: { faults } });
-
-async function addFault(fault: ShownFault): Promise<void> {
-  const active = await readFaults();
-  await replaceFaults([...active, fault]);
-}
 
 async function turnOffAll(): Promise<void> {
   const before = await readFaults();

@@ -105,7 +105,11 @@ function Rejection({ request, isFirst }: { readonly request: ShownRequest; reado
 
 /** The next outcome that clients have not covered, with the request that covers it. */
 function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: boolean }>) {
-  const { next, isSeen } = nextOutcome(report);
+  const { outcomes, from_story = {} } = report;
+  const uncovered = outcomes.filter(({ covered, promised }) => promised && !covered);
+  // One that the story and this page have not shown either, if there is one.
+  const unseen = uncovered.find(({ outcome }) => from_story[outcome] === undefined);
+  const next = unseen ?? uncovered[0];
   const story = useData("/story").data?.steps ? <a href={linkTo("story")}>Present the story</a> : null;
   if (next === undefined) {
     return (
@@ -117,7 +121,7 @@ function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: 
   return (
     <Panel title="Next step" name="next" actions={story}>
       <p>
-        {isSeen && "You have seen all outcomes. Your client has not sent "}
+        {unseen === undefined && "You have seen all outcomes. Your client has not sent "}
         <a href={linkTo("overview", [next.outcome])}>
           <OutcomeBadge outcome={next.outcome} />
         </a>
@@ -128,23 +132,23 @@ function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: 
   );
 }
 
-/** The first outcome that clients have not covered: one that the story and this page have not shown either, if there is one. */
-function nextOutcome({ outcomes, from_story = {} }: ShownReport) {
-  const uncovered = outcomes.filter(({ covered, promised }) => promised && !covered);
-  const unseen = uncovered.find(({ outcome }) => from_story[outcome] === undefined);
-  return { next: unseen ?? uncovered[0], isSeen: unseen === undefined };
-}
-
 /** The share of promised outcomes that clients have covered, the other figures, and the report to save. */
 function Coverage({ report }: Readonly<{ report: ShownReport }>) {
   const { requests, faults, scenario, unread } = report;
   const { percent, covered, promised } = report.coverage;
   const name = `report-${withoutExtension(fileName(scenario))}`;
-  const downloads = Object.entries(formats).map(([title, extension]) => (
-    <Button key={title} class="quiet small" run={() => download(title.toLowerCase(), name, extension)}>
-      {title}
-    </Button>
-  ));
+  const downloads = Object.entries(formats).map(([title, extension]) => {
+    // A link could not send the token.
+    const download = async () => {
+      const response = await fetchControl(`/report?format=${title.toLowerCase()}`);
+      saveFile(await response.blob(), name, extension);
+    };
+    return (
+      <Button key={title} class="quiet small" run={download}>
+        {title}
+      </Button>
+    );
+  });
   return (
     <Panel title="Coverage" name="coverage">
       <p class="figure">
@@ -177,12 +181,6 @@ function Coverage({ report }: Readonly<{ report: ShownReport }>) {
       </Button>
     </Panel>
   );
-}
-
-/** Saves the report. A link could not send the token. */
-async function download(format: string, name: string, extension: string): Promise<void> {
-  const response = await fetchControl(`/report?format=${format}`);
-  saveFile(await response.blob(), name, extension);
 }
 
 /** The request checks in order, each with its outcomes and their numbers of requests. An outcome opens below its check. */

@@ -83,20 +83,17 @@ function searchWords(request: ShownRequest): readonly string[] {
   return words.map((word) => word.toLowerCase());
 }
 
-/** The requests with a word of the filter: those that have the whole word; if there are none, those that have it as a part. */
-function requestsWith(word: string, requests: readonly ShownRequest[]): readonly ShownRequest[] {
-  const withWhole = requests.filter((request) => searchWords(request).includes(word));
-  if (withWhole.length > 0) return withWhole;
-  return requests.filter((request) => searchWords(request).some((text) => text.includes(word)));
-}
-
-/** The requests with each word of a filter. Each word looks only at the requests that the words before it have left. */
+/** The requests with each word of a filter: those that have the whole word; if there are none, those that have it as a part. */
 function filterRequests(
   words: readonly string[],
   requests: readonly ShownRequest[],
 ): readonly ShownRequest[] {
   let left = requests;
-  for (const word of words) left = requestsWith(word, left);
+  for (const word of words) {
+    const withWhole = left.filter((request) => searchWords(request).includes(word));
+    if (withWhole.length > 0) left = withWhole;
+    else left = left.filter((request) => searchWords(request).some((text) => text.includes(word)));
+  }
   return left;
 }
 

@@ -35,7 +35,9 @@ export function SandboxView() {
       <div class="sections">
         <ClockPanel />
         <FaultPanel />
-        <ProfilePanel />
+        <Panel title="Profile" name="profile" note="What the sandbox does where the specification is silent.">
+          <ShowData path="/report?story=true">{(report) => <ProfileChoice report={report} />}</ShowData>
+        </Panel>
         <ScenarioPanel />
       </div>
     </>
@@ -43,14 +45,6 @@ export function SandboxView() {
 }
 
 /** The profile of the assumptions about open details of the specification. */
-function ProfilePanel() {
-  return (
-    <Panel title="Profile" name="profile" note="What the sandbox does where the specification is silent.">
-      <ShowData path="/report?story=true">{(report) => <ProfileChoice report={report} />}</ShowData>
-    </Panel>
-  );
-}
-
 function ProfileChoice({ report }: Readonly<{ report: ShownReport }>) {
   const { profile, pinned } = report;
   const { enqueue, problem } = useActions();

@@ -4,7 +4,7 @@ import type { ControlData } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
 import { Button, lossOfState, RejectionText, ShowData, useActions, useOffline } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
-import { counted, fileName, firstSentence, withoutExtension } from "../elements/text.js";
+import { counted, fileName, withoutExtension } from "../elements/text.js";
 import { DocsLink, Panel } from "../elements/words.js";
 
 interface ChosenFile {
@@ -29,13 +29,6 @@ const closeFile = () => {
 
 /** The name by which the running scenario was started, such as that of its file; `scenario` until it is read. */
 export const useScenarioName = () => useData("/health").data?.scenario ?? "scenario";
-
-/** The running scenario for an audience: its own name, otherwise that of its file without folders. Empty until it is read. */
-export function useScenarioTitle(): string {
-  const { scenario = "" } = useData("/health").data ?? {};
-  const story = useData("/story").data;
-  return story?.name ?? fileName(scenario);
-}
 
 export function ScenarioPanel() {
   const file = useShared(chosenFile);
@@ -131,11 +124,12 @@ function FileText({ file }: Readonly<{ file: ChosenFile }>) {
 function Scenarios() {
   const scenarioRow = ({ name, description, running }: ControlData["/scenarios"][number]) => {
     const load = () => call("/scenario", { method: "PUT", body: { name } });
+    const firstSentence = /^.*?[.!?](?=\s|$)/s.exec(description)?.[0];
     return (
       <li key={name} class="bar nowrap">
         <div class="wide" dir="auto">
           <strong>{name}</strong>
-          <p class="muted small">{firstSentence(description)}</p>
+          <p class="muted small">{firstSentence ?? description}</p>
         </div>
         {running ? <span class="badge">running</span> : <LoadButton name={name} load={load} />}
       </li>

@@ -5,13 +5,13 @@ import { now, useData } from "../control/data.js";
 import { linkTo, route } from "../control/route.js";
 import { useShared } from "../control/shared.js";
 import { CopyButton } from "../elements/copy.js";
+import { fileName } from "../elements/text.js";
 import { DocsLink, InstantText } from "../elements/words.js";
 import { ActiveFaults } from "./faults.js";
 import { KeysView } from "./keys.js";
 import { OverviewView } from "./overview.js";
 import { RequestsView } from "./requests.js";
 import { SandboxView } from "./sandbox.js";
-import { useScenarioTitle } from "./scenario.js";
 import { StoryView } from "./story.js";
 
 /** The address of a view is its title in lower case. */
@@ -41,17 +41,17 @@ export function Shell() {
   );
 }
 
-/** Without a change of the address, which has the view. */
-function focusMain(event: Event): void {
-  event.preventDefault();
-  document.querySelector("main")?.focus();
-}
-
 function Header() {
-  const { seed, version } = useData("/health").data ?? {};
+  const { seed, version, scenario: file = "" } = useData("/health").data ?? {};
   const { profile = "minimal" } = useData("/report?story=true").data ?? {};
-  const scenario = useScenarioTitle();
+  // For an audience: its own name, otherwise that of its file without folders. Empty until it is read.
+  const scenario = useData("/story").data?.name ?? fileName(file);
   const isConnected = useShared(revision) !== undefined;
+  // Without a change of the address, which has the view.
+  const focusMain = (event: Event) => {
+    event.preventDefault();
+    document.querySelector("main")?.focus();
+  };
   return (
     <header class="bar page-header">
       <a class="skip-link" href={location.hash || "#/"} onClick={focusMain}>
