@@ -35,8 +35,10 @@ export function Until({ at, hasHappened = false }: { readonly at: string; readon
   if (hasHappened) left = Math.min(0, left);
 
   const duration = durationText(Math.max(Math.abs(left), 1000));
-  const words = left > 0 ? `in ${duration}` : `${duration} ago`;
-  return <span title={at}>{left === 0 ? "just now" : words}</span>;
+  let words = "just now";
+  if (left > 0) words = `in ${duration}`;
+  if (left < 0) words = `${duration} ago`;
+  return <span title={at}>{words}</span>;
 }
 
 type Named = readonly [name: string, value: ComponentChildren];

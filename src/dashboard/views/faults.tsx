@@ -36,7 +36,12 @@ export function FaultPanel() {
 
 function FaultList({ faults, effects }: Readonly<{ faults: readonly ShownFault[]; effects: Effects }>) {
   const rows = faults.map((fault) => <FaultRow key={faultText(fault)} fault={fault} effects={effects} />);
-  return <ul class="list">{rows.length === 0 ? <li>No faults.</li> : rows}</ul>;
+  return (
+    <ul class="list">
+      {rows.length === 0 && <li>No faults.</li>}
+      {rows}
+    </ul>
+  );
 }
 
 function FaultRow({ fault, effects }: Readonly<{ fault: ShownFault; effects: Effects }>) {
@@ -64,13 +69,14 @@ function NewFault({ effects }: Readonly<{ effects: Effects }>) {
     const key = textIn(entered, "key");
     const nth = textIn(entered, "nth");
     const when = { ...(key && { key }), ...(nth && { every: Number(nth) }) };
+    const hasCondition = key !== undefined || nth !== undefined;
 
     // The button that was pressed has the name of its effect.
     const pressed = textIn(entered, "effect");
     const then = effects.find(({ effect }) => effect === pressed)?.example ?? {};
 
     const active = await readFaults();
-    await replaceFaults([...active, key || nth ? { when, then } : { then }]);
+    await replaceFaults([...active, { ...(hasCondition && { when }), then }]);
   };
 
   const buttons = effects.map(({ effect, example }) => (
@@ -193,8 +199,8 @@ export function ActiveFaults() {
 
   const isOn = active.length > 0;
   // Nothing is undone after somebody has changed the faults again.
-  const undoable = last !== undefined && areSameFaults(active, last.after) ? last : undefined;
-  if (!isOn && undoable === undefined) return null;
+  const undoable = last !== undefined && areSameFaults(active, last.after) && last;
+  if (!isOn && !undoable) return null;
   return (
     <span class="bar active-faults">
       <a href={linkTo("sandbox", ["faults"])}>

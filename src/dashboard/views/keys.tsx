@@ -81,9 +81,8 @@ function OrganizationPanel({ organization, keys, active }: DirectoryPart) {
         </div>
         <Permissions organization={organization} />
       </header>
-      {keys.length === 0 ? (
-        <p class="muted">No keys yet.</p>
-      ) : (
+      {keys.length === 0 && <p class="muted">No keys yet.</p>}
+      {keys.length > 0 && (
         <div class="rows-box">
           <ul class="rows keys" aria-label={`Keys of ${ref}`}>
             {keys.map((key) => (
@@ -175,7 +174,8 @@ function KeyRow({ listed: key }: Readonly<{ listed: ListedKey }>) {
   const { ref, environment, usage, limits, state } = key;
   const isOpen = route.value.parts[0] === ref;
   const next = key.next_request;
-  const nextWords = next.status === 401 ? "401 unauthorized" : next.sentence;
+  let nextWords = next.sentence;
+  if (next.status === 401) nextWords = "401 unauthorized";
 
   const end = keyEnd(key);
   const hasEnded = isOver[state];

@@ -45,7 +45,7 @@ export function Lifelines(props: {
 
   // The names have their places before the rest is read.
   const isRead = upcoming !== undefined && !Number.isNaN(time);
-  const picture = isRead ? pictureOf(lines, requests, upcoming, time) : undefined;
+  const picture = isRead && pictureOf(lines, requests, upcoming, time);
   const rows = lines.map((line, index) => {
     const isFirst = lines[index - 1]?.organization !== line.organization;
     const hasPredecessor = lines.some(({ key }) => key === line.replaces);
@@ -155,7 +155,7 @@ function Station({
   const here = events.filter((event) => Date.parse(event.at) === at);
   const later = events.length - here.length;
   const texts = events.map(({ text }) => text).join(", ");
-  const words = here[0] === undefined ? "" : eventWords[here[0].kind];
+  const words = here[0] && eventWords[here[0].kind];
 
   const { name, dayBelow } = stationName(at, stations[index - 1], picture.now);
   const iso = new Date(at).toISOString();
@@ -189,7 +189,7 @@ function stationName(at: number, before: number | undefined, time: number) {
   const { day, year, date, time: timeOfDay } = instantParts(at);
   if (year !== instantParts(time).year) return { name: day, dayBelow: year };
   const isSameDay = before !== undefined && date === instantParts(before).date;
-  return { name: timeOfDay.slice(0, 5), dayBelow: isSameDay ? "" : day };
+  return { name: timeOfDay.slice(0, 5), dayBelow: !isSameDay && day };
 }
 
 /** How far a dot is left of one that has come since, in pixels. */
@@ -285,7 +285,8 @@ function phaseWords(phase: ShownPhase): string {
   if (status === "fault") return outcome;
   if (share !== 0) {
     let many = "some";
-    if (share !== null) many = share === 1 ? "all" : percentText(share);
+    if (share === 1) many = "all";
+    else if (share !== null) many = percentText(share);
     // The faults are in one line with the result, or not shown.
     return `${status} (${many} get a fault)`.replaceAll(/ (?!\()/g, "\u00A0");
   }
@@ -300,9 +301,9 @@ function lifeInWords(phases: readonly ShownPhase[], time: number, requestCount: 
   const parts: string[] = [];
   for (const phase of phases) {
     if (phase.until !== null && Date.parse(phase.until) <= time) continue;
-    const words = phaseWords(phase) || "unknown";
-    const from = parts.length === 0 || phase.from === null ? "" : `from ${instantText(phase.from)} `;
-    parts.push(`${from}${words}`);
+    let words = phaseWords(phase) || "unknown";
+    if (parts.length > 0 && phase.from !== null) words = `from ${instantText(phase.from)} ${words}`;
+    parts.push(words);
   }
   parts.push(counted(requestCount, "request"));
   return parts.join(", ");

@@ -110,7 +110,8 @@ function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: 
   // One that the story and this page have not shown either, if there is one.
   const unseen = uncovered.find(({ outcome }) => from_story[outcome] === undefined);
   const next = unseen ?? uncovered[0];
-  const story = useData("/story").data?.steps ? <a href={linkTo("story")}>Present the story</a> : null;
+  const { steps = 0 } = useData("/story").data ?? {};
+  const story = steps > 0 && <a href={linkTo("story")}>Present the story</a>;
   if (next === undefined) {
     return (
       <Panel title="Next step" name="next" actions={story}>
@@ -253,8 +254,9 @@ function OutcomeLink(props: {
   const { outcome, report, isOpen } = props;
   const count = report.outcomes.find((row) => row.outcome === outcome)?.count ?? 0;
   const sentHere = report.from_story?.[outcome] ?? 0;
-  const uncovered = sentHere > 0 ? "by-story" : "missing";
-  const state = count > 0 ? "covered" : uncovered;
+  let state = "missing";
+  if (sentHere > 0) state = "by-story";
+  if (count > 0) state = "covered";
   return (
     <a
       class={`exit tone-${toneOf(outcome)} exit-${state}`}

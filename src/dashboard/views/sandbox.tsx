@@ -133,7 +133,8 @@ async function move(entered: FormData, form: HTMLFormElement): Promise<void> {
   const text = textIn(entered, "to") ?? "";
   const isTime = /^\d{4}-/.test(text);
   try {
-    await (isTime ? setClock({ now: text }) : advance(text));
+    if (isTime) await setClock({ now: text });
+    else await advance(text);
   } catch (error) {
     const { code, message, fields } = error as ControlError;
     // The sandbox knows only the form that it was sent.

@@ -148,9 +148,10 @@ function LoadButton({ name, load }: { readonly name: string; readonly load: () =
   const scenarios = useData("/scenarios").data;
   // One that is in no list cannot be loaded again. Nobody is warned before the list is read.
   const isListed = scenarios?.some(({ running }) => running) ?? true;
-  const loss = isListed ? "" : ` ${runningName} is in no list: download it first.`;
+  let loss = lossOfState;
+  if (!isListed) loss += ` ${runningName} is in no list: download it first.`;
 
-  const question = { title: `Load ${name}?`, text: `${lossOfState}${loss}`, action: `Load ${name}` };
+  const question = { title: `Load ${name}?`, text: loss, action: `Load ${name}` };
   return (
     <Button class="quiet small" ask={question} run={() => load().then(closeFile)}>
       Load<span class="visually-hidden"> {name}</span>

@@ -25,7 +25,8 @@ export function useNewKey() {
 /** A line for a shell that sends a request to the first endpoint. */
 export function useCurlLine(secret?: string): string {
   const path = useData("/report?story=true").data?.endpoints[0]?.path ?? "";
-  const header = secret === undefined ? "" : `-H "x-api-key: ${secret}" `;
+  let header = "";
+  if (secret !== undefined) header = `-H "x-api-key: ${secret}" `;
   return `curl -i ${header}${baseUrl}${path}`;
 }
 
