@@ -132,8 +132,9 @@ interface ErrorJson {
   };
 }
 
-/** The data of a response. The health has no `data`. */
+/** The data of a response; throws its error. The health has no `data`. */
 export function dataOf<Data>(json: ControlJson): Data {
+  if (json.error !== undefined) throw problemOf(json.error);
   return (json.data ?? json) as Data; // as the route of the call has it
 }
 
@@ -149,7 +150,7 @@ function readProblem(text: string, status: number): ControlError {
   }
 }
 
-export function problemOf({ code, message, details }: ErrorJson): ControlError {
+function problemOf({ code, message, details }: ErrorJson): ControlError {
   // The key exists but was not saved, so this message is the only place with its secret.
   const secret = details?.data?.secret;
   let words = message;

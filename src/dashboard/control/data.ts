@@ -7,7 +7,6 @@ import {
   disconnect,
   needsToken,
   ownChanges,
-  problemOf,
   revision,
   whyOffline,
 } from "./call.js";
@@ -114,10 +113,15 @@ interface Changes {
 function showResponse(path: string, json: ControlJson): void {
   const followed = followedPaths.get(path);
   if (followed === undefined) return;
-  if (json.error === undefined) followed.show({ data: dataOf(json) });
-  // What is gone is no longer shown.
-  else if (json.error.code === "not_found") followed.show({ problem: problemOf(json.error) });
-  else followed.show({ ...followed.last, problem: problemOf(json.error) });
+  let reading: Reading<unknown>;
+  try {
+    reading = { data: dataOf(json) };
+  } catch (error) {
+    reading = { ...followed.last, problem: error as ControlError };
+    // What is gone is no longer shown.
+    if (json.error?.code === "not_found") reading = { problem: reading.problem };
+  }
+  followed.show(reading);
 }
 
 /** Sleeps until somebody comes back to the page, changes something there or enters a token, at most for this time. */

@@ -96,23 +96,6 @@ function useSteps() {
   };
 }
 
-function ResetQuestion(props: {
-  /** How many steps run after the reset. */
-  readonly count: number;
-  readonly onClose: () => void;
-}) {
-  const { count, onClose } = props;
-  return (
-    <QuestionDialog
-      title="Reset the sandbox for the story?"
-      text={lossOfState}
-      action="Reset and continue"
-      run={() => runFromStart(count)}
-      onClose={onClose}
-    />
-  );
-}
-
 function Presenter({ progress }: Readonly<{ progress: Story }>) {
   const { last, steps, done, outline } = progress;
   const { problem, askedCount, closeQuestion, next, back, startAgain } = useSteps();
@@ -165,7 +148,15 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
         )}
       </section>
       <StoryLifelines />
-      {askedCount !== undefined && <ResetQuestion count={askedCount} onClose={closeQuestion} />}
+      {askedCount !== undefined && (
+        <QuestionDialog
+          title="Reset the sandbox for the story?"
+          text={lossOfState}
+          action="Reset and continue"
+          run={() => runFromStart(askedCount)}
+          onClose={closeQuestion}
+        />
+      )}
     </div>
   );
 }
