@@ -9,9 +9,9 @@ import {
 import type { ApiCall, ApiResponse, CallResult, Delivery } from "../sandbox/call.js";
 import type { FiredFault } from "../sandbox/faults.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { withCopiedEntry } from "./authorize.js";
 import { errorBody, textBody, utf8Length } from "./http-messages.js";
-import { retryAfterHeader } from "./limits.js";
-import { respondToCall, respondUncounted, responseOf } from "./respond.js";
+import { respondToCall, responseOf, retryAfterHeader } from "./respond.js";
 import { respondVaried } from "./variation/vary.js";
 
 /** The status of a failure that sets none. */
@@ -66,9 +66,12 @@ function resultBeforeDelivery(
     case "malformed":
       return malformedSuccess(sandbox, call);
     case "truncate": {
-      // A failure is cut, or else the response that the call would get.
+      // A failure is cut, or else the response that the call would get. The client does not get it, so the call counts only among
+      // the responses that a client's run varies.
       const isFailure = effect.status !== undefined;
-      const uncut = isFailure ? failure(sandbox, call, effect) : respondUncounted(sandbox, call);
+      const uncut = isFailure
+        ? failure(sandbox, call, effect)
+        : respondToCall(sandbox, withCopiedEntry(call));
       return { ...uncut, outcome: "fault.truncate" };
     }
   }

@@ -9,7 +9,6 @@ import { keyStateAt, keyStateTable } from "../rules/key-state.js";
 import type { PresentedKind } from "../rules/keys/key-text.js";
 import { type ApiOutcomeId, isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
-import { profileInEffect } from "../sandbox/behavior.js";
 import type { Endpoint, RoutedCall } from "../sandbox/call.js";
 import { faultsAhead } from "../sandbox/faults.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
@@ -17,10 +16,9 @@ import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { limitUses } from "../sandbox/usage.js";
 import { isReserved } from "../scenario/format/fields.js";
-import { publicCause } from "./authorize.js";
-import { me } from "./endpoints/me.js";
+import { predictOutcome, publicCause } from "./authorize.js";
+import { me } from "./endpoints.js";
 import { codeOf, headerPairs } from "./http-messages.js";
-import { authorizationFacts, predictOutcome } from "./respond.js";
 
 /** What the next request with a key gets. */
 export interface NextResult extends RejectionReason {
@@ -68,7 +66,7 @@ function presentedByRef(ref: string): PresentedKind {
 function predictedCode(sandbox: SandboxState, outcome: OutcomeId): string | null {
   const isOfLimit = outcomeRow(outcome).status === 429;
   const isCodeVaried =
-    profileInEffect(sandbox) === "varied" && sandbox.ownAssumptions.rate_limit_code === undefined;
+    sandbox.profileInEffect === "varied" && sandbox.ownAssumptions.rate_limit_code === undefined;
   if (isOfLimit && isCodeVaried) return null;
   return codeOf(outcome, sandbox.assumptions);
 }
@@ -100,8 +98,7 @@ function rejectionReason(sandbox: SandboxState, call: RoutedCall, outcome: ApiOu
   }
 
   // A 403 has a cause that may be shown; any other rejection has none.
-  const facts = authorizationFacts(sandbox, call);
-  return { why: publicCause(outcome, facts)?.why ?? null, until: null };
+  return { why: publicCause(sandbox, call, outcome)?.why ?? null, until: null };
 }
 
 /** Why a key gets a 429, which lasts until its limit resets, or as long as the key works. */

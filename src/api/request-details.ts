@@ -10,20 +10,11 @@ import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { type ControlBody, controlBodies } from "../scenario/format/inputs.js";
 import * as s from "../schema/shape.js";
 import { quote } from "../schema/words.js";
-import { authorizationChecks, type RequestCheck } from "./authorize.js";
+import { type RequestCheck, requestChecks, requiredScope } from "./authorize.js";
 import { fillPlaceholders } from "./endpoints.js";
 import { headerPairs } from "./http-messages.js";
 import { type NextResult, nextRequest, whatToDoAfterRequest } from "./next-request.js";
-import { requiredScope } from "./respond.js";
 import { sentResponse } from "./story/send.js";
-
-/** The checks of a request before those of its endpoint. */
-const targetChecks: readonly RequestCheck[] = [
-  { name: "path", question: "Does the API have this path?", rules: "R1", exits: ["404.unknown_path"] },
-  { name: "method", question: "Does the path accept this method?", rules: "R1", exits: ["405.method"] },
-];
-
-export const requestChecks: readonly RequestCheck[] = [...targetChecks, ...authorizationChecks];
 
 const requestCheckShape = s.mapping({ name: s.text(), question: s.text(), rules: s.text() });
 const responseShape = s.mapping({ status: s.integer(), headers: s.record(s.text()), body: s.text() });

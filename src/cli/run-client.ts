@@ -148,6 +148,7 @@ function invocationOf({ call, certifyLine }: ClientStart): Invocation {
   const { clientCommand, flags } = call;
   const isSecure = flags.tls || flags.cert !== undefined;
   return {
+    program: call.io.program,
     certify: certifyLine,
     command: commandLine(clientCommand, 2_000),
     // The command had a file with the certificate.

@@ -1,25 +1,72 @@
 import { isoTime } from "../rules/time.js";
-import { learnAssumptions } from "./assumptions/assumptions.js";
-import { valuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
-import type { ComparedOutcome, Comparison } from "./comparison.js";
+import { type Learned, learnAssumptions } from "./assumptions/assumptions.js";
+import { type ValuesUnlikeKeyStates, valuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
 import {
   type ContractDifference,
   type Findings,
   joinFindings,
   listPlaces,
+  noFindings,
+  type PromisedOutcomeId,
   type Unjudged,
 } from "./contract/findings.js";
-import { contractOutcomes } from "./contract/keys-of-outcomes.js";
-import { judgeAttempt } from "./differences/judge.js";
+import {
+  contractOutcomes,
+  findKey,
+  isLimit,
+  notesOnVariables,
+  type PlannedRequest,
+  plannedSuccesses,
+} from "./contract/keys-of-outcomes.js";
+import { judgeAttempt, notesOnNames } from "./differences/judge.js";
 import { compareSuccesses } from "./differences/successes.js";
 import { tryLimits } from "./limits.js";
-import { notesOnNames, notesOnVariables } from "./notes.js";
 import { compareRejections } from "./rejections/compare-rejections.js";
 import { describeResponse } from "./response/describe.js";
-import { type Attempt, reachedItsOutcome } from "./sending/attempt.js";
-import { tellFailures } from "./sending/send.js";
+import { isOfTheApi, whyNoneIsOfTheApi } from "./sending/api-recognition.js";
+import { type Attempt, rightful200s } from "./sending/attempt.js";
+import { send, tellFailures } from "./sending/send.js";
 import { type CompareOptions, type Send, Session } from "./sending/session.js";
-import { tryOutcomes } from "./sending/try-outcomes.js";
+
+// The members of a comparison have the names of `--json`, in camelCase.
+
+/** The findings of a comparison; contains no key. */
+export interface Comparison {
+  readonly url: string;
+  /** When it began: `2026-03-02T09:00:00Z`. */
+  readonly comparedAt: string;
+  readonly requests: number;
+  readonly maxRequests: number;
+  /** In one or two sentences. */
+  readonly whyNotCompared: string | undefined;
+  /** The outcome whose request ended the comparison, for example with a lock. */
+  readonly endedBy: PromisedOutcomeId | undefined;
+  readonly notes: readonly string[];
+  /**
+   * `stopped`: nothing differs, but a response or a signal ended the comparison. `not_compared`: there was no response,
+   * or not one of the API.
+   */
+  readonly verdict: "agrees" | "agrees_in_part" | "differs" | "stopped" | "not_compared";
+  readonly outcomes: readonly ComparedOutcome[];
+  readonly unjudged: readonly Unjudged[];
+  readonly assumptions: Learned["assumptions"];
+  /** What would show the assumptions that no response has shown. */
+  readonly unseen: Learned["unseen"];
+  /** What no assumption sets, and the service does in another way than `key-states`. */
+  readonly seen: ValuesUnlikeKeyStates;
+  readonly differences: readonly ContractDifference[];
+}
+
+export interface ComparedOutcome {
+  readonly outcome: PromisedOutcomeId;
+  /** The variable with its key; `undefined` if it needs none, or nothing was sent. */
+  readonly variable: string | undefined;
+  /** The different responses in words; `undefined` if nothing was sent. */
+  readonly got: string | undefined;
+  readonly result: "agrees" | "agrees_in_part" | "differs" | "not_tried";
+  /** Why it was not tried, or agrees only in part. */
+  readonly reason: string | undefined;
+}
 
 /** Sends the requests of a comparison, and judges what came of them. */
 export async function compareWithContract(send: Send, options: CompareOptions): Promise<Comparison> {
@@ -36,19 +83,17 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
 
   // Judge each attempt alone, and the successes together.
   const { attempts, end, notes } = session;
-  const alone: Findings = { differences: attempts.flatMap(judgeAttempt), unjudged: [], notes: [] };
+  const alone: Findings = { ...noFindings, differences: attempts.flatMap(judgeAttempt) };
   const found = joinFindings([alone, limits, rejections, outcomes, compareSuccesses(attempts)]);
   const differences = withoutRepetitions(found.differences);
   const judged = judgeOutcomes(session, differences, found.unjudged);
 
-  // Read what the contract leaves open: a response with the status of its outcome shows it.
-  const expected = attempts.filter(reachedItsOutcome);
-  const { assumptions, unseen, notes: notesOnAssumptions } = learnAssumptions(expected);
+  const { assumptions, unseen, notes: notesOnAssumptions } = learnAssumptions(attempts);
   const notesOnEnd = end?.kind === "response" ? [end.message] : [];
   return {
     ...describeSession(session),
     whyNotCompared: undefined,
-    endedBy: end?.outcome,
+    endedBy: end?.attempt?.outcome,
     notes: [
       ...notesOnEnd,
       ...notesOnFailures,
@@ -63,9 +108,53 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
     unjudged: found.unjudged,
     assumptions,
     unseen,
-    seen: valuesUnlikeKeyStates(expected),
+    seen: valuesUnlikeKeyStates(attempts),
     differences,
   };
+}
+
+/** Sends a request for each outcome that needs no limit to be reached, and a second one with a key that works. */
+async function tryOutcomes(session: Session): Promise<Findings> {
+  const { attempts, options } = session;
+  const unjudged: Unjudged[] = [];
+  const withoutKey: PlannedRequest[] = [];
+  const withKey: PlannedRequest[] = [];
+  for (const row of contractOutcomes) {
+    const { outcome } = row;
+    if (isLimit(outcome)) continue;
+    const key = findKey(row, options.env);
+    if (key.kind === "no_key") unjudged.push({ outcomes: [outcome], why: key.why });
+    else if (key.variable === undefined) withoutKey.push({ outcome });
+    else withKey.push({ outcome, variable: key.variable });
+  }
+
+  const sendAll = async (requests: readonly PlannedRequest[]) => {
+    for (const request of requests) {
+      const result = await send(session, request);
+      if (result.kind === "not_sent") unjudged.push({ outcomes: [request.outcome], why: result.why });
+    }
+  };
+  // A host gets a key only if its responses to the requests without one could be the API's. As soon as one is, a working key
+  // comes before the keys that are rejected: these can lead to a lock.
+  const [first, ...otherWithoutKey] = withoutKey;
+  if (first !== undefined) await sendAll([first]);
+  const [working] = attempts.some(isOfTheApi) ? plannedSuccesses(options.env) : [];
+  if (working !== undefined) await sendAll([working]);
+  await sendAll(otherWithoutKey);
+  const message = whyNoneIsOfTheApi(attempts, options.url);
+  session.endIfNotTheApi(message, "nothing was sent after the requests without a working key");
+  await sendAll(withKey.filter(({ outcome }) => outcome !== working?.outcome));
+
+  // The second response to the same key shows whether requests are counted, and whether the rejected keys led to a lock.
+  const [success] = rightful200s(attempts);
+  if (success !== undefined) {
+    const { outcome, variable } = success;
+    const result = await send(session, { outcome, variable });
+    if (result.kind === "not_sent") {
+      unjudged.push({ outcomes: [outcome], rule: "R24", at: "$.data.usage.today", why: result.why });
+    }
+  }
+  return { ...noFindings, unjudged };
 }
 
 function describeSession({ options, startedAt, sent, maxRequests }: Session) {
@@ -124,17 +213,17 @@ function judgeOutcomes(
       return { ...common, result: "differs", reason: undefined };
     }
 
-    const openHere = unjudged.filter(({ outcomes }) => outcomes.includes(outcome));
+    const unjudgedHere = unjudged.filter(({ outcomes }) => outcomes.includes(outcome));
     // The latest response tells, since a limit may have been waited for, or one that failed before it.
-    const whyOfLatest = ofOutcome.at(-1)?.unjudged;
-    const failure = failures.find((attempt) => attempt.outcome === outcome);
-    if (ofOutcome.every((attempt) => attempt.unjudged !== undefined)) {
-      const reason =
-        openHere.find(({ rule, at }) => rule === undefined && at === undefined)?.why ?? whyOfLatest;
-      return { ...common, result: "not_tried", reason };
+    const whyOfLatest = ofOutcome.at(-1)?.whyUnjudged;
+    // Nothing was sent, or nothing that was sent is judged.
+    if (ofOutcome.every(({ whyUnjudged }) => whyUnjudged !== undefined)) {
+      const whyNotSent = unjudgedHere.find(({ rule, at }) => rule === undefined && at === undefined)?.why;
+      return { ...common, result: "not_tried", reason: whyNotSent ?? whyOfLatest };
     }
 
-    const reason = describeOpen(openHere) ?? whyOfLatest ?? failure?.unjudged;
+    const failure = failures.find((attempt) => attempt.outcome === outcome);
+    const reason = describeUnjudged(unjudgedHere) ?? whyOfLatest ?? failure?.whyUnjudged;
     return { ...common, result: reason === undefined ? "agrees" : "agrees_in_part", reason };
   });
 }
@@ -148,17 +237,17 @@ function describeResponses(attempts: readonly Attempt[]): string | undefined {
   return [...got].join(", then ");
 }
 
-/** Describes what stays open for an outcome, R14 first; `undefined` if nothing does. */
-function describeOpen(openHere: readonly Unjudged[]): string | undefined {
-  const ofR14 = openHere.filter(({ rule }) => rule === "R14");
+/** Describes what was not judged of an outcome, R14 first; `undefined` if everything was. */
+function describeUnjudged(unjudgedHere: readonly Unjudged[]): string | undefined {
+  const ofR14 = unjudgedHere.filter(({ rule }) => rule === "R14");
   const everywhere = ofR14.find(({ at }) => at === undefined);
   if (everywhere !== undefined) return `R14 was not compared: ${everywhere.why}`;
   const [first] = ofR14;
   if (first !== undefined) return `R14 was not judged at ${listPlaces(ofR14)}, because ${first.why}`;
 
-  const ofCounts = openHere.find(({ rule }) => rule === "R24");
+  const ofCounts = unjudgedHere.find(({ rule }) => rule === "R24");
   if (ofCounts !== undefined) return `usage.today was not compared: ${ofCounts.why}`;
 
-  const ofPlace = openHere.find(({ rule, at }) => rule === undefined && at !== undefined);
+  const ofPlace = unjudgedHere.find(({ rule, at }) => rule === undefined && at !== undefined);
   return ofPlace && `${ofPlace.at} was not judged: ${ofPlace.why}`;
 }

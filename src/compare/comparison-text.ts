@@ -3,13 +3,19 @@ import type { Section, TableRow, Tone } from "../report/render/layout.js";
 import type { TextStyle } from "../report/render/render.js";
 import { render } from "../report/render/render.js";
 import { outcomeRow } from "../rules/outcomes.js";
+import { membersToSnakeCase } from "../schema/spelling.js";
 import { listed } from "../schema/words.js";
 import { whereSeen } from "./assumptions/assumptions.js";
 import type { ValuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
-import { type ComparedOutcome, type Comparison, comparisonJson } from "./comparison.js";
-import type { PromisedOutcomeId } from "./contract/contract-rules.js";
-import { type ContractRule, contractRules } from "./contract/contract-rules.js";
-import { type ContractDifference, listPlaces, uncomparedCauses } from "./contract/findings.js";
+import type { ComparedOutcome, Comparison } from "./compare.js";
+import {
+  type ContractDifference,
+  type ContractRule,
+  contractRules,
+  listPlaces,
+  type PromisedOutcomeId,
+  unjudgedCauses,
+} from "./contract/findings.js";
 import { shownText } from "./response/response.js";
 
 const outcomeTones: Readonly<Record<ComparedOutcome["result"], Tone>> = {
@@ -44,6 +50,17 @@ export function renderComparison(comparison: Comparison, format: "text" | "json"
     format,
     style,
   );
+}
+
+/** Returns a comparison with the names and the order of `--json`. */
+function comparisonJson(comparison: Comparison): object {
+  const { unjudged, assumptions, unseen, seen, differences, ...start } = comparison;
+  const places: object[] = [];
+  for (const { at, why, outcomes } of unjudged) if (at !== undefined) places.push({ at, why, outcomes });
+  const uncompared = unjudgedCauses(unjudged);
+  const json = { ...start, uncompared, unjudged: places, assumptions, unseen, seen, differences };
+  // An object stays an object.
+  return membersToSnakeCase(json) as object;
 }
 
 function comparisonSections(comparison: Comparison): Section[] {
@@ -195,7 +212,7 @@ function describeConclusion(comparison: Comparison): string {
 function sentenceOnR14({ outcomes, unjudged }: Comparison): string {
   const ofR14 = unjudged.filter(({ rule }) => rule === "R14");
   if (ofR14.length === 0) return "";
-  const uncompared = uncomparedCauses(unjudged);
+  const uncompared = unjudgedCauses(unjudged);
   const tried401s = outcomes.filter(
     ({ outcome, got }) => outcomeRow(outcome).status === 401 && got !== undefined,
   );

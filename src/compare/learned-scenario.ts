@@ -1,6 +1,6 @@
 import { oneSafeLine } from "../rules/terminal-text.js";
 import { whereSeen } from "./assumptions/assumptions.js";
-import type { Comparison } from "./comparison.js";
+import type { Comparison } from "./compare.js";
 
 /** The first line of the file; only a file with it is replaced. */
 export const learnedHeading = "# Written by compare, which replaces this file: extend it.";

@@ -10,16 +10,17 @@ import {
   textOfVariable,
 } from "./contract/keys-of-outcomes.js";
 import { describeMember } from "./response/describe.js";
-import { perMinutePath, readDayUse, wholeNumberIn } from "./response/members.js";
+import { perMinutePath, readDayUse, wholeNumberIn } from "./response/parts.js";
 import {
   type Attempt,
   type CompletedAttempt,
   describeAttempt,
+  findWorkingKey,
   got200,
   hasData,
+  readKeyUse,
   rightful200s,
 } from "./sending/attempt.js";
-import { findWorkingKey } from "./sending/limited.js";
 import { controlWithoutKey, send } from "./sending/send.js";
 import type { Session } from "./sending/session.js";
 
@@ -44,7 +45,8 @@ async function tryLimit(session: Session, row: ContractOutcome): Promise<Finding
   const { outcome } = row;
   const { env, probeLimits } = session.options;
   if (!probeLimits) {
-    return notTried(row, "limits are only reached on purpose with --probe-limits");
+    const ofDay = outcome === "429.per_day" ? await seeUsedUpDay(session) : undefined;
+    return ofDay ?? notTried(row, "limits are only reached on purpose with --probe-limits");
   }
 
   // The key of the variable should be at its limit.
@@ -56,16 +58,30 @@ async function tryLimit(session: Session, row: ContractOutcome): Promise<Finding
     const { attempt } = result;
     if (attempt.response?.status === 429) return confirmLimit(session, attempt);
     working = attempt;
+  } else if (outcome === "429.per_day") {
+    return (await seeUsedUpDay(session)) ?? notTried(row, key.why);
   } else {
     const isAnySet = row.variables.some((variable) => textOfVariable(variable, env) !== "");
     // The first key that works reaches the limit, too, if no variable is set.
     if (!isAnySet) [working] = rightful200s(session.attempts);
-    if (working === undefined || outcome !== "429.per_minute") return notTried(row, key.why);
+    if (working === undefined) return notTried(row, key.why);
   }
 
   // A working key reaches the limit of a minute by its requests.
   if (outcome !== "429.per_minute" || !got200(working)) return noFindings;
   return useUpMinute(session, row, working);
+}
+
+/** Sends a key once more whose day the comparison has used up; `undefined` if there is none. */
+async function seeUsedUpDay(session: Session): Promise<Findings | undefined> {
+  const { attempts } = session;
+  const limited = attempts.find(({ response, apiKey, sentAt }) => {
+    return response?.status === 429 && readKeyUse(apiKey, attempts, sentAt)?.isDayUsedUp;
+  });
+  if (limited === undefined) return undefined;
+  const result = await send(session, { outcome: "429.per_day", variable: limited.variable });
+  if (result.kind === "not_sent" || result.attempt.response?.status !== 429) return undefined;
+  return confirmLimit(session, result.attempt);
 }
 
 function notTried({ outcome }: ContractOutcome, why: string): Findings {
@@ -79,7 +95,7 @@ async function useUpMinute(
   working: CompletedAttempt,
 ): Promise<Findings> {
   const { pace, options, end } = session;
-  const { outcome, variable, apiKey, response } = working;
+  const { variable, apiKey, response } = working;
   if (end !== undefined) return notTried(row, end.why);
   const perMinute = wholeNumberIn(response, perMinutePath);
   if (perMinute === undefined || !Number.isSafeInteger(2 * perMinute)) {
@@ -108,21 +124,31 @@ async function useUpMinute(
     `Sends up to ${pluralize(most, "request")} with ${variable}, until one gets 429. They use up this key's minute.`,
   );
 
-  // Until the key has had the requests of a minute, it must work. From then on, the outcome to reach is the 429.
+  return sendUntilLimit(session, row, working, most);
+}
+
+/** Sends a key at most so many times. Until it has had the requests of a minute, it must work: then its outcome is the 429. */
+async function sendUntilLimit(
+  session: Session,
+  row: ContractOutcome,
+  { outcome, variable, apiKey, response }: CompletedAttempt,
+  most: number,
+): Promise<Findings> {
+  const perMinute = wholeNumberIn(response, perMinutePath) ?? 0;
   const earlier = session.attempts.filter((attempt) => got200(attempt) && attempt.apiKey === apiKey).length;
   const successes: CompletedAttempt[] = [];
   while (successes.length < most) {
     const mustWork = earlier + successes.length < perMinute;
     const result = await send(session, { outcome: mustWork ? outcome : row.outcome, variable });
-    const brokenOff = session.end?.why ?? `${variable} did not work until its limit`;
-    if (result.kind === "not_sent") return notTried(row, brokenOff);
+    if (result.kind === "not_sent") return notTried(row, result.why);
     const { attempt } = result;
     if (got200(attempt)) {
       successes.push(attempt);
       continue;
     }
-    if (mustWork) return notTried(row, brokenOff);
-    return attempt.response?.status === 429 ? confirmLimit(session, attempt) : noFindings;
+    if (!mustWork) return attempt.response?.status === 429 ? confirmLimit(session, attempt) : noFindings;
+    const why = session.end?.why ?? `${variable} did not work until its limit`;
+    return joinFindings([notTried(row, why), (await seeUsedUpDay(session)) ?? noFindings]);
   }
   return judgeWithoutLimit(row, successes, perMinute);
 }
@@ -149,15 +175,16 @@ function judgeWithoutLimit(
 /**
  * Confirms that the 429 of a key is its own limit:
  *
- * | without a key | with another working key | without a key again | the limit is |
+ * | without a key | with another working key | without a key, and with the other key again | the limit is |
  * |---|---|---|---|
  * | as at first | 200 | | its own |
  * | as at first | there is none that surely has room | | its own, or one of several keys: a note |
- * | as at first | 429 | as at first | one of several keys: a difference (R25), and the end |
+ * | as at first | a failure | as at first, and 200 | its own; the failure is a note |
+ * | as at first | 429 | as at first, and 429 | one of several keys: a difference (R25), and the end |
  * | any other | | | not judged, and the end |
  */
 async function confirmLimit(session: Session, limited: Attempt): Promise<Findings> {
-  if (limited.unjudged !== undefined) return noFindings;
+  if (limited.whyUnjudged !== undefined) return noFindings;
   const failure = await controlWithoutKey(session);
   if (failure !== undefined) return endInDoubt(session, limited, failure);
 
@@ -177,21 +204,36 @@ async function confirmLimit(session: Session, limited: Attempt): Promise<Finding
       ],
     };
   }
+  const notSent = `no request with ${variable} could follow it`;
   const control = await session.sendOnce({ outcome, variable });
   if (control.kind === "not_sent") {
-    limited.unjudged = `no request with ${variable} could follow it`;
+    limited.whyUnjudged = notSent;
     return noFindings;
   }
-  const { attempt } = control;
-  if (attempt.response !== undefined && hasData(attempt.response)) return noFindings;
+  const { attempt: first } = control;
+  if (hasData(first.response)) return noFindings;
 
-  const got = describeAttempt(attempt);
+  // One failure shows nothing: it must come again, after a request without a key that gets what it got before.
+  const got = describeAttempt(first);
   const why = `a request with ${variable} then got ${got}`;
-  const isShared = attempt.response?.status === 429 && (await controlWithoutKey(session)) === undefined;
-  attempt.unjudged = why;
-  if (!isShared) return endInDoubt(session, limited, why);
-  limited.unjudged = why;
-  session.endAt(attempt, "shared_limit", got);
+  first.whyUnjudged = why;
+  if ((await controlWithoutKey(session)) !== undefined) return endInDoubt(session, limited, why);
+  const again = await session.sendOnce({ outcome, variable });
+  if (again.kind === "not_sent") {
+    limited.whyUnjudged = notSent;
+    return noFindings;
+  }
+  const { attempt: second } = again;
+  if (hasData(second.response)) {
+    session.addFailure(first, second);
+    return noFindings;
+  }
+  second.whyUnjudged = why;
+  limited.whyUnjudged = why;
+  if (first.response?.status !== 429 || second.response?.status !== 429) {
+    return endInDoubt(session, limited, why);
+  }
+  session.endAt(second, "shared_limit", got);
   const expected = `200 for ${variable}, although ${limited.variable} is at its limit`;
   return {
     ...noFindings,
@@ -214,7 +256,7 @@ function whyMayBeUsedUp({ response }: CompletedAttempt): string | undefined {
 }
 
 function endInDoubt(session: Session, limited: Attempt, why: string): Findings {
-  limited.unjudged = why;
+  limited.whyUnjudged = why;
   session.endAt(limited, "outage", `${describeAttempt(limited)}; ${why}`);
   return noFindings;
 }

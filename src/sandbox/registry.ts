@@ -1,7 +1,7 @@
 import { SandboxError } from "../rules/errors.js";
 import type { KeyRecord } from "../rules/key-state.js";
 import type { Organization } from "../rules/organization.js";
-import { didYouMean, quote } from "../schema/words.js";
+import { nearest, quote } from "../schema/words.js";
 import type { Usage } from "./usage.js";
 import type { RecordAdditions } from "./variants.js";
 
@@ -9,7 +9,7 @@ import type { RecordAdditions } from "./variants.js";
 const maxShownRefs = 20;
 
 /** How many refs an error about an unknown one has in its details. */
-const maxKnownRefs = 1000;
+const maxComparedRefs = 1000;
 
 /** An organization's entry in the registry. A change replaces its record. */
 export interface OrganizationEntry {
@@ -95,23 +95,26 @@ export class Registry {
   }
 }
 
-/** The error for a ref that nothing has. A population may have 100,000 keys: of these, it compares and lists the first ones. */
+/** The error for a ref that nothing has. A population may have 100,000 keys: the first ones are compared, and a few are listed. */
 function unknownRefError(
   kind: "key" | "organization",
   ref: string,
-  known: ReadonlyMap<string, unknown>,
+  existing: ReadonlyMap<string, unknown>,
 ): SandboxError {
-  const refs: string[] = [];
-  for (const knownRef of known.keys()) {
-    if (refs.length === maxKnownRefs) break;
-    refs.push(knownRef);
+  const compared: string[] = [];
+  for (const existingRef of existing.keys()) {
+    if (compared.length === maxComparedRefs) break;
+    compared.push(existingRef);
   }
-
-  const listedRefs = refs.slice(0, maxShownRefs);
-  if (known.size > listedRefs.length) listedRefs.push(`… ${known.size - listedRefs.length} more`);
-  const list = listedRefs.length === 0 ? "none" : listedRefs.join(", ");
   // JavaScript may pass anything; no ref is like an object.
-  const hint = typeof ref === "string" ? didYouMean(ref, refs) : "";
+  const near = typeof ref === "string" ? nearest(ref, compared) : undefined;
+
+  const listedRefs = compared.slice(0, maxShownRefs);
+  if (near !== undefined && !listedRefs.includes(near)) listedRefs.splice(-1, 1, near);
+  let list = listedRefs.join(", ") || "none";
+  if (existing.size > listedRefs.length) list += `, … ${existing.size - listedRefs.length} more`;
+  const hint = near === undefined ? "" : ` Did you mean ${quote(near)}?`;
   const message = `Unknown ${kind} ${quote(ref)}: this scenario has ${list}.${hint}`;
-  return new SandboxError("unknown_ref", message, { kind, ref, known: refs });
+  const details = { kind, ref, known: listedRefs, count: existing.size };
+  return new SandboxError("unknown_ref", message, details);
 }

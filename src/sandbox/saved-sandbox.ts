@@ -15,8 +15,7 @@ import { type KeyEntry, Registry } from "./registry.js";
 import { RequestIds } from "./request-ids.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { type Start, sandboxWith, scenarioState } from "./start-sandbox.js";
-import type { StoryProgress } from "./steps.js";
-import type { Timeline } from "./timeline.js";
+import type { StoryProgress, Timeline } from "./steps.js";
 
 // A sandbox as JSON, without the options of its start. It has the records and the clock as they are, and is no scenario: what a
 // sandbox has acknowledged can always be continued, whatever the rules for what people write say of it.

@@ -8,7 +8,6 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import { writtenFaults } from "./faults.js";
 import type { KeyEntry } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
-import { remainingSteps } from "./timeline.js";
 import { usageAt } from "./usage.js";
 
 /** The times that end a key, each with its field in scenarios. */
@@ -41,8 +40,10 @@ export function snapshotSandbox(sandbox: SandboxState): Scenario {
     population: snapshotPopulation(sandbox),
   };
 
-  const steps = remainingSteps(sandbox.timeline);
-  if (steps.length > 0) snapshot.timeline = steps;
+  // The steps that are left, with absolute times, so that a later start does not shift them.
+  const { steps, next } = sandbox.timeline;
+  const left = steps.slice(next).map(({ step, at }) => ({ ...step, at: isoTime(at) }));
+  if (left.length > 0) snapshot.timeline = left;
   return snapshot;
 }
 

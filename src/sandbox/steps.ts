@@ -29,6 +29,14 @@ export interface StoryProgress {
   resumesAtEnd: boolean;
 }
 
+/** The timeline of a sandbox, and how far it is. `runDue` runs its steps. */
+export interface Timeline {
+  /** Each step with the time when it is due (epoch milliseconds). */
+  readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
+  /** The index of the next step; the number of steps at the end of the timeline. */
+  next: number;
+}
+
 /** Stands for a missing value in a difference. */
 const nothing = "nothing";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { Comparison } from "../../src/compare/compare.js";
 import { compareWithContract } from "../../src/compare/compare.js";
-import type { Comparison } from "../../src/compare/comparison.js";
 import { learnedHeading, learnedScenario } from "../../src/compare/learned-scenario.js";
 import { createSandbox, parseScenario, type Sandbox } from "../../src/index.js";
 import { keyVariable } from "../../src/rules/keys/key-text.js";

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { me } from "../../src/api/endpoints/me.js";
+import { me } from "../../src/api/endpoints.js";
 import { startCall } from "../../src/api/handle.js";
 import { renderRejection, renderSuccess } from "../../src/api/respond.js";
 import type { VariationRow } from "../../src/api/variation/row.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { chooseVariation, rewriteResponse } from "../../src/api/variation/vary.js";
-import { headerOf } from "../../src/compare/response/headers.js";
+import { headerOf } from "../../src/compare/response/parts.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import { type ApiOutcomeId, type Outcome, outcomeRow, outcomes } from "../../src/rules/outcomes.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";

@@ -1,16 +1,17 @@
 import { faultKinds } from "../../rules/fault-effects.js";
 import { defaultOverlap } from "../../rules/key-state.js";
+import { accessInWords } from "../../rules/organization.js";
 import { minute, type Overlap } from "../../rules/time.js";
 import type { Actor } from "../../sandbox/operations/change.js";
 import {
   type ActionResult,
   keyRefsOf,
+  type PlayedStep,
   type SentRequest,
   type StepAction,
   type StoryStep,
 } from "../../sandbox/steps.js";
 import { type ActionName, actionName, actionRow } from "../../scenario/actions.js";
-import { accessInWords } from "../authorize.js";
 
 /** The words of an action in a sentence. */
 interface ActionWords {
@@ -31,11 +32,17 @@ const unitWords: Readonly<Record<string, string>> = {
   d: "day",
 };
 
-/** `30 minutes pass: it is 09:30 on 2 March 2026.` */
-export function narrateAdvance(duration: string, now: string): string {
-  const time = durationInWords(duration);
-  const verb = time.startsWith("1 ") ? "passes" : "pass";
-  return `${time} ${verb}: it is ${timeInWords(now)}.`;
+/** The time that a step lets pass: `30 minutes pass: it is 09:30 on 2 March 2026.`; `null` for a step that lets none pass. */
+export function narrateTime({ step, failure, now }: Pick<PlayedStep, "step" | "failure" | "now">) {
+  if (failure !== null) return null;
+  const times: string[] = [];
+  for (const duration of [step.after, step.advance]) {
+    if (duration !== undefined) times.push(durationInWords(duration));
+  }
+  const [first] = times;
+  if (first === undefined) return null;
+  const verb = times.length === 1 && first.startsWith("1 ") ? "passes" : "pass";
+  return `${times.join(" and ")} ${verb}: it is ${timeInWords(now)}.`;
 }
 
 /** Narrates an action: who did what, and its result or error. */
@@ -131,8 +138,17 @@ export function timeInWords(iso: string): string {
   return `${at.slice(11, 16)}${seconds} on ${dateFormat.format(new Date(iso))}`;
 }
 
-/** Summarizes a step, whether or not it has sent its request: `request with retiring`, `advance 30m`. */
+/** Summarizes a step, whether or not it has sent its request: `after 2h: request with retiring`, `advance 30m`. */
 export function summarizeStep(step: StoryStep, sent: SentRequest | null = null): string {
+  return summarizeWait(step) + summarizeAct(step, sent);
+}
+
+/** `after 2h: `, before what a step does; empty for a step without a wait. */
+export function summarizeWait({ after }: StoryStep): string {
+  return after === undefined ? "" : `after ${after}: `;
+}
+
+function summarizeAct(step: StoryStep, sent: SentRequest | null): string {
   const { request, advance } = step;
   if (advance !== undefined) return `advance ${advance}`;
   if (request === undefined) return summarizeAction(step);

@@ -1,6 +1,5 @@
 import type { Assumptions } from "../../rules/assumptions.js";
 import { type RandomStream, randomStream } from "../../rules/seed.js";
-import { profileInEffect } from "../../sandbox/behavior.js";
 import type { ApiCall, ApiResponse, CallResult } from "../../sandbox/call.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { randomOfRow, type VariedPoint, variantOn } from "../../sandbox/variants.js";
@@ -21,9 +20,9 @@ export function ownAssumptionNames({
 
 /** The assumptions that the sandbox sets itself, and that its profile would vary, in the order of the table. */
 export function assumptionsKeptFromVarying(
-  sandbox: Pick<SandboxState, "profile" | "run" | "ownAssumptions">,
+  sandbox: Pick<SandboxState, "profileInEffect" | "ownAssumptions">,
 ): (keyof Assumptions)[] {
-  if (profileInEffect(sandbox) !== "varied") return [];
+  if (sandbox.profileInEffect !== "varied") return [];
 
   const ownNames = ownAssumptionNames(sandbox);
   const names: (keyof Assumptions)[] = [];
@@ -87,7 +86,7 @@ interface Variation {
  */
 export function chooseVariation(sandbox: SandboxState, call: ApiCall, kind: ResponseKind): Variation {
   const { content } = kind;
-  if (profileInEffect(sandbox) !== "varied") return { content, variants: [], variedCall: call };
+  if (sandbox.profileInEffect !== "varied") return { content, variants: [], variedCall: call };
   const variants = chooseVariants(sandbox, call, kind);
 
   const assumptions = { ...sandbox.assumptions };

@@ -1,6 +1,5 @@
 import { day, minute } from "../../rules/time.js";
-import { headerOf } from "../response/headers.js";
-import { perDayPath, perMinutePath, wholeNumberIn } from "../response/members.js";
+import { headerOf, perDayPath, perMinutePath, wholeNumberIn } from "../response/parts.js";
 import { type RedactedResponse, shownText } from "../response/response.js";
 import type { CompletedAttempt } from "../sending/attempt.js";
 

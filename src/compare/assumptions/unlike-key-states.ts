@@ -2,14 +2,12 @@ import { challengeHeaders } from "../../api/respond.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { defaultScopes, listedKeys, readLimits } from "../../scenario/keys.js";
 import { isMapping } from "../../schema/type-tag.js";
-import type { PromisedOutcomeId } from "../contract/contract-rules.js";
+import type { PromisedOutcomeId } from "../contract/findings.js";
 import { describeValue, quoted } from "../response/describe.js";
-import { headerOf } from "../response/headers.js";
-import { memberIn, numberText, perDayPath, perMinutePath } from "../response/members.js";
+import { headerOf, memberIn, numberText, perDayPath, perMinutePath } from "../response/parts.js";
 import { type RedactedResponse, shownText } from "../response/response.js";
-import type { CompletedAttempt } from "../sending/attempt.js";
-import { stableChallenges } from "./assumption-rows.js";
-import { listOutcomes } from "./assumptions.js";
+import { type Attempt, type CompletedAttempt, reachedItsOutcome } from "../sending/attempt.js";
+import { listOutcomes, stableChallenges } from "./assumptions.js";
 
 /**
  * What a service does in another way than the scenario `key-states`, although no assumption sets it: the values by their
@@ -25,7 +23,8 @@ const valueNames = ["per_minute", "per_day", "scopes", "challenge", "details"] a
 type ResponseValues = Readonly<Partial<Record<(typeof valueNames)[number], string | undefined>>>;
 
 /** Returns what the 200s and 401s show, and those of `key-states` do not. */
-export function valuesUnlikeKeyStates(attempts: readonly CompletedAttempt[]): ValuesUnlikeKeyStates {
+export function valuesUnlikeKeyStates(allAttempts: readonly Attempt[]): ValuesUnlikeKeyStates {
+  const attempts = allAttempts.filter(reachedItsOutcome);
   const challenges = stableChallenges(attempts);
   const read = attempts.filter(({ response }) => response.status === 200 || response.status === 401);
   const valuesByName: Record<string, ValuesUnlikeKeyStates[string]> = {};

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type ContractOutcome, findKey, keysInVariables, unusedVariables } from "./keys-of-outcomes.js";
+import { type ContractOutcome, findKey, keysInVariables, notesOnVariables } from "./keys-of-outcomes.js";
 
 test.each([
   [{ SVC_KEY_LIVE: " SVC_live_a " }, "SVC_KEY_LIVE"],
@@ -29,5 +29,8 @@ test("a comparison redacts the keys in variables, and lists the variables that n
     SVC_KEY_ANY: "no key",
   };
   expect(keysInVariables(env).map(([, key]) => key)).toEqual(["SVC_test_a", "legacysvc_live_b"]);
-  expect(unusedVariables(env)).toEqual(["SVC_KEY_ANY", "SVC_KEY_MAIN"]);
+  const unused = ["SVC_KEY_ANY", "SVC_KEY_MAIN"];
+  expect(notesOnVariables([], env)).toEqual(
+    unused.map((name) => `${name} is not used: no outcome has this name.`),
+  );
 });

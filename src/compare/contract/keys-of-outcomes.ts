@@ -1,6 +1,7 @@
 import { findPrefix, keyVariable } from "../../rules/keys/key-text.js";
 import { outcomeRow } from "../../rules/outcomes.js";
-import type { ContractRule, PromisedOutcomeId } from "./contract-rules.js";
+import { listed } from "../../schema/words.js";
+import type { ContractRule, PromisedOutcomeId } from "./findings.js";
 
 interface NeededKey {
   readonly rule: ContractRule;
@@ -85,9 +86,18 @@ export function findKey({ variables, kind }: ContractOutcome, env: Variables): K
   return { kind: "no_key", why: `needs ${needed}${variables.join(" or ")}` };
 }
 
+/**
+ * A request to send, with the key of its variable. Without one, the session makes the key: a new one for `401.unknown` and for
+ * `401.malformed`, and none for `401.missing`.
+ */
+export interface PlannedRequest {
+  readonly outcome: PromisedOutcomeId;
+  readonly variable?: string | undefined;
+}
+
 /** The requests that should get 200, and have a key: the first one is the best known key. */
-export function plannedSuccesses(env: Variables): { outcome: PromisedOutcomeId; variable: string }[] {
-  const planned: { outcome: PromisedOutcomeId; variable: string }[] = [];
+export function plannedSuccesses(env: Variables): PlannedRequest[] {
+  const planned: PlannedRequest[] = [];
   for (const row of contractOutcomes) {
     const key = findKey(row, env);
     if (outcomeRow(row.outcome).status !== 200 || key.kind !== "key" || key.variable === undefined) continue;
@@ -96,30 +106,11 @@ export function plannedSuccesses(env: Variables): { outcome: PromisedOutcomeId; 
   return planned;
 }
 
-export function outcomesOfVariable(variable: string): PromisedOutcomeId[] {
-  const rows = contractOutcomes.filter(({ variables }) => variables.includes(variable));
-  return rows.map(({ outcome }) => outcome);
-}
-
-/** Returns the outcomes that the key in a variable could reach, whichever variables come before it. */
-export function outcomesReachedWith(variable: string, env: Variables): PromisedOutcomeId[] {
-  const rows = contractOutcomes.filter(({ variables }) => variables.includes(variable));
-  const reached = rows.filter((row) => findKey({ ...row, variables: [variable] }, env).kind === "key");
-  return reached.map(({ outcome }) => outcome);
-}
-
 function isKeyOfKind(apiKey: string, kind: NeededKey["kind"]): boolean {
   if (kind === undefined) return true;
   const prefix = findPrefix(apiKey);
   if (kind === "legacy") return prefix?.legacy === true;
   return prefix?.environment === kind;
-}
-
-/** Returns the variables that look like those of keys but belong to no outcome. */
-export function unusedVariables(env: Variables): string[] {
-  const used = new Set(contractOutcomes.flatMap(({ variables }) => variables));
-  const names = variablesNamedLikeKeys(env).map(([name]) => name);
-  return names.filter((name) => !used.has(name)).sort();
 }
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -133,7 +124,7 @@ export function textOfVariable(variable: string, env: Variables): string {
 }
 
 /** Whether a text can be a key: a prefix, and more characters that a header can contain. */
-export function isKey(text: string): boolean {
+function isKey(text: string): boolean {
   const prefix = findPrefix(text)?.prefix;
   if (prefix === undefined || text === prefix) return false;
   // Not with a regular expression: V8 keeps its last input (R46).
@@ -146,7 +137,7 @@ export function keysInVariables(env: Variables): [variable: string, apiKey: stri
 }
 
 /** Returns the variables with the name of a key that have a text, also one that is no key. */
-export function variablesNamedLikeKeys(env: Variables): [variable: string, text: string][] {
+function variablesNamedLikeKeys(env: Variables): [variable: string, text: string][] {
   const variables: [string, string][] = [];
   for (const variable of Object.keys(env)) {
     if (variable !== "SVC_API_KEY" && !variable.startsWith("SVC_KEY_")) continue;
@@ -155,4 +146,51 @@ export function variablesNamedLikeKeys(env: Variables): [variable: string, text:
     if (text !== "") variables.push([variable, text]);
   }
   return variables;
+}
+
+type SentRequest = PlannedRequest & { readonly apiKey?: string | undefined };
+
+/** Notes on variables that are missing, were not tried, or should have had another key. */
+export function notesOnVariables(sent: readonly SentRequest[], env: Variables): string[] {
+  const notes: string[] = [];
+  if (keysInVariables(env).length === 0) {
+    notes.push(
+      "No key is set. Set SVC_API_KEY to a working key, and SVC_KEY_<REF> for the other outcomes: each shows its variable. The unknown keys have the form of a sandbox's keys.",
+    );
+  }
+
+  // Keys that were not tried, because a variable before theirs has a key for their outcome; and texts that are no keys.
+  const triedKeys = new Set(sent.map(({ apiKey }) => apiKey));
+  const notKeys: string[] = [];
+  const unused: string[] = [];
+  for (const [variable, text] of variablesNamedLikeKeys(env)) {
+    const rows = contractOutcomes.filter(({ variables }) => variables.includes(variable));
+    if (rows.length === 0) unused.push(`${variable} is not used: no outcome has this name.`);
+    if (triedKeys.has(text)) continue;
+    const reached = rows.filter((row) => {
+      return !isKey(text) || findKey({ ...row, variables: [variable] }, env).kind === "key";
+    });
+    const instead = sent.find(({ outcome }) => reached.some((row) => row.outcome === outcome));
+    if (instead === undefined) continue;
+    const compared = `${instead.outcome} was compared with ${instead.variable}.`;
+    if (isKey(text)) notes.push(`${variable} was not tried: ${compared}`);
+    else notKeys.push(`${variable} is not a key: ${compared}`);
+  }
+  return [...notes, ...notKeys, ...notesOnSharedKeys(sent), ...unused.sort()];
+}
+
+/** Notes on variables with the same key, which cannot end in two ways. */
+function notesOnSharedKeys(sent: readonly SentRequest[]): string[] {
+  const variablesByKey = new Map<string | undefined, Set<string>>();
+  for (const { variable, apiKey } of sent) {
+    if (variable === undefined) continue;
+    const variables = variablesByKey.get(apiKey) ?? new Set();
+    variablesByKey.set(apiKey, variables.add(variable));
+  }
+
+  const notes: string[] = [];
+  for (const variables of variablesByKey.values()) {
+    if (variables.size > 1) notes.push(`${listed([...variables], "and")} have the same key.`);
+  }
+  return notes;
 }

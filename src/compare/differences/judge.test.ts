@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PromisedOutcomeId } from "../contract/contract-rules.js";
+import type { PromisedOutcomeId } from "../contract/findings.js";
 import { createRedactKeys, type RedactedResponse, readResponse } from "../response/response.js";
 import { judgeAttempt } from "./judge.js";
 

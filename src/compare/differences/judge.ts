@@ -1,13 +1,13 @@
-import { me } from "../../api/endpoints/me.js";
+import { me } from "../../api/endpoints.js";
 import { errorShape } from "../../api/openapi.js";
 import { findPrefix } from "../../rules/keys/key-text.js";
 import { redact } from "../../rules/keys/redact.js";
 import { outcomeRow, outcomes } from "../../rules/outcomes.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { findMismatches } from "../../schema/check.js";
-import type { Shape } from "../../schema/shape.js";
-import type { ContractRule } from "../contract/contract-rules.js";
-import type { ContractDifference, ResponseDifference } from "../contract/findings.js";
+import { type Shape, shapeOfField } from "../../schema/shape.js";
+import { isMapping } from "../../schema/type-tag.js";
+import type { ContractDifference, ContractRule, ResponseDifference } from "../contract/findings.js";
 import { ruleOf } from "../contract/keys-of-outcomes.js";
 import {
   describeBody,
@@ -17,10 +17,17 @@ import {
   describeValue,
   quoted,
 } from "../response/describe.js";
-import { headerOf, retryAfterForm } from "../response/headers.js";
-import { memberIn, numberText, perDayPath, todayPath, wholeNumberIn } from "../response/members.js";
+import {
+  headerOf,
+  memberIn,
+  numberText,
+  perDayPath,
+  retryAfterForm,
+  todayPath,
+  wholeNumberIn,
+} from "../response/parts.js";
 import { type RedactedResponse, shownText } from "../response/response.js";
-import { type Attempt, hasData } from "../sending/attempt.js";
+import { type Attempt, hasData, isOfTheService } from "../sending/attempt.js";
 
 /** Adds the outcome to a difference and, so that it can be looked up, its request. */
 export function withRequest(attempt: Attempt, difference: ResponseDifference): ContractDifference {
@@ -48,9 +55,9 @@ const drawnAnew = new Set(["data.organization.id", "data.usage.today"]);
 
 /** Judges one request, whether it is the first or the tenth one for its outcome. */
 export function judgeAttempt(attempt: Attempt): ContractDifference[] {
-  const { outcome, apiKey, response, noResponse = "nothing", unjudged } = attempt;
+  const { outcome, apiKey, response, noResponse = "nothing", whyUnjudged } = attempt;
   if (response === undefined) {
-    if (unjudged !== undefined) return [];
+    if (whyUnjudged !== undefined) return [];
     const missing = differenceAt("connection", ruleOf(outcome), "a response", noResponse);
     return [withRequest(attempt, missing)];
   }
@@ -58,7 +65,7 @@ export function judgeAttempt(attempt: Attempt): ContractDifference[] {
   // Whatever the response shows of its outcome, it must not contain a key.
   const differences: ResponseDifference[] = [];
   for (const at of response.hasKeyAt) differences.push(differenceAt(at, "R34", "no key", "a key"));
-  if (unjudged === undefined) {
+  if (whyUnjudged === undefined) {
     differences.push(...judgeResponse(attempt, response), ...judgeRetryAfter(response));
   } else if (hasData(response)) {
     // The key may be another one than its variable says, but the 200 is that of the service.
@@ -193,4 +200,41 @@ function judgeRetryAfter(response: RedactedResponse): ResponseDifference[] {
   if (value === undefined || response.status < 400) return [];
   if (retryAfterForm(value) !== "invalid") return [];
   return [differenceAt("Retry-After", "RFC 9110", "seconds or a date", describeInvalidWait(value))];
+}
+
+export function notesOnNames(attempts: readonly Attempt[]): string[] {
+  const names = new Set<string>();
+  for (const attempt of attempts) {
+    if (attempt.response === undefined || !isOfTheService(attempt)) continue;
+    for (const name of undocumentedNames(attempt.response)) names.add(name);
+  }
+  return [...names].map((name) => `${name} is not in the contract.`);
+}
+
+/** So many undocumented names of a response are noted at most. */
+const mostNames = 100;
+
+/** Returns the names that the contract does not have: members, and headers that announce an endpoint's end. */
+function undocumentedNames(response: RedactedResponse): string[] {
+  const shape = response.status < 400 ? me.responseShape : errorShape;
+  const names = unknownMembers(shape, response.json).slice(0, mostNames);
+  for (const [name] of response.headers) {
+    const nameInText = shownText(name);
+    if (/^(?:deprecation|sunset)$/i.test(nameInText)) names.push(nameInText);
+  }
+  return names;
+}
+
+/** Returns the members of a value that its shape does not have, by their JSON paths: `$.data.plan`. */
+function unknownMembers(shape: Shape, value: unknown, parent = "$"): string[] {
+  if (shape.kind !== "mapping" || !isMapping(value)) return [];
+  const unknownNames: string[] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const at = `${parent}.${name}`;
+    const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
+    // Of an unknown member, only its own name: the names in it may be data.
+    if (field === undefined) unknownNames.push(shownText(at));
+    else unknownNames.push(...unknownMembers(shapeOfField(field), member, at));
+  }
+  return unknownNames;
 }

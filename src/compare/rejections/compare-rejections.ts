@@ -1,7 +1,12 @@
 import { outcomeRow } from "../../rules/outcomes.js";
 import { defaultSeed, type RandomStream, randomStream } from "../../rules/seed.js";
-import type { PromisedOutcomeId } from "../contract/contract-rules.js";
-import type { ContractDifference, Findings, ResponseDifference, Unjudged } from "../contract/findings.js";
+import type {
+  ContractDifference,
+  Findings,
+  PromisedOutcomeId,
+  ResponseDifference,
+  Unjudged,
+} from "../contract/findings.js";
 import { withRequest } from "../differences/judge.js";
 import { quoted } from "../response/describe.js";
 import { shownText } from "../response/response.js";
@@ -66,12 +71,12 @@ export async function compareRejections(session: Session): Promise<Findings> {
   const places = sample.compare();
   const { openPlaces, newWords } = sortPlaces(places);
   const unjudged: Unjudged[] = [];
-  for (const [cause, why] of sample.whyUncompared) unjudged.push({ outcomes: [cause], rule: "R14", why });
+  for (const [cause, why] of sample.whyUnjudged) unjudged.push({ outcomes: [cause], rule: "R14", why });
   for (const at of openPlaces) unjudged.push({ outcomes: sample.causes, rule: "R14", at, why: whyOpen });
   return {
     differences: describeSuspects(places, sample),
     unjudged,
-    notes: notesOnRejections(sample.whyUncompared, openPlaces, newWords),
+    notes: notesOnRejections(sample.whyUnjudged, openPlaces, newWords),
   };
 }
 
@@ -87,8 +92,8 @@ async function sendWorkingKey(session: Session, sample: RejectionSample): Promis
 function firstRequests(attempts: readonly Attempt[]): Attempt[] {
   const firstByCause = new Map<PromisedOutcomeId, Attempt>();
   for (const attempt of attempts) {
-    const { outcome, unjudged } = attempt;
-    if (outcomeRow(outcome).status !== 401 || unjudged !== undefined) continue;
+    const { outcome, whyUnjudged } = attempt;
+    if (outcomeRow(outcome).status !== 401 || whyUnjudged !== undefined) continue;
     if (!firstByCause.has(outcome)) firstByCause.set(outcome, attempt);
   }
   return [...firstByCause.values()];
@@ -97,7 +102,7 @@ function firstRequests(attempts: readonly Attempt[]): Attempt[] {
 /** The 401s that are compared with each other. */
 class RejectionSample {
   /** Why causes are not compared with the others. */
-  readonly whyUncompared = new Map<PromisedOutcomeId, string>();
+  readonly whyUnjudged = new Map<PromisedOutcomeId, string>();
   readonly #session: Session;
   readonly #variables = new Map<PromisedOutcomeId, string | undefined>();
   readonly #rejections: Rejection[] = [];
@@ -109,18 +114,18 @@ class RejectionSample {
   }
 
   get causes(): PromisedOutcomeId[] {
-    return [...this.#variables.keys()].filter((cause) => !this.whyUncompared.has(cause));
+    return [...this.#variables.keys()].filter((cause) => !this.whyUnjudged.has(cause));
   }
 
   leaveOut(causes: Iterable<PromisedOutcomeId>, why: string): void {
-    for (const cause of causes) if (!this.whyUncompared.has(cause)) this.whyUncompared.set(cause, why);
+    for (const cause of causes) if (!this.whyUnjudged.has(cause)) this.whyUnjudged.set(cause, why);
   }
 
   /** Adds a 401. A cause with another response is left out: what it shows is judged alone. */
   add(attempt: Attempt, which: string): void {
     const { outcome, variable, response } = attempt;
     this.#variables.set(outcome, variable);
-    if (response?.status !== 401 || attempt.unjudged !== undefined) {
+    if (response?.status !== 401 || attempt.whyUnjudged !== undefined) {
       this.leaveOut([outcome], `${which} got ${describeAttempt(attempt)}`);
       return;
     }
@@ -145,7 +150,7 @@ class RejectionSample {
     let whyNot = this.#session.whyNotSend(order.length + controls);
     for (const cause of order) {
       if (whyNot !== undefined || isDone()) break;
-      if (this.whyUncompared.has(cause)) continue;
+      if (this.whyUnjudged.has(cause)) continue;
       const result = await send(this.#session, { outcome: cause, variable: this.#variables.get(cause) });
       if (result.kind === "not_sent") whyNot = result.why;
       else this.add(result.attempt, "a later request");
@@ -160,7 +165,7 @@ class RejectionSample {
 
   /** Compares the texts at each place where they are not all the same. */
   compare(): ComparedPlace[] {
-    const rejections = this.#rejections.filter(({ cause }) => !this.whyUncompared.has(cause));
+    const rejections = this.#rejections.filter(({ cause }) => !this.whyUnjudged.has(cause));
     const places = new Map<string, ResponsePlace>();
     for (const { textsById } of rejections) {
       for (const [id, { place }] of textsById) places.set(id, place);
@@ -250,13 +255,13 @@ function sortPlaces(places: readonly ComparedPlace[]): { openPlaces: string[]; n
 }
 
 function notesOnRejections(
-  whyUncompared: ReadonlyMap<PromisedOutcomeId, string>,
+  whyUnjudged: ReadonlyMap<PromisedOutcomeId, string>,
   openPlaces: readonly string[],
   newWords: readonly string[],
 ): string[] {
   const notes: string[] = [];
-  for (const why of new Set(whyUncompared.values())) {
-    const causes = [...whyUncompared.keys()].filter((cause) => whyUncompared.get(cause) === why);
+  for (const why of new Set(whyUnjudged.values())) {
+    const causes = [...whyUnjudged.keys()].filter((cause) => whyUnjudged.get(cause) === why);
     notes.push(`Not compared with the other causes of 401 (R14): ${causes.join(", ")}, because ${why}.`);
   }
   if (openPlaces.length > 0) {

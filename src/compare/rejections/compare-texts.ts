@@ -1,4 +1,4 @@
-import type { PromisedOutcomeId } from "../contract/contract-rules.js";
+import type { PromisedOutcomeId } from "../contract/findings.js";
 
 /** The text of a response to a cause at a place; `undefined` if the response does not have the place. */
 export interface TextOfCause {

@@ -1,5 +1,5 @@
 import { isMapping } from "../../schema/type-tag.js";
-import { readChallenge } from "../response/headers.js";
+import { readChallenge } from "../response/parts.js";
 import type { RedactedResponse } from "../response/response.js";
 
 // A 401 in parts: each place of a response is compared by itself, so that a difference shows where it is. The places are the

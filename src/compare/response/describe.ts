@@ -1,7 +1,6 @@
 import { pathText } from "../../schema/field-path.js";
 import { isMapping } from "../../schema/type-tag.js";
-import { headerOf, isHtml } from "./headers.js";
-import { memberIn } from "./members.js";
+import { headerOf, isHtml, memberIn } from "./parts.js";
 import { type RedactedResponse, shownText } from "./response.js";
 
 // The words of a report for what a server has sent. Two comparisons of a service must be equal, so what a service may draw

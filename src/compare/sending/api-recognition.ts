@@ -4,8 +4,7 @@ import { pluralize } from "../../report/plain-text.js";
 import { isMapping } from "../../schema/type-tag.js";
 import type { Variables } from "../contract/keys-of-outcomes.js";
 import { describeTarget, describeUnexpected, quoted } from "../response/describe.js";
-import { headerOf, isHtml } from "../response/headers.js";
-import { memberIn } from "../response/members.js";
+import { headerOf, isHtml, memberIn } from "../response/parts.js";
 import type { RedactedResponse } from "../response/response.js";
 import type { Attempt } from "./attempt.js";
 

@@ -1,19 +1,9 @@
 import { outcomeRow } from "../../rules/outcomes.js";
 import { isMapping } from "../../schema/type-tag.js";
-import type { PromisedOutcomeId } from "../contract/contract-rules.js";
+import type { PlannedRequest } from "../contract/keys-of-outcomes.js";
 import { describeResponse, quoted } from "../response/describe.js";
-import { headerOf } from "../response/headers.js";
-import { memberIn } from "../response/members.js";
+import { headerOf, memberIn, perMinutePath, readDayUse, wholeNumberIn } from "../response/parts.js";
 import { type RedactedResponse, shownText } from "../response/response.js";
-
-/**
- * A request to send, with the key of its variable. Without one, the session makes the key: a new one for `401.unknown` and for
- * `401.malformed`, and none for `401.missing`.
- */
-export interface PlannedRequest {
-  readonly outcome: PromisedOutcomeId;
-  readonly variable?: string | undefined;
-}
 
 /** A request without a key: no key's limit, and no lock of a key, can be the reason for its response. */
 export const requestWithoutKey: PlannedRequest = { outcome: "401.missing" };
@@ -31,7 +21,7 @@ export interface Attempt extends PlannedRequest {
   /** Why there is no response: an attempt has either this or a response. */
   readonly noResponse?: string;
   /** Why it shows nothing of its outcome; `undefined` if it is judged. The requests right after it can tell. */
-  unjudged?: string | undefined;
+  whyUnjudged?: string | undefined;
 }
 
 export type CompletedAttempt = Attempt & { readonly response: RedactedResponse };
@@ -42,8 +32,8 @@ export type SendResult =
   | { readonly kind: "not_sent"; readonly why: string };
 
 /** Whether the service itself has responded: an outage, a lock or a gateway is no part of the contract. */
-export function isOfTheService({ response, unjudged }: Attempt): boolean {
-  return unjudged === undefined || (response !== undefined && hasData(response));
+export function isOfTheService({ response, whyUnjudged }: Attempt): boolean {
+  return whyUnjudged === undefined || (response !== undefined && hasData(response));
 }
 
 /** Whether an attempt got a 200 of the service, also with a key that should be rejected. */
@@ -57,13 +47,55 @@ export function rightful200s(attempts: readonly Attempt[]): CompletedAttempt[] {
 
 /** Whether an attempt got the status of its outcome, and its response is judged: no outage or lock may have sent it. */
 export function reachedItsOutcome(attempt: Attempt): attempt is CompletedAttempt {
-  const { outcome, response, unjudged } = attempt;
-  return response?.status === outcomeRow(outcome).status && unjudged === undefined;
+  const { outcome, response, whyUnjudged } = attempt;
+  return response?.status === outcomeRow(outcome).status && whyUnjudged === undefined;
 }
 
 /** Whether a response has the data of a key: an outage or a lock does not send it, whoever should have got it. */
-export function hasData(response: RedactedResponse): boolean {
-  return response.status === 200 && isMapping(memberIn(response, ["data"]));
+export function hasData(response: RedactedResponse | undefined): boolean {
+  return response?.status === 200 && isMapping(memberIn(response, ["data"]));
+}
+
+/** What the 200s of a key show of its limits. */
+export interface KeyUse {
+  readonly latest: CompletedAttempt;
+  readonly successes: number;
+  readonly isMinuteUsedUp: boolean;
+  readonly isDayUsedUp: boolean;
+}
+
+/** Reads the use of a key, whose minute has the 200s since a time; `undefined` for a key that has had no 200. */
+export function readKeyUse(
+  apiKey: string | undefined,
+  attempts: readonly Attempt[],
+  since: number,
+): KeyUse | undefined {
+  const successes = attempts.filter(got200).filter((success) => success.apiKey === apiKey);
+  const latest = successes.at(-1);
+  if (latest === undefined) return undefined;
+  const inMinute = successes.filter(({ receivedAt }) => receivedAt >= since);
+  const perMinute = wholeNumberIn(latest.response, perMinutePath);
+  const day = readDayUse(latest.response);
+  return {
+    latest,
+    successes: successes.length,
+    isMinuteUsedUp: perMinute !== undefined && inMinute.length >= perMinute,
+    isDayUsedUp: day !== undefined && day.today >= day.perDay,
+  };
+}
+
+/** Finds the latest 200 of a key that should work, has no limit used up, and is not `exceptKey`. */
+export function findWorkingKey(
+  attempts: readonly Attempt[],
+  exceptKey?: string,
+): CompletedAttempt | undefined {
+  const successes = rightful200s(attempts).filter(({ response }) => hasData(response));
+  return successes.findLast(({ apiKey }) => {
+    if (exceptKey !== undefined && apiKey === exceptKey) return false;
+    // All its requests count: a minute of the service can begin at any time.
+    const use = readKeyUse(apiKey, attempts, Number.NEGATIVE_INFINITY);
+    return use !== undefined && !use.isMinuteUsedUp && !use.isDayUsedUp;
+  });
 }
 
 /** Describes the response of an attempt: `401 unauthorized`. */

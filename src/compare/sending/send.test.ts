@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { NoResponse, RawResponse } from "../../node/clients/send-once.js";
 import { unknownSecret } from "../../scenario/keys.js";
-import type { PromisedOutcomeId } from "../contract/contract-rules.js";
+import type { PromisedOutcomeId } from "../contract/findings.js";
 import { send } from "./send.js";
 import { Session } from "./session.js";
 
@@ -33,7 +33,7 @@ async function sendAfterFirst(outcome: PromisedOutcomeId, replies: readonly Repl
   const variable = outcome.startsWith("200") ? "SVC_API_KEY" : "SVC_KEY_REVOKED";
   const result = await send(session, { outcome, variable });
   if (result.kind === "not_sent") throw new Error(result.why);
-  return { ...result.attempt, end: session.end, controls: sent.slice(hasWorked ? 3 : 2) };
+  return { ...result.attempt, session, end: session.end, controls: sent.slice(hasWorked ? 3 : 2) };
 }
 
 test.each<[PromisedOutcomeId, number, unknown, boolean]>([
@@ -50,13 +50,14 @@ test.each<[PromisedOutcomeId, number, unknown, boolean]>([
   ["403.access_denied", 200, { data: {} }, false],
   ["200.test", 200, { data: {} }, false],
 ])("%s with %i and %j shows nothing of its outcome: %j", async (outcome, status, json, isNothingShown) => {
-  const { unjudged } = await sendAfterFirst(outcome, [[status, json]]);
-  expect(unjudged !== undefined).toBe(isNothingShown);
+  const { whyUnjudged } = await sendAfterFirst(outcome, [[status, json]]);
+  expect(whyUnjudged !== undefined).toBe(isNothingShown);
 });
 
 test.each<[PromisedOutcomeId, Reply]>([
   ["401.revoked", [403, { error: { code: "access_denied" } }]],
   ["401.revoked", [401]],
+  ["401.revoked", [401, { error: { code: "key_revoked" } }]],
   ["401.revoked", [500, {}]],
   ["401.revoked", [503]],
   ["401.revoked", [302]],
@@ -66,15 +67,15 @@ test.each<[PromisedOutcomeId, Reply]>([
 ])(
   "%s with %j is a surprise, and judged only if the controls get what they got before",
   async (outcome, reply) => {
-    const judged = await sendAfterFirst(outcome, [reply, reply, rejected, works], true);
-    expect([judged.unjudged, judged.end, judged.controls]).toEqual([
+    const judged = await sendAfterFirst(outcome, [reply, reply, rejected, works, reply], true);
+    expect([judged.whyUnjudged, judged.end, judged.controls]).toEqual([
       undefined,
       undefined,
-      ["SVC_test_b", undefined, "SVC_test_a"],
+      ["SVC_test_b", undefined, "SVC_test_a", "SVC_test_b"],
     ]);
     for (const controls of [[[502]], [[0]], [rejected, [401, {}]], [rejected, [429, {}]]] as Reply[][]) {
-      const { unjudged, end } = await sendAfterFirst(outcome, [reply, reply, ...controls], true);
-      expect([unjudged, end?.kind]).toEqual([
+      const { whyUnjudged, end } = await sendAfterFirst(outcome, [reply, reply, ...controls], true);
+      expect([whyUnjudged, end?.kind]).toEqual([
         expect.stringContaining("an outage, a lock or a limit"),
         "response",
       ]);
@@ -84,7 +85,6 @@ test.each<[PromisedOutcomeId, Reply]>([
 
 test.each<[PromisedOutcomeId, Reply]>([
   ["401.revoked", rejected],
-  ["401.revoked", [401, { error: { code: "key_revoked" } }]],
   ["401.revoked", works],
   ["403.access_denied", [403, { error: { code: "access_denied" } }]],
   ["200.test", works],
@@ -101,14 +101,25 @@ test.each<[status: number, json?: unknown]>([
   [200, {}],
 ])("a single %i, and then the promised response, is a note, and needs no control", async (status, json) => {
   const replies: Reply[] = [[status, json], rejected];
-  const { unjudged, end, controls } = await sendAfterFirst("401.revoked", replies, true);
-  expect([unjudged, end, controls]).toEqual([undefined, undefined, ["SVC_test_b"]]);
+  const { whyUnjudged, end, controls } = await sendAfterFirst("401.revoked", replies, true);
+  expect([whyUnjudged, end, controls]).toEqual([undefined, undefined, ["SVC_test_b"]]);
+});
+
+test.each<[what: string, second: Reply, third: Reply]>([
+  ["the promised response", [500, {}], rejected],
+  ["another failure", [500, {}], [502]],
+  ["the failure before the second one", [502], [500, {}]],
+])("two failures, working controls and then %s break no rule", async (_what, second, third) => {
+  const replies: Reply[] = [[500, {}], second, rejected, works, third];
+  const { session, end, whyUnjudged } = await sendAfterFirst("401.revoked", replies, true);
+  expect([end, session.surprises, session.failures.length]).toEqual([undefined, [], 2]);
+  expect(whyUnjudged === undefined).toBe(third === rejected);
 });
 
 test("a key that has worked, and then gets something else twice, ends the comparison", async () => {
   const reply: Reply = [401, { error: { code: "unauthorized" } }];
-  const { unjudged, end } = await sendAfterFirst("200.test", [reply, reply, rejected], true);
-  expect([unjudged, end?.message]).toEqual([
+  const { whyUnjudged, end } = await sendAfterFirst("200.test", [reply, reply, rejected], true);
+  expect([whyUnjudged, end?.message]).toEqual([
     expect.stringContaining("an outage, a lock or a limit"),
     expect.stringContaining("SVC_API_KEY has worked before"),
   ]);

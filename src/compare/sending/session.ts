@@ -1,10 +1,9 @@
 import { isNoResponse, type NoResponse, type RawResponse } from "../../node/clients/send-once.js";
 import { nodePlatform } from "../../node/platform.js";
-import type { PromisedOutcomeId } from "../contract/contract-rules.js";
-import { keysInVariables, type Variables } from "../contract/keys-of-outcomes.js";
+import { keysInVariables, type PlannedRequest, type Variables } from "../contract/keys-of-outcomes.js";
 import { createRedactKeys, type RedactedResponse, readResponse } from "../response/response.js";
 import { whyNotTheApi } from "./api-recognition.js";
-import { type Attempt, describeAttempt, type PlannedRequest, type SendResult } from "./attempt.js";
+import { type Attempt, describeAttempt, type SendResult } from "./attempt.js";
 
 export interface CompareOptions {
   readonly url: string;
@@ -68,7 +67,8 @@ interface SessionEnd {
   readonly why: string;
   /** One or two sentences for the reader; empty for a signal. */
   readonly message: string;
-  readonly outcome?: PromisedOutcomeId;
+  /** The one whose response ended it. */
+  readonly attempt?: Attempt;
 }
 
 /** What a comparison has sent, and whether it may send more. Nothing is decided here but who may get a key. */
@@ -76,9 +76,9 @@ export class Session {
   readonly options: CompareOptions;
   readonly startedAt: number;
   readonly attempts: Attempt[] = [];
-  /** Responses that were not as promised, and to the same request then were. */
+  /** Responses that were not as promised, and that did not come again. */
   readonly failures: Attempt[] = [];
-  /** Responses that were not as promised twice in a row. */
+  /** Responses that were not as promised, each time. */
   readonly surprises: Attempt[] = [];
   /** What a reader must know of the way that the comparison took. */
   readonly notes: string[] = [];
@@ -186,6 +186,12 @@ export class Session {
     return readResponse(reply, createRedactKeys([...this.#keysByVariable.values(), ...this.#unknownKeys]));
   }
 
+  /** Keeps what a service did only now and then. It is told, and nothing of it is judged. */
+  addFailure(failed: Attempt, later: Attempt): void {
+    failed.whyUnjudged = `one response was ${describeAttempt(failed)}, and a later one ${describeAttempt(later)}`;
+    this.failures.push(failed);
+  }
+
   /** Ends the comparison before it sends a key, if a message tells why the responses cannot be the API's. */
   endIfNotTheApi(message: string | undefined, why: string): void {
     if (message !== undefined) this.#end ??= { kind: "not_the_api", why, message };
@@ -199,7 +205,7 @@ export class Session {
       kind: "response",
       why: `nothing was sent after ${outcome} got ${describeAttempt(attempt)}`,
       message: `${outcome} got ${got}. Nothing was sent after it: it may be ${endings[ending].suspicion}. ${advice}`,
-      outcome,
+      attempt,
     };
   }
 }

@@ -4,7 +4,6 @@ import { actionName } from "../../scenario/actions.js";
 import { requireDuration, requireInstant } from "../clock.js";
 import type { SandboxState } from "../sandbox-state.js";
 import { type ActionResult, actionDifferences, type StepAction } from "../steps.js";
-import { takeDueStep } from "../timeline.js";
 import { type ClockView, viewClock } from "../views.js";
 import { changeAssumptions, changeFaults } from "./behavior-operations.js";
 import { type Actor, announceChange, type Initiator } from "./change.js";
@@ -35,6 +34,8 @@ function changeClock(
   if (now !== undefined) sandbox.clock.set(requireInstant(now));
   if (frozen === true) sandbox.clock.freeze();
   if (frozen === false) sandbox.clock.resume();
+  // The end of a presenter's story leaves it so.
+  if (frozen !== undefined) sandbox.story.resumesAtEnd = false;
   return announceClock(sandbox, {});
 }
 
@@ -65,19 +66,20 @@ function clearRequests({ journal, counters, behavior }: SandboxState): void {
 }
 
 /**
- * Runs the steps of the timeline that are due. Nothing runs in the background, not even at a start: whoever reads or changes a
- * sandbox calls this first.
+ * Runs the steps of the timeline that are due at `now`; default: what the clock shows. A sandbox has no timer: whoever reads or
+ * changes it calls this first. A server also calls it every few moments, so that steps run without requests.
  */
-export function runDue(sandbox: SandboxState): void {
+export function runDue(sandbox: SandboxState, now = sandbox.clock.now()): void {
   const { timeline, journal } = sandbox;
-  const now = sandbox.clock.now();
   // A listener may start another scenario.
   while (timeline === sandbox.timeline) {
+    const index = timeline.next;
+    const due = timeline.steps[index];
+    if (due === undefined || due.at > now) return;
     // Taken before it runs, because a listener of its events may read the sandbox.
-    const due = takeDueStep(timeline, now);
-    if (due === undefined) return;
+    timeline.next = index + 1;
 
-    const { index, at, step } = due;
+    const { at, step } = due;
     const performed = performAction(sandbox, step, at);
     const differences = step.expect === undefined ? [] : actionDifferences(step.expect, performed);
     const result = { index, at: isoTime(at), step, performed: { ...performed, secret: null }, differences };

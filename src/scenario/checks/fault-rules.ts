@@ -128,8 +128,7 @@ function checkFaults(
     ];
     for (const contradiction of contradictions) {
       if (contradiction === undefined) continue;
-      const { code, message, hint } = contradiction;
-      problems.add(code, [...field, index, ...contradiction.field], message, hint);
+      problems.addAt([...field, index], contradiction);
     }
   }
 }
@@ -142,7 +141,7 @@ function contradiction(field: FieldPath, message: string, hint: string): FieldPr
 }
 
 /** Why `until` is not after `after`. Durations count from `now`, when the fault becomes active. */
-function whyEndsBeforeStart(fault: FaultFields, now: StartTime): FieldProblem | undefined {
+export function whyEndsBeforeStart(fault: FaultFields, now: StartTime): FieldProblem | undefined {
   const { after, until } = fault.when ?? {};
   if (after === undefined || until === undefined) return undefined;
   const order = compareTimes(now, readTimeOrDuration(after), readTimeOrDuration(until));

@@ -28,6 +28,8 @@ interface Repair {
 const maxParsed = 150_000;
 const maxCorrections = 30;
 const maxIndents = 10;
+/** Some patterns of corrections take quadratic time in a line: nobody has mistyped a longer one. */
+const longestCorrected = 1000;
 
 /** The problem of a text that is not YAML, with how to fix it. */
 export function syntaxProblem(error: YAMLError, source: SourceText): FieldProblem {
@@ -287,6 +289,7 @@ const corrections: readonly Correction[] = [
 function* lineCorrections(lines: readonly string[]): Generator<Repair> {
   for (const { pattern, reason, isInEachLine, ...correction } of corrections) {
     for (const [line, text] of lines.entries()) {
+      if (text.length > longestCorrected) continue;
       for (const match of text.matchAll(pattern)) {
         const { before = "", mistake = "" } = match.groups ?? {};
         const column = match.index + before.length;
@@ -294,14 +297,18 @@ function* lineCorrections(lines: readonly string[]): Generator<Repair> {
         const { hint = `write ${meant}`, hintForSecret = hint } = correction;
         const repaired = [text.slice(0, column) + meant + text.slice(column + mistake.length)];
         if (isInEachLine) {
-          for (const below of lines.slice(line + 1)) {
-            repaired.push(below.replace(pattern, (_, start, part) => start + correction.meant(part)));
-          }
+          for (const below of lines.slice(line + 1)) repaired.push(correctedLine(below, pattern, correction));
         }
         yield { line, column, repaired, reason, hint, hintForSecret };
       }
     }
   }
+}
+
+/** The line with what its author meant in place of each such mistake. */
+function correctedLine(text: string, pattern: RegExp, { meant }: Pick<Correction, "meant">): string {
+  if (text.length > longestCorrected) return text;
+  return text.replace(pattern, (_, before, mistake) => before + meant(mistake));
 }
 
 // Guesses at the level of a line. It gets the level of a line above it, and what is inside it moves with it:

@@ -1,4 +1,4 @@
-import { requestChecks } from "../../../api/request-details.js";
+import { requestChecks } from "../../../api/authorize.js";
 import { sendByRef } from "../../../api/story/send.js";
 import { formats, reportFormats } from "../../../report/render/layout.js";
 import { clientReport } from "../../../report/report.js";
