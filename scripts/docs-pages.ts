@@ -11,6 +11,9 @@ const fromRoot = (path: string) => readFile(join(root, path), "utf8");
 /** Files next to docs/ that are pages as well, by the names of their pages. */
 const pagesOfRoot: Readonly<Record<string, string>> = { "first-steps": "README.md" };
 
+/** The description of the control plane, which a page links to. */
+const openApiFile = "control-plane.openapi.json";
+
 /** What is served in place of a page that does not exist, above the list of all. */
 const notFound = "# There is no such page\n\nThe documentation has these pages:\n";
 
@@ -25,7 +28,10 @@ export async function buildDocs(into: string): Promise<void> {
   const assets = await readdir(join(root, "dist/dashboard/assets"));
   const style = String(assets.find((name) => name.endsWith(".css.br"))).replace(/\.br$/, "");
   const template = await fromRoot("src/dashboard/docs.html");
-  const files: Record<string, string> = { "docs.css": await fromRoot("src/dashboard/styles/docs.css") };
+  const files: Record<string, string> = {
+    [openApiFile]: await fromRoot(`docs/${openApiFile}`),
+    "docs.css": await fromRoot("src/dashboard/styles/docs.css"),
+  };
   const headings: Heading[] = [];
   for (const [name, text] of pages) {
     const renderer = new PageRenderer(name);
@@ -121,6 +127,7 @@ class PageRenderer extends Renderer {
   override link({ href, tokens, ...link }: Tokens.Link): string {
     const [, file = "", anchor = ""] = /^([^#]*)(.*)$/.exec(href) ?? [];
     const folder = this.page in pagesOfRoot ? "" : "docs/";
+    if (file === openApiFile) return super.link({ ...link, tokens, href });
     const page = file === "" ? "" : pageOfFile(folder + file);
     if (page !== undefined) return super.link({ ...link, tokens, href: `${page}${anchor}` });
     // The repository may be elsewhere, and its other folders are not served.

@@ -293,3 +293,27 @@ test("after a signal, no run is made again", async () => {
   });
   expect([isOver, separated]).toEqual([true, []]);
 });
+
+test("a key in another header is told with that header, or that there was none", async () => {
+  const { level, rule, meaning, whatToDo } = adviceOf("key-in-authorization");
+  const misplaced = {
+    id: "key-in-authorization" as const,
+    level,
+    rule,
+    meaning,
+    whatToDo,
+    count: 1,
+    examples: [],
+  };
+  const sentenceWith = async (...headersWithKey: readonly string[]) => {
+    const { problems } = await certified(() => ({
+      report: { ...report, advice: [misplaced] },
+      headersWithKey,
+    }));
+    return problems[0]?.sentence;
+  };
+  expect(await sentenceWith("authorization", "cookie")).toBe(
+    "Your client sent the key in `authorization` and `cookie` (run plain)",
+  );
+  expect(await sentenceWith()).toMatch(/^Your client sent x-api-key with .* \(run plain\)$/);
+});

@@ -1,4 +1,6 @@
+import type { ReportedAdvice } from "../report/report-shape.js";
 import { adviceTable } from "../rules/advice.js";
+import { listed } from "../schema/words.js";
 import { judgeAnswers } from "./answers.js";
 import { type Check, isProblemOf, nameOf } from "./checks/check.js";
 import {
@@ -239,6 +241,16 @@ function whyRunsSendLess(ended: readonly ClientRun[], plain: ClientRun): Reason 
   };
 }
 
+/** What happened. The advice lists all places of a misplaced key, and the run shows which it was. */
+function seenOf({ headersWithKey }: ClientRun, { id, meaning }: ReportedAdvice): string {
+  if (id !== "key-in-authorization") return meaning;
+  if (headersWithKey.length === 0) {
+    return "Your client sent x-api-key with a scheme or quotation marks around the key, or the name of a variable in its place";
+  }
+  const names = headersWithKey.map((name) => `\`${name}\``);
+  return `Your client sent the key in ${listed(names, "and")}`;
+}
+
 /** Advice of level error in any run is a problem of its own; if the plain run has it, only that run is named. */
 function judgeAdvice({ endedInBothPasses, plan }: Runs): Judgment {
   const checks: JudgedCheck[] = [];
@@ -258,7 +270,7 @@ function judgeAdvice({ endedInBothPasses, plan }: Runs): Judgment {
     checks.push({ check, result: failedResult });
     problems.push({
       name: nameOf(check),
-      sentence: `${advice.meaning.replace(/\.$/, "")} (run ${firstName})`,
+      sentence: `${seenOf(first, advice).replace(/\.$/, "")} (run ${firstName})`,
       whatToDo: advice.whatToDo,
       again: againCommandOfRun(first, plan),
       runs: first.purpose.kind === "plain" ? [firstName] : [...names],

@@ -4,16 +4,16 @@ import type { Profile } from "../rules/assumptions.js";
 import { keyVariable } from "../rules/keys/key-text.js";
 import { outcomeRow } from "../rules/outcomes.js";
 import { fixHiddenDependency, type Reason, shownOr } from "./checks/judgment.js";
-import { plainRunRequest } from "./client-runs/client-run.js";
+import { exitWords, plainRunRequest } from "./client-runs/client-run.js";
 import type { Runs } from "./client-runs/runs.js";
 
 /** Why the plain run shows too little for any check. A plain run that failed is made again first, to tell why. */
 export async function findDoubtOfPlainRun(runs: Runs): Promise<Reason | undefined> {
-  const { result, code, report } = runs.plain;
+  const { result, report } = runs.plain;
   if (result === "passed") return findDoubtOfCoverage(report);
   if (result === "timed_out") return whyEndless(report);
 
-  const why = `the command fails in the plain run with exit code ${code}`;
+  const why = `the command fails in the plain run with ${exitWords(runs.plain)}`;
   // Without all of these runs, nobody knows whether the command always fails.
   return shownOr(whyPlainFails(why, runs), ({ whatToDo }) => ({ why, whatToDo }));
 }

@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import type { PlannedRun, RunEnd } from "../certify/client-runs/client-run.js";
 import { SeenRequests } from "../certify/client-runs/seen-requests.js";
 import { nodePlatform } from "../node/platform.js";
@@ -113,7 +114,10 @@ function runEndOf(end: CommandEnd, facts: Omit<RunEnd, "result" | "code" | "fail
     case "ended": {
       if (end.isTimedOut) return { result: "timed_out", code: null, ...facts };
       const result = end.code === 0 ? "passed" : "failed";
-      return { result, code: end.code, ...facts };
+      // A shell, or npm, passes on the code of a signal that has ended the command below it.
+      const [signal] =
+        Object.entries(constants.signals).find(([, number]) => end.code === 128 + number) ?? [];
+      return { result, code: end.code, signal, ...facts };
     }
     default:
       return end satisfies never;

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { dirname, join, parse, relative } from "node:path";
 import { makeFolder } from "../node/files/write-file.js";
 import { packageFile, repository, version } from "../node/package-files.js";
 import { shellWord } from "../report/curl-line.js";
@@ -359,10 +359,24 @@ const clients: Readonly<Record<ClientKind, ClientTests>> = {
   },
 };
 
-/** The names of the tests in a folder that are as `init` has written them. */
-export async function untouchedTests(cwd: string): Promise<string[]> {
+/**
+ * The names of the tests in a folder that are as `init` has written them, and that have run: the command or its output names the
+ * file, or the folder of a package of Go. Of other files, nobody knows.
+ */
+export async function untouchedTests(
+  cwd: string,
+  command: readonly string[],
+  output: readonly string[],
+): Promise<string[]> {
+  const shown = [...command, ...output].join("\n");
   const untouched: string[] = [];
-  for (const { example, exampleFile, writtenTo } of Object.values(clients)) {
+  for (const [kind, { example, exampleFile, writtenTo }] of Object.entries(clients)) {
+    const { dir, base, name } = parse(writtenTo);
+    // JUnit prints the class: `Running WhoamiTest`.
+    let nameInOutput = base;
+    if (kind === "junit") nameInOutput = name;
+    if (kind === "go") nameInOutput = `/${dir}`;
+    if (!shown.includes(nameInOutput)) continue;
     const file = join(cwd, writtenTo);
     const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
     if (!isFile) continue;

@@ -159,15 +159,17 @@ function readValue(text: string): { readonly blanks: string; readonly value: str
   if (blanks !== "" && afterBlanks.startsWith("#")) return { blanks: "", value: "" };
   const [quoted] = quotedValue.exec(afterBlanks) ?? [];
   if (quoted !== undefined) {
-    // The quotes may end before the value does, as in `"http://localhost"/v1`.
-    const [rest = ""] = /^[^\s#]\S*/.exec(afterBlanks.slice(quoted.length)) ?? [];
-    return { blanks, value: quoted + rest };
+    // The quotes may end before the value does, as in `"http://localhost"/v1` and in `"a" "b"`.
+    const rest = afterBlanks.slice(quoted.length);
+    return { blanks, value: quoted + (rest.startsWith("#") ? "" : unquotedValue(rest)) };
   }
+  return { blanks, value: unquotedValue(afterBlanks) };
+}
 
-  // Without quotes, it ends before a comment, and before the blanks at the end of the line.
-  const [line = ""] = /^[^\r\n]*/.exec(afterBlanks) ?? [];
-  const value = line.replace(/[ \t]+#.*$/, "").replace(/[ \t]+$/, "");
-  return { blanks, value };
+/** What a line has before a comment, and before the blanks at its end. */
+function unquotedValue(text: string): string {
+  const [line = ""] = /^[^\r\n]*/.exec(text) ?? [];
+  return line.replace(/[ \t]+#.*$/, "").replace(/[ \t]+$/, "");
 }
 
 /** The number of the first line that no `.env` file has: neither an assignment nor a comment, and not empty. */
@@ -209,7 +211,10 @@ export function withVariables(text: string, variables: ClientVariables): string 
     else if (!isOfAnotherSandbox(part)) result += start + value + end;
   }
 
-  const lineEnd = text.includes("\r\n") ? "\r\n" : "\n";
+  // Most lines decide.
+  const ends = text.split("\n").length - 1;
+  const windowsEnds = text.split("\r\n").length - 1;
+  const lineEnd = windowsEnds * 2 > ends ? "\r\n" : "\n";
   if (result !== "" && !result.endsWith("\n")) result += lineEnd;
   // Values have no quotes, which not every reader of .env files removes. They need none: in an assignment, no shell expands the
   // brackets of an IPv6 address.

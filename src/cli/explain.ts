@@ -176,15 +176,19 @@ function looksLikeRef(word: string): boolean {
   return /^[a-z0-9]+(?:[-_.][a-z0-9]+)*$/i.test(word);
 }
 
+/** Whether the bundled key-states has a key of this name. */
+export function isKeyOfKeyStates(word: string): boolean {
+  const keyStates: Scenario = bundledScenarios["key-states"];
+  return [...listedKeys(keyStates)].some(({ ref }) => ref === word);
+}
+
 /** The error for a word that looks like a ref, and is none. */
 function unknownKey(word: string, keys: KeySource, program: string): SandboxError {
   const { refs, scenario, url } = keys;
   const unknown = `Unknown key ${quote(word)} in ${scenario}.`;
   const listKeys = `${program} keys ${shellWord(scenario)}`;
 
-  const keyStates: Scenario = bundledScenarios["key-states"];
-  const isBundled = [...listedKeys(keyStates)].some(({ ref }) => ref === word);
-  if (isBundled) {
+  if (isKeyOfKeyStates(word)) {
     return new SandboxError(
       "unknown_ref",
       `${unknown} It is a key of the bundled key-states: \`${program} explain ${word} key-states\`. List the keys of ${scenario} with \`${listKeys}\`.`,

@@ -1,5 +1,5 @@
-import { errorCodeOf } from "../api/story/compare-response.js";
-import { summarizeAction, summarizeStep } from "../api/story/narrate.js";
+import { summarizeAction, summarizeStep, summarizeWait } from "../api/story/narrate.js";
+import { errorCodeOf } from "../api/story/run-story.js";
 import type { Logger } from "../node/logger.js";
 import { pluralize } from "../report/plain-text.js";
 import { adviceOf } from "../rules/advice.js";
@@ -165,8 +165,9 @@ const maxNarration = 60;
 /** Describes a step of the story on one line: the action and its result. On a terminal, narration is shortened. */
 export function stepLine(result: PlayedStep, { palette, isTerminal }: Style): string {
   const { say, step, failure, response } = result;
+  const wait = summarizeWait(step);
   if (say !== null) {
-    const line = oneSafeLine(say.trim().replace(/\s+/g, " "));
+    const line = wait + oneSafeLine(say.trim().replace(/\s+/g, " "));
     return palette.dim(isTerminal ? startOfLine(line, maxNarration) : line);
   }
   // A step may leave out the method and path of its request.
@@ -178,8 +179,8 @@ export function stepLine(result: PlayedStep, { palette, isTerminal }: Style): st
     const text = oneSafeLine(responseText({ status, code: errorCodeOf(response) }));
     return `${intent} → ${paintStatus(palette, status)(text)}  ${palette.dim(outcomeText)}`;
   }
-  if (step.advance !== undefined) return `advance ${step.advance} → ${shortTime(result.now)}`;
-  return actionLine(result);
+  if (step.advance !== undefined) return `${intent} → ${shortTime(result.now)}`;
+  return wait + actionLine(result);
 }
 
 /** Describes an action in a few words, with its error: `rotate active → active-2, overlap 60m`. */

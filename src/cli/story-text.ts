@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import { narrateAction, narrateAdvance, timeInWords } from "../api/story/narrate.js";
+import { narrateAction, narrateTime, timeInWords } from "../api/story/narrate.js";
 import { parseApiKey, sandboxMark } from "../rules/keys/key-text.js";
 import { redactPlainKeys } from "../rules/keys/redact.js";
 import { outcomeRow } from "../rules/outcomes.js";
@@ -35,7 +35,10 @@ export function stepProse(
   sandbox: SandboxState,
   style: Style,
 ): string {
-  const lines = [style.palette.dim(`Step ${result.number} of ${result.of}`)];
+  const { palette, isTerminal } = style;
+  const lines = [palette.dim(`Step ${result.number} of ${result.of}`)];
+  const time = narrateTime(result);
+  if (time !== null) lines.push(palette.blue((isTerminal ? "⏱ " : "") + time));
   lines.push(...stepLines(result, sandbox, style));
   for (const { at, step, performed } of result.timeline) {
     lines.push(...actionLines(`In between, at ${timeInWords(at)}: `, step, performed, style));
@@ -44,10 +47,9 @@ export function stepProse(
   return `${lines.join("\n")}\n\n`;
 }
 
-/** The lines of a step without what happened around it. */
+/** The lines of a step without the time that passes, and what happened around it. */
 function stepLines(result: PlayedStep, sandbox: SandboxState, style: Style): string[] {
   const { say, request, response, performed, step } = result;
-  const { palette, isTerminal } = style;
   if (say !== null) return [prose(say)];
   // A step that failed is described by its problem.
   if (result.failure !== null) return [];
@@ -55,9 +57,7 @@ function stepLines(result: PlayedStep, sandbox: SandboxState, style: Style): str
     const lines = [...requestLines(request, sandbox, style), "", ...responseLines(response, style)];
     return lines.map((line) => (line === "" ? "" : `  ${line}`));
   }
-  if (performed !== null) return actionLines("", step, performed, style);
-  const sign = isTerminal ? "⏱ " : "";
-  return [palette.blue(sign + narrateAdvance(step.advance ?? "", result.now))];
+  return performed === null ? [] : actionLines("", step, performed, style);
 }
 
 /** Describes an action, and why it was rejected if it was. */

@@ -79,10 +79,16 @@ export function createPrinter(output: Output, env: Readonly<Record<string, strin
 /** Longer lines are hard to read, also in a wide window. */
 const maxWidth = 100;
 
+/** A line of a file, and below it the line whose caret points at a place in it. */
+const lineWithCaret = /^(.+)\n([ \t]*)\^(?![ -~])/gm;
+
 /** Breaks the lines of a text that are too long. The last column of a table continues below itself. Commands stay whole, so that they can be pasted. */
 function wrapLines(text: string, columns: number): string {
   const width = Math.min(columns, maxWidth);
-  return text.replace(/.+/g, (line) => {
+  const withCarets = text.replace(lineWithCaret, (both, line: string, beforeCaret: string) => {
+    return textWidth(line) <= width ? both : cutAroundCaret(line, beforeCaret, width);
+  });
+  return withCarets.replace(/.+/g, (line) => {
     if (textWidth(line) <= width) return line;
 
     // In a line of a table, two spaces end what stands before the last column. Any other line has nothing before its text.
@@ -96,23 +102,84 @@ function wrapLines(text: string, columns: number): string {
 
     // The spaces of commands break no line.
     const text = line.slice(head.length).replace(command, (found) => found.replaceAll(" ", unbreakableSpace));
-    const lines = breakAtSpaces(text, width - indent);
+    const headWidth = textWidth(head);
+    const lines = breakAtSpaces(text, width - indent, [columns - headWidth, columns - indent]);
     return head + lines.join(`\n${" ".repeat(indent)}`).replaceAll(unbreakableSpace, " ");
   });
 }
 
-/** Puts as many words into each line as fit, and at least one. */
-function breakAtSpaces(text: string, width: number): string[] {
+/** A line of a file with a caret below it. Of a wide one, only the part around the caret, which a broken line would not point at. */
+function cutAroundCaret(line: string, beforeCaret: string, width: number): string {
+  // Both lines are indented. A tab has as many columns as the terminal likes, but the same in both.
+  const indent = "  ";
+  const characters = charactersOf(line.slice(indent.length).replaceAll("\t", " "));
+  const caretColumn = textWidth(beforeCaret.slice(indent.length).replaceAll("\t", " "));
+  const room = width - indent.length;
+  // More of what is before the caret than behind it, and an ellipsis for what is cut.
+  const firstColumn = Math.max(0, caretColumn - Math.floor(room * 0.6));
+
+  let shown = firstColumn > 0 ? "…" : "";
+  let shownBeforeCaret = 0;
+  let column = 0;
+  for (const character of characters) {
+    const characterWidth = textWidth(character);
+    const isBefore = column < firstColumn + 1 && firstColumn > 0;
+    if (column === caretColumn) shownBeforeCaret = textWidth(shown);
+    if (!isBefore && textWidth(shown) + characterWidth >= room) {
+      shown += "…";
+      break;
+    }
+    if (!isBefore) shown += character;
+    column += characterWidth;
+  }
+  if (column === caretColumn) shownBeforeCaret = textWidth(shown);
+  return `${indent}${shown}\n${indent}${" ".repeat(shownBeforeCaret)}^`;
+}
+
+/**
+ * Puts as many words into each line as fit, and at least one. A word is broken if it is wider than the terminal has room for in
+ * the first line, or in another one; a command is never.
+ */
+function breakAtSpaces(
+  text: string,
+  width: number,
+  [firstRoom, room]: readonly [first: number, other: number],
+): string[] {
   const lines: string[] = [];
   let line = "";
   for (const word of text.split(" ")) {
     const longer = line === "" ? word : `${line} ${word}`;
-    if (line === "" || textWidth(longer) <= width) {
+    if (textWidth(longer) <= width) {
       line = longer;
-    } else {
-      lines.push(line.trimEnd());
-      line = word;
+      continue;
     }
+
+    const isFirst = lines.length === 0 && line === "";
+    const staysWhole = textWidth(word) <= (isFirst ? firstRoom : room) || word.includes(unbreakableSpace);
+    if (staysWhole) {
+      if (line !== "") lines.push(line.trimEnd());
+      line = word;
+      continue;
+    }
+    // Languages such as Chinese and Thai have few spaces, and a URL has none.
+    const pieces = breakAnywhere(longer, width);
+    line = pieces.pop() as string; // there is at least one
+    lines.push(...pieces);
+  }
+  lines.push(line);
+  return lines;
+}
+
+/** Breaks a text between any two characters. */
+function breakAnywhere(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const character of charactersOf(text)) {
+    if (textWidth(line + character) > width && line !== "") {
+      lines.push(line.trimEnd());
+      line = "";
+    }
+    line += character;
   }
   lines.push(line);
   return lines;

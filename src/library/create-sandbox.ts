@@ -1,9 +1,9 @@
-import { endpointsIn } from "../api/endpoints.js";
+import { endpointsIn, routesOf } from "../api/endpoints.js";
 import { requireKnownOptions } from "../rules/validation.js";
 import type { SandboxRun } from "../runs/current-run.js";
 import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 import type { Platform } from "../sandbox/platform.js";
-import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
+import { invocationOfServer, type SandboxState, type StartOptions } from "../sandbox/sandbox-state.js";
 import { checkedStart, requirePossibleStart, startSandbox } from "../sandbox/start-sandbox.js";
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/scenario-source.js";
 import type {
@@ -72,7 +72,11 @@ export function sandboxCreator({ farmers, currentRun }: EntryPoint): CreateSandb
     else scenario = run?.scenario ?? resolveSource("key-states");
     const completed = run?.optionsFor(startOptions) ?? startOptions;
 
-    const start = checkedStart(scenario, completed, { platform, run: run?.conditionedRun });
+    const start = checkedStart(scenario, completed, {
+      platform,
+      run: run?.conditionedRun,
+      invocation: { ...invocationOfServer(), isInTest: true },
+    });
     requirePossibleStart(start);
 
     // It starts with its first use: while modules load, the wall clock of some runtimes shows another time.
@@ -93,5 +97,6 @@ const webPlatform = {
   ...realTime,
   sha256: sha256Hex,
   endpoints: endpointsIn,
+  routes: routesOf,
   random: () => crypto.getRandomValues(new Uint32Array(1))[0] as number,
 };

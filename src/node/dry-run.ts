@@ -8,7 +8,7 @@ import {
   type StoryStep,
   type TimelineResult,
 } from "../sandbox/steps.js";
-import { keyProblemsAtStart, pastStepProblem } from "../scenario/checks/start-rules.js";
+import { problemsAtStart } from "../scenario/checks/start-rules.js";
 import type { FieldProblem, ScenarioPlaces } from "../scenario/problems.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
 import { warningsOf } from "../scenario/warnings.js";
@@ -29,10 +29,8 @@ export function dryRunProblems(
   if (isClockOpen) {
     const { now } = options;
     const start = now === undefined ? nodePlatform.time() : requireInstant(now);
-    const keyProblems = keyProblemsAtStart(scenario, start);
-    if (keyProblems.length > 0) return keyProblems.slice(0, maxProblems);
-    const past = now === undefined ? pastStepProblem(scenario, start) : undefined;
-    if (past !== undefined) return [past];
+    const problems = problemsAtStart(scenario, start, now !== undefined);
+    if (problems.length > 0) return problems.slice(0, maxProblems);
   }
 
   const hasSteps = scenario.timeline !== undefined || scenario.story !== undefined;

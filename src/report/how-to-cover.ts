@@ -1,17 +1,16 @@
+import { routeAt } from "../api/endpoints.js";
 import { nextRequest } from "../api/next-request.js";
-import { routeAt } from "../api/routes.js";
 import { faultKindRow } from "../rules/fault-effects.js";
-import { keyVariable } from "../rules/keys/key-text.js";
 import { mePath } from "../rules/known-paths.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import type { Endpoint } from "../sandbox/call.js";
 import { faultsAhead } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
-import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { keyInWords, type SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
 import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
-import { curlLine, type RequestToSend } from "./curl-line.js";
+import { curlLine, type RequestToSend, shellWord } from "./curl-line.js";
 import type { HowToCover } from "./report-shape.js";
 
 // How to cover an outcome: a request that ends on it for certain, now, or after a reset or the start of a bundled scenario.
@@ -44,7 +43,13 @@ export function howToCoverEach(
       const request = requestsOfBundled(scenario, sandbox.platform).get(outcome);
       if (request === undefined) continue;
       const preparation = preparationFor(sandbox, scenario, underExec);
-      instructions.set(outcome, instruction(sandbox, outcome, request, preparation));
+      let steps = instruction(sandbox, outcome, request, preparation);
+      if (underExec) {
+        // The terminal has no sandbox, and no keys of this one.
+        const { program } = sandbox.invocation;
+        steps = { ...steps, curl: `${program} exec ${scenario} -- sh -c ${shellWord(steps.curl)}` };
+      }
+      instructions.set(outcome, steps);
       break;
     }
   }
@@ -62,7 +67,8 @@ function preparationFor(sandbox: SandboxState, scenario: ScenarioName, underExec
     scenario === sandbox.name && contentOf(sandbox.scenario) === contentOf(bundledScenarios[scenario]);
   if (!isRunning) return { scenario, reset: false, words: `start the scenario ${scenario}` };
 
-  const { curlOptions } = sandbox.invocation;
+  const { curlOptions, isInTest } = sandbox.invocation;
+  if (isInTest) return { scenario: null, reset: true, words: "call sandbox.reset()" };
   const curl = curlOptions === "" ? "curl" : `curl ${curlOptions}`;
   const call = `${curl} -X POST -H content-type:application/json $SVC_CONTROL_URL/reset`;
   return { scenario: null, reset: true, words: `reset the sandbox (${call})` };
@@ -75,12 +81,13 @@ function instruction(
   { scenario, reset, words }: Preparation,
 ): HowToCover {
   const { ref, method = "GET", path } = toSend;
+  const key = keyInWords(ref, sandbox.invocation);
 
   // In words: with its method and path unless it is the usual request.
   const isUsual = method === "GET" && path === mePath;
   let send: string;
-  if (isUsual) send = ref === "none" ? "send no key" : `send ${keyVariable(ref)}`;
-  else send = `send ${method} ${path} ${ref === "none" ? "without a key" : `with ${keyVariable(ref)}`}`;
+  if (isUsual) send = ref === "none" ? "send no key" : `send ${key}`;
+  else send = `send ${method} ${path} ${ref === "none" ? "without a key" : `with ${key}`}`;
 
   return {
     ref,
@@ -135,7 +142,7 @@ function requestsWithKeys(sandbox: SandboxState): ExpectedRequest[] {
   const requests: ExpectedRequest[] = [];
   for (const endpoint of sandbox.endpoints) {
     const { method } = endpoint;
-    const path = pathTo(endpoint, sandbox.endpoints);
+    const path = pathTo(endpoint, sandbox);
     for (const { ref } of keys) {
       const entry = sandbox.registry.key(ref);
       const { outcome } = nextRequest(sandbox, ref, endpoint);
@@ -150,22 +157,22 @@ function requestsWithKeys(sandbox: SandboxState): ExpectedRequest[] {
  * The path of a request to an endpoint. Each parameter in it has the value 1, or the next number if another endpoint is at that
  * path: `/v1/items/{id}` has 2 if there is `/v1/items/1`.
  */
-function pathTo(endpoint: Endpoint, endpoints: readonly Endpoint[]): string {
+function pathTo(endpoint: Endpoint, { endpoints, routes }: SandboxState): string {
   // Each other endpoint is at one of these paths at most, so that one of as many paths as there are endpoints is free.
   let path = endpoint.path;
   for (let value = 1; value <= endpoints.length; value += 1) {
     path = endpoint.path.replace(/\{[^{}]*\}/g, String(value));
-    const reached = routeAt(endpoints, path)?.methods.get(endpoint.method);
+    const reached = routeAt(routes, path)?.methods.get(endpoint.method);
     if (reached === endpoint) break;
   }
   return path;
 }
 
 /** The requests without a key of the sandbox. */
-function requestsWithoutKeys({ endpoints }: SandboxState): ExpectedRequest[] {
+function requestsWithoutKeys({ routes }: SandboxState): ExpectedRequest[] {
   // A path that no endpoint has: a scenario may have one at `/v1/relying-party/{id}`.
   let unknownPath = "/v1/relying-party/nothing";
-  while (routeAt(endpoints, unknownPath) !== undefined) unknownPath += "/nothing";
+  while (routeAt(routes, unknownPath) !== undefined) unknownPath += "/nothing";
   const requests: ExpectedRequest[] = [
     { request: { ref: "none", path: mePath }, outcome: "401.missing" },
     { request: { ref: "malformed", path: mePath }, outcome: "401.malformed" },
@@ -174,7 +181,7 @@ function requestsWithoutKeys({ endpoints }: SandboxState): ExpectedRequest[] {
   ];
 
   // A method that the path of `/me` does not accept, unless a scenario has them all.
-  const methods = routeAt(endpoints, mePath)?.methods;
+  const methods = routeAt(routes, mePath)?.methods;
   const method = ["DELETE", "PUT", "PATCH", "POST"].find((unused) => !methods?.has(unused));
   if (method !== undefined) {
     requests.push({ request: { ref: "none", method, path: mePath }, outcome: "405.method" });

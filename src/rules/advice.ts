@@ -63,7 +63,7 @@ export const adviceTable = [
     rule: "section 5, point 11; R11",
     meaning: "The request had a well-formed key that no sandbox created: it may be a real one.",
     whatToDo:
-      "Use a key of this sandbox (with sbx after its prefix). To test a rejection, send SVC_KEY_UNKNOWN or SVC_KEY_MALFORMED instead of an invented key. If the other key is real, rotate it.",
+      "Use a key of this sandbox (with sbx after its prefix). To test a rejection, send {unknown} or {malformed} instead of an invented key. If the other key is real, rotate it.",
   },
   {
     id: "same-key-after-401",

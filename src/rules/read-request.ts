@@ -76,7 +76,10 @@ function readHeaders(headers: readonly string[]): ReadHeaders {
     let keysOfHeader = keysIn(value);
     // `Authorization` has a key in any scheme or none; with Basic, it is the name or the password.
     if (name === "authorization") keysOfHeader = [...keysOfHeader, ...keysIn(basicCredentials(value))];
-    if (keysOfHeader.length > 0) keys = [...keys, ...keysOfHeader].slice(0, maxKeysKept);
+    if (keysOfHeader.length === 0) continue;
+    keys = [...keys, ...keysOfHeader].slice(0, maxKeysKept);
+    // The journal shows where the key was.
+    if (!keptNames.includes(name)) kept.push(name, keptValue(value));
   }
   return { apiKey, keys, kept, page, traits };
 }
@@ -131,10 +134,16 @@ function originOf(url: string): string | undefined {
   }
 }
 
-// The headers of a request that the journal keeps, without keys: who sent it, what the client accepts and sends, and its trace.
+// The headers of a request that the journal keeps, without keys: who sent it, what the client accepts and sends, its trace, and each one that
+// has a key.
 
 const keptNames: readonly string[] = ["user-agent", "accept", "content-type", "traceparent"];
 const longestKeptValue = 200;
+
+/** The letters and digits in a row of a key that a sandbox made, without its prefix. */
+const longWord = /[\dA-Za-z]{32,}/g;
+/** What `traceparent` has: its id has as many letters and digits as a key, but is none. */
+const traceForm = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
 
 /** The latest values without a key. A client repeats them, and to search each for keys again takes 5% of a request. */
 const latestPlainValues: string[] = [];
@@ -143,7 +152,10 @@ const latestPlainValues: string[] = [];
 function keptValue(value: string): string {
   if (latestPlainValues.includes(value)) return value;
 
-  const kept = copyText(redact(value).slice(0, longestKeptValue));
+  let safe = redact(value);
+  // A client may have cut its key behind the prefix.
+  if (!traceForm.test(value)) safe = safe.replace(longWord, "…");
+  const kept = copyText(safe.slice(0, longestKeptValue));
   if (kept === value) {
     latestPlainValues.unshift(kept);
     if (latestPlainValues.length > keptNames.length) latestPlainValues.pop();

@@ -73,10 +73,13 @@ export function textWidth(text: string): number {
   return columns;
 }
 
-/** A composed sign, or a character with the accents and joiners behind it. */
-const signOrCharacter = unicodePattern(`${composedSigns}|.[\\p{M}\\u200C\\u200D]*`, "gsu");
+/** A color, a composed sign, or a character with the accents and joiners behind it. */
+const signOrCharacter = unicodePattern(
+  `\\u001B\\[\\d{1,2}m|${composedSigns}|.[\\p{M}\\u200C\\u200D]*`,
+  "gsu",
+);
 
-/** Returns what a reader calls characters: a family is one. */
+/** Returns what a reader calls characters: a family is one, and so is a color. */
 export function charactersOf(text: string): string[] {
   return text.match(signOrCharacter()) ?? [];
 }

@@ -1,7 +1,7 @@
 import { SandboxError } from "../rules/errors.js";
 import type { KeyRecord } from "../rules/key-state.js";
 import type { Organization } from "../rules/organization.js";
-import { didYouMean, quote } from "../schema/words.js";
+import { nearest, quote } from "../schema/words.js";
 import type { Usage } from "./usage.js";
 import type { RecordAdditions } from "./variants.js";
 
@@ -9,7 +9,7 @@ import type { RecordAdditions } from "./variants.js";
 const maxShownRefs = 20;
 
 /** How many refs an error about an unknown one has in its details. */
-const maxKnownRefs = 1000;
+const maxComparedRefs = 1000;
 
 /** An organization's entry in the registry. A change replaces its record. */
 export interface OrganizationEntry {
@@ -23,18 +23,15 @@ export interface KeyEntry {
   readonly owner: OrganizationEntry;
   /** The usage when a request last counted; `usageAt` returns the usage now. */
   usage: Usage;
-  /** What the endpoint `/me` has prepared of its responses to this key. A member, because a look-up in a map would cost each response more. */
-  prepared?: PreparedResponse;
-}
-
-/** The start of the body of `/me` for a key: the same until the key's record, its organization's or the additions are replaced. */
-interface PreparedResponse {
-  readonly key: KeyRecord;
-  readonly organization: Organization;
-  readonly additions: RecordAdditions;
-  readonly text: string;
-  /** Its length in UTF-8. */
-  readonly bytes: number;
+  /** The start of the body of `/me` for the key: the same until its record, its organization's or the additions are replaced. */
+  prepared?: {
+    readonly key: KeyRecord;
+    readonly organization: Organization;
+    readonly additions: RecordAdditions;
+    readonly text: string;
+    /** Its length in UTF-8. */
+    readonly bytes: number;
+  };
 }
 
 /** The organizations and keys of a sandbox. It contains hashes of keys, never keys (R35). */
@@ -95,23 +92,26 @@ export class Registry {
   }
 }
 
-/** The error for a ref that nothing has. A population may have 100,000 keys: of these, it compares and lists the first ones. */
+/** The error for a ref that nothing has. A population may have 100,000 keys: the first ones are compared, and a few are listed. */
 function unknownRefError(
   kind: "key" | "organization",
   ref: string,
-  known: ReadonlyMap<string, unknown>,
+  existing: ReadonlyMap<string, unknown>,
 ): SandboxError {
-  const refs: string[] = [];
-  for (const knownRef of known.keys()) {
-    if (refs.length === maxKnownRefs) break;
-    refs.push(knownRef);
+  const compared: string[] = [];
+  for (const existingRef of existing.keys()) {
+    if (compared.length === maxComparedRefs) break;
+    compared.push(existingRef);
   }
-
-  const listedRefs = refs.slice(0, maxShownRefs);
-  if (known.size > listedRefs.length) listedRefs.push(`… ${known.size - listedRefs.length} more`);
-  const list = listedRefs.length === 0 ? "none" : listedRefs.join(", ");
   // JavaScript may pass anything; no ref is like an object.
-  const hint = typeof ref === "string" ? didYouMean(ref, refs) : "";
+  const near = typeof ref === "string" ? nearest(ref, compared) : undefined;
+
+  const listedRefs = compared.slice(0, maxShownRefs);
+  if (near !== undefined && !listedRefs.includes(near)) listedRefs.splice(-1, 1, near);
+  let list = listedRefs.join(", ") || "none";
+  if (existing.size > listedRefs.length) list += `, … ${existing.size - listedRefs.length} more`;
+  const hint = near === undefined ? "" : ` Did you mean ${quote(near)}?`;
   const message = `Unknown ${kind} ${quote(ref)}: this scenario has ${list}.${hint}`;
-  return new SandboxError("unknown_ref", message, { kind, ref, known: refs });
+  const details = { kind, ref, known: listedRefs, count: existing.size };
+  return new SandboxError("unknown_ref", message, details);
 }

@@ -130,6 +130,12 @@ export class ProblemList {
     if (this.isFull) return;
     this.found.push({ code, field, message, hint, ...(pointAt && { pointAt }) });
   }
+
+  /** Adds a problem whose field is inside of this one. */
+  addAt(field: FieldPath, problem: FieldProblem): void {
+    if (this.isFull) return;
+    this.found.push({ ...problem, field: [...field, ...problem.field] });
+  }
 }
 
 /** A problem as it is shown: at its place, or only in its file. */

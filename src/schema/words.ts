@@ -84,13 +84,21 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   // At most three steps, and fewer for a short name.
   const mostSteps = Math.min(3, Math.round(typed.length * 0.4));
   for (const candidate of candidates) {
-    const steps = distance(typed, comparable(candidate));
-    if (steps <= mostSteps && steps < fewestSteps) {
+    const other = comparable(candidate);
+    const steps = distance(typed, other);
+    // Two other letters make another short word: `cors` is not `port`. Two that are swapped do not, as in `prot`.
+    const isOtherWord = steps > 1 && typed.length < 6 && sorted(typed) !== sorted(other);
+    if (steps <= mostSteps && steps < fewestSteps && !isOtherWord) {
       best = candidate;
       fewestSteps = steps;
     }
   }
   return best;
+}
+
+/** The letters of a word in their order. */
+function sorted(word: string): string {
+  return [...word].sort().join("");
 }
 
 /** ` Did you mean "x"?` for the nearest candidate, to append to a sentence; empty if none is close. */

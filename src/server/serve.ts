@@ -224,7 +224,7 @@ function lateControl(server: ControlServer): ControlHandler {
       loaded(request, response);
     } catch (error) {
       server.onDefect(error);
-      sendServerError(response, 500);
+      sendServerError(response, 500, server.sandbox.clock.now());
     }
   };
   return (request, response) => {

@@ -23,7 +23,7 @@ test("a certificate is one screen: causes first, then what held and what was not
       "   Again: svc-sandbox exec --profile varied --seed 3 -- npm run test:api -- --grep 'it'\\''s a key'",
       "Held: varied responses (1 of 2), wrong answers noticed (1 of 1), no resend of ACTIVE after 401 and 403 access_denied (its last request), faults (1 of 1), no key in output or URL",
       "Allowed: wrong answers on 200.retiring",
-      "Not judged: 429 without Retry-After: no request was rejected. Send the key.",
+      "Not judged: resend.429.without: no request was rejected. Send the key.",
       "Not judged: varied 403: no request got a 403. Send a key that gets a 403.",
       "",
     ].join("\n"),
@@ -36,7 +36,7 @@ test("what the scenario sets is named, and is neither a problem nor not judged",
     scenario: "real.yaml",
     assumptions: ["retry_after", "error_details"],
   });
-  expect(text).toContain("\nSet by real.yaml: retry_after, error_details\nNot judged: 429");
+  expect(text).toContain("\nSet by real.yaml: retry_after, error_details\nNot judged: resend.429");
   expect(text.replace(/^Set by .*\n/m, "")).toBe(certificateText(failed));
 });
 

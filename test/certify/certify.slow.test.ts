@@ -86,8 +86,12 @@ test("tests that init wrote and nobody has changed are named", async () => {
   const cwd = temporaryFolder();
   writeFileSync(join(cwd, "package.json"), '{"devDependencies":{"vitest":"*","svc-sandbox":"*"}}');
   expect((await runCli(["init", "--client", "vitest"], { cwd })).code).toBe(0);
-  const certified = () => runCli(["certify", "--only", "varied.1", "--", ...planted("none")], { cwd });
+  const certify = (...command: string[]) =>
+    runCli(["certify", "--only", "varied.1", "--", ...command, ...planted("none")], { cwd });
+  const certified = () => certify("sh", "-c", 'echo "RUN test/whoami.test.js"; exec "$@"', "sh");
   expect((await certified()).stdout).toContain("the tests are those that init wrote (test/whoami.test.js)");
+  // The file is there, and nothing shows that it has run.
+  expect((await certify()).stdout).not.toContain("init wrote");
   appendFileSync(join(cwd, "test/whoami.test.js"), "// changed");
   expect((await certified()).stdout).not.toContain("init wrote");
 });
@@ -98,7 +102,7 @@ test("progress shows what was noticed, and its number: twice each with --only, n
   expect(plain).toMatch(/^plain {2}\d+ requests$/);
   expect(lines.length).toBeGreaterThan(0);
   for (const line of lines) {
-    expect(line).toMatch(/^ok {7}(?:noticed {4}answer\.\d+\.\w+|passed {5}plain) +\d+$/);
+    expect(line).toMatch(/^ok {7}(?:noticed {5}answer\.\d+\.\w+(?:, again)?|passed {6}plain, again) +\d+$/);
   }
 });
 
@@ -151,8 +155,8 @@ test("a wrong answer to one request that nobody noticed is no problem of the pro
     ...["certify", "--only", "answer.401.revoked", "--"],
     ...[process.execPath, "-e", script],
   ]);
-  expect(stderr).toMatch(/^ {9}unnoticed +answer\.401\.revoked +2$/m);
-  expect(stderr).toMatch(/^problem {2}unnoticed +answer\.401\.revoked +3$/m);
+  expect(stderr).toMatch(/^open {5}unnoticed +answer\.401\.revoked +2$/m);
+  expect(stderr).toMatch(/^problem {2}unnoticed +answer\.401\.revoked, each request +3$/m);
 });
 
 test("a reason that later runs gave does not print the output of the plain run, which passed", async () => {
@@ -163,6 +167,11 @@ test("a reason that later runs gave does not print the output of the plain run, 
   ]);
   expect([code, stdout.split("\n")[0]]).toEqual([5, expect.stringMatching(/^Not judged \(only resend\): /)]);
   expect(stdout).not.toMatch(/Its last output|all is well/);
+});
+
+test("a command that a signal ends is told with the signal, also below a shell", async () => {
+  const { stdout } = await runCli(["certify", "--", "sh", "-c", "sh -c 'kill -SEGV $$'; exit $?"]);
+  expect(stdout).toContain("the command fails in the plain run with exit code 139, after SIGSEGV.");
 });
 
 test("a command without output has no label for it", async () => {

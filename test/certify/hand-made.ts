@@ -38,6 +38,7 @@ export const runEnd = (more: Partial<RunEnd> = {}): RunEnd => ({
   ownSeed: undefined,
   ownAssumptions: [],
   scenarios: [],
+  headersWithKey: [],
   ...more,
 });
 

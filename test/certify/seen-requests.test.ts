@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { SeenRequests } from "../../src/certify/client-runs/seen-requests.js";
+import { readApiRequest } from "../../src/rules/read-request.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { RunConditions } from "../../src/runs/conditions.js";
 import type { RunTrace } from "../../src/runs/run-trace.js";
 import { secretToSend } from "../../src/sandbox/secrets.js";
 import { startFrozen } from "../support/doors.js";
-import { asked } from "../support/send.js";
+import { asked, mePath } from "../support/send.js";
 
 interface Sent {
   readonly method?: string;
@@ -86,4 +87,15 @@ test("of the last response that asks to wait, the seconds are kept, also if it h
   expect(waits).toHaveLength(2);
   expect(first).toBeGreaterThan(60);
   expect(Math.abs(first - second)).toBeLessThanOrEqual(1);
+});
+
+test("the headers with a key are seen, also in an encoded form, and no key is", () => {
+  const sandbox = startFrozen("key-states", { run: conditionedRun({}) });
+  const requests = new SeenRequests(() => 0);
+  sandbox.counters.alsoCountWith(requests);
+  const key = secretToSend(sandbox, "active");
+  const headers = ["authorization", `Basic ${btoa(`${key}:`)}`, "x-key", String(key), "accept", "*/*"];
+  handle(sandbox, readApiRequest({ method: "GET", path: mePath, query: "", headers }));
+  const { headersWithKey } = requests.facts();
+  expect(headersWithKey).toEqual(["authorization", "x-key"]);
 });

@@ -182,6 +182,9 @@ test.each([
   [["init", "--client", "Vitest"], 'Did you mean "vitest"?'],
   [["init", "--client", "golang"], 'Did you mean "go"?'],
   [["lint", "mine.yaml"], "Did you mean svc-sandbox validate?"],
+  [["start", "--hots", "x"], "Did you mean --host?"],
+  [["explain", "bad-day", "main"], "Did you mean svc-sandbox explain main bad-day?"],
+  [["explain", "my.yaml"], "Its keys: svc-sandbox keys my.yaml"],
   [["explain", "401"], '"401" is a status. Name a key, such as revoked,'],
   [["explain", "mine.yaml", "main"], "Did you mean svc-sandbox explain main mine.yaml?"],
   [["explain", "SVC_KEY_REVOKED", "key-states"], "ref: svc-sandbox explain revoked."],
@@ -192,14 +195,18 @@ test.each([
   expect(readdirSync(cwd)).toEqual([]);
 });
 
-test.each([[["start", "--delay", "3"]], [["start", "--set", "a=b"]], [["help", "me"]]])(
-  "%j is near to nothing, so no guess is shown",
-  async (argv) => {
-    const cwd = temporaryFolder({ "my.yaml": "version: 1\norganizations: {}\n" });
-    const { code, stderr } = await runCli(argv, { cwd });
-    expect([code, stderr]).toEqual([2, expect.not.stringContaining("Did you mean")]);
-  },
-);
+test.each([
+  [["start", "--delay", "3"]],
+  [["start", "--set", "a=b"]],
+  [["start", "--cors"]],
+  [["start", "--test"]],
+  [["help", "me"]],
+  [["post"]],
+])("%j is near to nothing, so no guess is shown", async (argv) => {
+  const cwd = temporaryFolder({ "my.yaml": "version: 1\norganizations: {}\n" });
+  const { code, stderr } = await runCli(argv, { cwd });
+  expect([code, stderr]).toEqual([2, expect.not.stringContaining("Did you mean")]);
+});
 
 test("without --, a flag with one hyphen may be one of the client's command", async () => {
   const { stderr } = await runCli(["exec", "mvn", "-quiet", "test"]);

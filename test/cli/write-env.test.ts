@@ -142,6 +142,20 @@ test("a value whose quotes end before it does is replaced as a whole", () => {
     'SVC_API_KEY=SVC_test_1 # mine\nA="1"2\n',
   );
   expect(written(".env", 'SVC_API_KEY="old"# mine\n')).toBe("SVC_API_KEY=SVC_test_1# mine\n");
+  expect(written(".env", 'SVC_API_KEY="a" "b" # mine\nA="1" 2\n')).toBe(
+    'SVC_API_KEY=SVC_test_1 # mine\nA="1" 2\n',
+  );
+});
+
+test.each([
+  ["A=1\r\nB=2\nC=3\nD=4\n", "\n"],
+  ["A=1\r\nB=2\r\nC=3\n", "\r\n"],
+  ["A=1\r\nB=2\n", "\n"],
+  ["A=1\r\nB=2", "\r\n"],
+  ["A=1", "\n"],
+])("a new line of %j ends as most of its lines do", (text, end) => {
+  const before = text.endsWith("\n") ? text : text + end;
+  expect(written(".env", text)).toBe(`${before}SVC_API_KEY=SVC_test_1${end}`);
 });
 
 test("a variable in the first line is set there, also after a byte order mark", () => {

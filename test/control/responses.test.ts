@@ -1,8 +1,7 @@
-import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { reportShape } from "../../src/report/report-shape.js";
 import { explainedRequestShape } from "../../src/report/request-text.js";
-import { assumptionTable } from "../../src/rules/assumptions.js";
 import { requestShape } from "../../src/sandbox/journal/exchange.js";
 import { reservedKeyRefs } from "../../src/scenario/format/fields.js";
 import { controlBodies } from "../../src/scenario/format/inputs.js";
@@ -11,52 +10,37 @@ import { shapeInJson } from "../../src/schema/spelling.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { exchange } from "../support/exchange.js";
 import { blockWith, memberWordsIn, pageOf, sectionOf, wordsOfValue } from "../support/pages.js";
-import { mePath } from "../support/send.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
-import { realPath } from "./calls.js";
-import { type ServedControl, serveControl } from "./client.js";
-import { acceptedWrites } from "./writes.js";
+import { serveControl } from "./client.js";
+import { fullestBodies, responseOf } from "./observed-responses.js";
 
-// A call's members in docs/control-plane.md are its response's members, no fewer and no more.
+// A call's members in docs/control-plane.openapi.json are its response's members, no fewer and no more.
 
-const section = sectionOf("docs/control-plane.md", "Members of responses");
-const wordsIn = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, word]) => word as string);
-const isCall = (word: string) => / \//.test(word);
+const openApi = JSON.parse(pageOf("docs/control-plane.openapi.json"));
 
-const rows = [...section.matchAll(/^\| (`.+) \| (.+) \|$/gm)].map(([, calls = "", members = ""]) => ({
-  calls: wordsIn(calls),
-  members,
-}));
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, ObjectSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: ObjectSchema;
+}
 
+/** The schema of a call's `data`, of its items, or of a response without it. */
+function itemSchema(call: string): ObjectSchema | undefined {
+  const [method = "", path = ""] = call.split(" ");
+  const { responses } = openApi.paths[path][method.toLowerCase()];
+  const { schema } = (responses[200] ?? responses[201])?.content?.["application/json"] ?? {};
+  const data = schema?.properties?.data ?? schema;
+  return data?.items ?? data;
+}
+
+/** The members of a call's response, with a question mark for those that can be left out. */
 function membersOf(call: string): string[] {
-  const { members = "" } = rows.find(({ calls }) => calls.includes(call)) ?? {};
-  const listed = wordsIn(members).flatMap((word) => (isCall(word) ? membersOf(word) : word));
-  return members.includes("each [assumption]") ? [...listed, ...Object.keys(assumptionTable)] : listed;
+  const { properties = {}, required = [] } = itemSchema(call) ?? {};
+  return Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));
 }
 
-const documented = rows.flatMap(({ calls }) => calls);
-
-/** Something for every list: a fault, requests, a result of the story, and a key that expires. */
-async function fill({ ask, server }: ServedControl): Promise<void> {
-  await exchange(server.url, { path: mePath });
-  await ask("/send", { method: "POST", json: { key: "active" } });
-  await ask("/story/next", { method: "POST", json: {} });
-  await ask("/keys/active/expire", { method: "POST", json: { expires: "30m" } });
-  const faults = [{ when: { every: 10 }, then: { status: 503 } }];
-  await ask("/faults", { method: "PUT", json: { faults } });
-}
-
-async function send(call: string) {
-  const [method, path] = call.split(" ") as [string, string];
-  const control = await serveControl({ scenario: "key-states" });
-  const { ask } = control;
-  const write = acceptedWrites.find((one) => one.method === method && one.described === path);
-  if (write !== undefined) return ask(write.path, write);
-  await fill(control);
-  const [farmer] = (await ask("/farmers")).body.data;
-  const [request] = (await ask("/requests")).body.data;
-  return ask(realPath(path).replace("{farmer_id}", farmer.farmer_id).replace("{id}", request.id));
-}
+const documented = routes
+  .map(({ method, path }) => `${method} ${path}`)
+  .filter((call) => membersOf(call).length > 0);
 
 /** The fields of a shape in JSON, as the page has them: with a question mark for those that can be left out. */
 function fieldNames(shape: Shape): string[] {
@@ -94,19 +78,12 @@ test("a HEAD has the length and the encoding that a GET would have", async () =>
 });
 
 test("every other member that a response can leave out is in some response", async () => {
-  const state = join(temporaryFolder(), "state.json");
-  const { ask } = await serveControl({ scenario: "key-states", state });
-  const reset = { method: "POST", json: { seed: 2 } };
-  const fullest: Readonly<Record<string, object>> = {
-    "GET /health": (await ask("/health")).body,
-    "GET /ready": (await ask("/ready")).body,
-    "POST /reset": (await ask("/reset", reset)).body.data,
-    "GET /report": (await ask("/report?story=true")).body.data,
-  };
+  const fullest = await fullestBodies();
   const left = documented.filter((call) => membersOf(call).some((name) => name.endsWith("?")));
   const ofShapes = ["GET /requests", "GET /requests/{id}", "GET /faults", "PUT /faults"];
   expect(left.sort()).toEqual([...Object.keys(fullest), ...ofShapes].sort());
-  for (const [call, response] of Object.entries(fullest)) {
+  for (const [call, body] of Object.entries(fullest)) {
+    const response = "data" in body ? (body.data as object) : body;
     expect(Object.keys(response).sort()).toEqual(
       membersOf(call)
         .map((name) => name.replace("?", ""))
@@ -115,7 +92,7 @@ test("every other member that a response can leave out is in some response", asy
   }
 });
 
-const callSections = [...sectionOf("docs/control-plane.md", "All calls").matchAll(/^### (.+)\n/gm)]
+const callSections = [...pageOf("docs/calls.md").matchAll(/^## (.+)\n/gm)]
   .map(([, title = ""]) => title)
   .filter((title) => title !== "Members of responses");
 
@@ -125,7 +102,7 @@ const otherWords = ["exec", "startServer", "secret"];
 test.each(callSections)(
   "the prose of %s names only members, fields and values of its calls",
   async (title) => {
-    const text = sectionOf("docs/control-plane.md", title);
+    const text = sectionOf("docs/calls.md", title);
     const { ask } = await serveControl();
     const { body: unexpected } = await ask("/expect?outcome=401.revoked");
     const known = new Set<string>([...otherWords, ...reservedKeyRefs, ...wordsOfValue(unexpected)]);
@@ -134,7 +111,7 @@ test.each(callSections)(
       if (!text.includes(`\`${call}\``)) continue;
       const inputs = [query, body && controlBodies[body]].map((shape) => shape && fieldsOf(shape));
       for (const fields of inputs) for (const name of Object.keys(fields ?? {})) known.add(name);
-      const response = documented.includes(call) ? (await send(call)).body : {};
+      const response = documented.includes(call) ? (await responseOf(call)).body : {};
       for (const word of [...wordsOfValue(response), ...membersOf(call)]) known.add(word.replace("?", ""));
     }
     expect(memberWordsIn(text).filter((word) => !known.has(word))).toEqual([]);
@@ -144,13 +121,13 @@ test.each(callSections)(
 test("the page has every member of a key's next request", async () => {
   const { ask } = await serveControl({ scenario: "key-states" });
   const { next_request: next } = (await ask("/keys/active")).body.data;
-  const shown = JSON.parse(blockWith("docs/control-plane.md", "json", "fault_outcomes"));
+  const shown = JSON.parse(blockWith("docs/calls.md", "json", "fault_outcomes"));
   expect(Object.keys(shown)).toEqual(Object.keys(next));
 });
 
 test("a ref that stands for no key of the sandbox has the three members that the prose has", async () => {
   const { ask } = await serveControl({ scenario: "key-states" });
-  const [sentence = ""] = /^`GET \/keys\/\{ref\}` of `none`.*$/m.exec(pageOf("docs/control-plane.md")) ?? [];
+  const [sentence = ""] = /^`GET \/keys\/\{ref\}` of `none`.*$/m.exec(pageOf("docs/calls.md")) ?? [];
   for (const ref of reservedKeyRefs) {
     const { body } = await ask(`/keys/${ref}`);
     expect(memberWordsIn(sentence)).toEqual([...reservedKeyRefs, ...Object.keys(body.data)]);
@@ -177,8 +154,8 @@ test("an unknown ref is not found in a path or a query, and not valid in a body,
   for (const response of [...ofPaths, ...ofBodies]) expect(row).toContain(shown(response));
 });
 
-test.each(documented)("%s has the documented members", async (call) => {
-  const { status, body } = await send(call);
+test.each(documented)("%s has the documented members, and fits its schema", async (call) => {
+  const { status, body } = await responseOf(call);
   expect(status).toBeLessThan(300);
   const data = body.data ?? body;
   const items: object[] = Array.isArray(data) ? data : [data];
@@ -190,6 +167,13 @@ test.each(documented)("%s has the documented members", async (call) => {
     expect(Object.keys(item)).toEqual(expect.arrayContaining(required));
     expect(names).toEqual(expect.arrayContaining(Object.keys(item)));
   }
+  const [method = "", path = ""] = call.split(" ");
+  const { responses } = openApi.paths[path][method.toLowerCase()];
+  const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(
+    responses[status].content["application/json"].schema,
+  );
+  validate(body);
+  expect(validate.errors).toBeNull();
 });
 
 test("every call is documented, except those with a text, a whole document or nothing", () => {

@@ -39,6 +39,7 @@ import {
   withParts,
 } from "../support/pages.js";
 import { commandsPart, eachCommandPart, fileFlags, sharedFlagsPart } from "./cli-page.js";
+import { controlOpenApi, membersPart } from "./control-openapi.js";
 import { samples } from "./samples.js";
 
 // The product makes what is between `<!-- name -->` and `<!-- /name -->`; `npm run docs:update` writes it.
@@ -68,10 +69,11 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
     "each command": eachCommandPart,
     "shared flags": sharedFlagsPart,
   },
-  "docs/control-plane.md": {
+  "docs/calls.md": {
     ...Object.fromEntries(
       Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
     ),
+    members: membersPart,
   },
   "docs/specification.md": { assumptions: assumptionsPart, endpoints: endpointsPart },
   "docs/report.md": { advice: advicePart, formats: formatsPart },
@@ -272,6 +274,10 @@ function endingsPart(): string {
 
 const firstPart = (path: string) => path.split("/")[1] as string;
 
+test("docs/control-plane.openapi.json describes the control plane (npm run docs:update)", async () => {
+  await expect(await controlOpenApi()).toMatchFileSnapshot(join(root, "docs/control-plane.openapi.json"));
+});
+
 test("docs/cli.md names each file that a flag names", async () => {
   const files = sectionOf("docs/cli.md", "Files");
   const flags = await fileFlags();
@@ -279,7 +285,7 @@ test("docs/cli.md names each file that a flag names", async () => {
   expect(flags.filter((flag) => !files.includes(code(flag)))).toEqual([]);
 });
 
-test("docs/control-plane.md lists every call in one table", () => {
+test("docs/calls.md lists every call in one table", () => {
   const paths = routes.map(({ path }) => firstPart(path));
   expect([...new Set(paths)].sort()).toEqual(Object.values(callGroups).flat().sort());
 });

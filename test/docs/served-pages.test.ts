@@ -92,6 +92,16 @@ test("each place that the dashboard links to is there", async () => {
   }
 });
 
+test("the description of the control plane is served, and a page links to it", async () => {
+  const { ask } = await serveControl();
+  const { status, body } = await ask("/docs/control-plane.openapi.json");
+  expect([status, body.openapi, body.paths["/keys"].post.summary]).toEqual([
+    200,
+    "3.1.0",
+    expect.any(String),
+  ]);
+});
+
 test("a page that does not exist is a page for people, with links to all", async () => {
   const { server } = await serveControl();
   const headers = { accept: "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8" };

@@ -148,7 +148,7 @@ describe("a sandbox", () => {
 
   test("names the existing refs if the secret of an unknown ref is requested", () => {
     const sandbox: Sandbox = createSandbox({ scenario });
-    const details = { kind: "key", ref: "mian", known: ["main"] };
+    const details = { kind: "key", ref: "mian", known: ["main"], count: 1 };
     expect(() => sandbox.secret("mian")).toThrow(expect.objectContaining({ code: "unknown_ref", details }));
   });
 

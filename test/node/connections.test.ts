@@ -146,6 +146,21 @@ test.each([
   expect(response?.status).toBe(status);
 });
 
+const noHost = `GET ${mePath} HTTP/1.1\r\nConnection: close\r\n\r\n`;
+test.each([
+  ["a request without a Host", noHost],
+  ["a call of the control plane without a Host", noHost.replace(mePath, "/__sandbox/health")],
+  ["a request with two Hosts", noHost.replace("\r\n", "\r\nHost: a.example\r\nHost: b.example\r\n")],
+  ["a HEAD without a Host", noHost.replace("GET", "HEAD")],
+  ["a request that is responded to", noHost.replace("\r\n", "\r\nHost: any.example\r\n")],
+])("%s gets the date of the sandbox's clock", async (_what, text) => {
+  const { server, port } = await start({ now: "2031-05-06T07:08:09Z", frozen: true });
+  const dateOf = async () => /^date: (.*)$/im.exec((await responsesTo(port, text))[0]?.head ?? "")?.[1];
+  expect(await dateOf()).toBe("Tue, 06 May 2031 07:08:09 GMT");
+  server.sandbox.clock.advance("1h");
+  expect(await dateOf()).toBe("Tue, 06 May 2031 08:08:09 GMT");
+});
+
 test("a defect of the control plane gets 500, and the server continues", async () => {
   const defects: unknown[] = [];
   const sandbox = startInNode(resolveSource("key-states"));

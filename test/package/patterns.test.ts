@@ -9,6 +9,8 @@ import { root } from "../support/pages.js";
 // blocked the server for seconds. scslre finds such patterns. It does not see those that begin with a fixed sign and may contain
 // it, such as `"(?:[^"\\]|\\.)*"`.
 
+const lineOfNoYaml = "a line of a scenario that is not YAML: 1,000 characters";
+
 /** The patterns that take quadratic time, by file, each with the longest text that can reach it. At 2,000 characters, one takes 5 ms. */
 const shortTextsOnly: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "src/api/story/narrate.ts": { "^0*(\\d+)([a-z]+)$": "a duration of a checked scenario: 20 digits" },
@@ -49,23 +51,18 @@ const shortTextsOnly: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
   "src/scenario/format/fields.ts": { "-+$": "a ref that a title is made of: 64 characters" },
   "src/scenario/yaml/syntax-problem.ts": {
-    "(?<before>(?:^|[{,])[ -]*[\\w-]+)(?<mistake> *：\\s*)": "a line of a scenario that is not YAML",
-    "^(?<before>[ -]*[\\w-]+: +)(?<mistake>(?:[@%`]|[|>] *[^\\s\\d+#-]|- ).*?)(?: #.*)?$":
-      "a line of a scenario that is not YAML",
+    "(?<before>(?:^|[{,])[ -]*[\\w-]+)(?<mistake> *：\\s*)": lineOfNoYaml,
+    "^(?<before>[ -]*[\\w-]+: +)(?<mistake>(?:[@%`]|[|>] *[^\\s\\d+#-]|- ).*?)(?: #.*)?$": lineOfNoYaml,
     "(?<before>[{,] *[\\w-]+: +)(?<mistake>[^\\s\"'{}[\\]|>#,][^{}[\\],]*?: [^{}[\\],]*?)(?= *[,}])":
-      "a line of a scenario that is not YAML",
-    "(?<before>[{,] *[\\w-]+: +)(?<mistake>[@%`|>][^{}[\\],]*?)(?= *[,}])":
-      "a line of a scenario that is not YAML",
-    "^(?<before>[ -]*)(?<mistake>[\\w-]+ +[^\\s:#]+)$": "a line of a scenario that is not YAML",
-    "^(?<before>|.*?[\\s[{(,:-])(?<mistake>\"[^\"]*?|'[^']*?)[ ,}\\]]*$":
-      "a line of a scenario that is not YAML",
-    "^(?<before>[ -]*?)(?<mistake>[\\w-]+:[^\\S ]*[^\\s:].*)$": "a line of a scenario that is not YAML",
-    "^(?<before>[ -]*[\\w-]+: +)(?<mistake>[^\\s\"'{[|>#].*?: .*?)(?: #.*)?$":
-      "a line of a scenario that is not YAML",
-    "(?<before>\\{.*?: +)(?<mistake>\\/[^\\s,\"'{}]*(?:\\{[\\w-]+\\}[^\\s,\"'{}]*)+)":
-      "a line of a scenario that is not YAML",
+      lineOfNoYaml,
+    "(?<before>[{,] *[\\w-]+: +)(?<mistake>[@%`|>][^{}[\\],]*?)(?= *[,}])": lineOfNoYaml,
+    "^(?<before>[ -]*)(?<mistake>[\\w-]+ +[^\\s:#]+)$": lineOfNoYaml,
+    "^(?<before>|.*?[\\s[{(,:-])(?<mistake>\"[^\"]*?|'[^']*?)[ ,}\\]]*$": lineOfNoYaml,
+    "^(?<before>[ -]*?)(?<mistake>[\\w-]+:[^\\S ]*[^\\s:].*)$": lineOfNoYaml,
+    "^(?<before>[ -]*[\\w-]+: +)(?<mistake>[^\\s\"'{[|>#].*?: .*?)(?: #.*)?$": lineOfNoYaml,
+    "(?<before>\\{.*?: +)(?<mistake>\\/[^\\s,\"'{}]*(?:\\{[\\w-]+\\}[^\\s,\"'{}]*)+)": lineOfNoYaml,
   },
-  "src/scenario/yaml/nodes.ts": { "^([\\w-]+) *[ =] *\\S": "a line of a scenario that is not YAML" },
+  "src/scenario/yaml/nodes.ts": { "^([\\w-]+) *[ =] *\\S": lineOfNoYaml },
   "src/scenario/yaml/places.ts": { "[\\w-]+(?=[\"']?$)": "a field name: 40 characters" },
   "src/server/sockets/tls.ts": { "%.*$": "a name of --host or --allow-host" },
 };
@@ -182,7 +179,7 @@ const madeInARun: Readonly<Record<string, string>> = {
   "src/integrations/msw-handlers.ts": "the escaped base URL of the user's tests",
   "src/compare/assumptions/limit-headers.ts": "a letter of a limit",
   "src/rules/outcomes.ts": "a status, then a name",
-  "src/scenario/format/endpoint-shapes.ts": "fixed names, then a name",
+  "src/scenario/format/schema.ts": "fixed names, then a name",
   "src/schema/words.ts": "the argument of a call, which is checked there",
 };
 

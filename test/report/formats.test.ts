@@ -234,7 +234,7 @@ test("the text lists every promised outcome, what else was covered, and the advi
   expect(text).toMatch(/^ {2}200\.legacy +1 +a valid key/m);
   expect(text).toMatch(/^ {2}404\.unknown_path +7 {2}a path .*\(not promised\)/m);
   expect(text).not.toContain("405.method");
-  expect(text).toMatch(/^ {2}401\.revoked +- +a revoked key: send SVC_KEY_REVOKED$/m);
+  expect(text).toMatch(/^ {2}401\.revoked +- +a revoked key: send sandbox\.secret\("revoked"\)$/m);
   expect(text).toMatch(/^ {2}warning {2}wrong-method-or-path {2}7 requests {2}R47/m);
   expect(text.match(/did you mean GET \/v1\/relying-party\/me\?/g)).toHaveLength(5);
   expect(text).toMatch(/^ +and 2 more$/m);

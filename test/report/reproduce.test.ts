@@ -2,14 +2,15 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { clientEnvironment } from "../../src/cli/env-file.js";
-import type { Sandbox } from "../../src/index.js";
+import { createSandbox, type Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
 import { clientReport } from "../../src/report/report.js";
-import type { HowToCover } from "../../src/report/report-shape.js";
+import type { HowToCover, Report } from "../../src/report/report-shape.js";
 import { type OutcomeId, outcomes } from "../../src/rules/outcomes.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { requested } from "../support/requested.js";
+import { mePath } from "../support/send.js";
 import { served } from "../support/servers.js";
 
 const keyStates = bundledScenarios["key-states"] as Scenario;
@@ -187,4 +188,42 @@ test("an outcome that was covered has no instruction, and asking for the report 
     ...{ outcome: "401.missing", promised: true, covered: true, count: 1, when: "no x-api-key header" },
     howToCover: null,
   });
+});
+
+test("the report of a test's own sandbox names its members, in place of variables and calls that only servers have", async () => {
+  const endpoints = { readOne: { path: "/v1/one/{id}", body: {} } };
+  const sandbox = createSandbox({ scenario: { ...keyStates, endpoints } as Scenario });
+  const texts = (["401.revoked", "401.malformed", "401.missing", "405.method", "200.readOne"] as const).map(
+    (outcome) => hintFor(sandbox, outcome).text,
+  );
+  expect(texts).toEqual([
+    'send sandbox.secret("revoked")',
+    'send sandbox.secret("malformed")',
+    "send no key",
+    "send DELETE /v1/relying-party/me without a key",
+    'send GET /v1/one/1 with sandbox.secret("active")',
+  ]);
+  for (const key of ["SVC_live_abc", "SVC_test_abc"]) {
+    await sandbox.fetch(`https://any.example${mePath}`, { headers: { "x-api-key": key } });
+  }
+  const report = JSON.stringify([sandbox.report().advice, sandbox.report().outcomes.map(withoutCurl)]);
+  expect(report).toContain('send sandbox.secret(\\"unknown\\") or sandbox.secret(\\"malformed\\")');
+  expect(report).not.toContain("SVC_KEY");
+});
+
+/** An outcome without its command, which is for shells with variables. */
+function withoutCurl({ howToCover, ...row }: Report["outcomes"][number]) {
+  return { ...row, howToCover: howToCover && { ...howToCover, curl: "" } };
+}
+
+test("the report of a test's own sandbox resets it by its member", () => {
+  const sandbox = createSandbox();
+  sandbox.clock.advance("61s");
+  const { reset, text } = hintFor(sandbox, "429.per_minute");
+  expect([reset, text]).toEqual([
+    true,
+    'call sandbox.reset(), then send sandbox.secret("rate-limited-minute")',
+  ]);
+  sandbox.reset();
+  expect(hintFor(sandbox, "429.per_minute").reset).toBe(false);
 });

@@ -1,9 +1,12 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createSandbox, type Scenario, ScenarioError } from "../../src/index.js";
 import { dryRunProblems } from "../../src/node/dry-run.js";
 import { startInNode } from "../../src/node/platform.js";
 import { checkedReplacement } from "../../src/sandbox/start-sandbox.js";
 import { warningsOf } from "../../src/scenario/warnings.js";
+import { root } from "../support/pages.js";
 
 // What would break a sandbox later is a problem before: of the scenario, or at its start, if only the start shows it.
 
@@ -46,6 +49,26 @@ test.each<[what: string, code: string, scenario: Scenario]>([
     "a rotated key that expired before its overlap ended",
     "state_contradiction",
     withKeys({ main: { environment: "test", state: "rotated", expires: "2020-01-01T00:00:00Z" } }),
+  ],
+  [
+    "a fault that ends before it starts",
+    "fault_contradiction",
+    withKeys({ next }, { faults: [{ when: { after: far, until: "1h" }, then: { status: 503 } }] }),
+  ],
+  [
+    "a fault of a step that ends before the step",
+    "fault_contradiction",
+    withKeys(
+      { next },
+      {
+        timeline: [
+          {
+            at: "1h",
+            faults: [{ when: { after: "10m", until: "2020-01-01T00:00:00Z" }, then: { reset: true } }],
+          },
+        ],
+      },
+    ),
   ],
 ])("%s is a problem at each start of a scenario that does not set its clock", (_what, code, scenario) => {
   const named = { name: "scenario.yaml", scenario };
@@ -124,4 +147,30 @@ test("an endpoint is named whose scope only a default would give, which no key o
   const endpoints = { listThings: { path: "/v1/things", scope: "attestations:read" } };
   const warningsOfKind = Object.values(warningsOf(withKeys(keys, { endpoints }), () => undefined)).flat();
   expect(warningsOfKind.map(({ code }) => code)).toContain("scope_unheld");
+});
+
+test("each rule that finds nothing while the start of the clock is unknown is asked again at the start", () => {
+  const folder = join(root, "src/scenario/checks");
+  const asking: string[] = [];
+  for (const file of readdirSync(folder).filter((name) => !name.includes(".test."))) {
+    const functions = readFileSync(join(folder, file), "utf8").split(/^(?=(?:export )?(?:const|function) )/m);
+    for (const text of functions) {
+      const isOfTime = /\b(?:compareTimes|keyStateAtStart)\(|=== "unknown"/.test(text);
+      if (isOfTime) asking.push(text.match(/(?:const|function) (\w+)/)?.[1] as string);
+    }
+  }
+  // What asks each of them again, or why nothing has to.
+  expect(asking.sort()).toEqual(
+    Object.keys({
+      overlapsAreShort: "problemsAtStart",
+      statesMatchTimes: "problemsAtStart",
+      activeKeysWithinLimit: "problemsAtStart",
+      whyEndsBeforeStart: "problemsAtStart",
+      timelineIsInOrder:
+        "noStepIsPast of problemsAtStart; a later step is due with the one before it (createTimeline)",
+      clockIsWithinYears: "requireClockTime, for the option now; the real time is within these years",
+      noUselessFaults: "problemsAtStart, for its windows",
+      contextAtStart: "nothing: a key that may have ended is one that a fault can match",
+    }).sort(),
+  );
 });

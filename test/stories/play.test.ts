@@ -49,6 +49,20 @@ describe("svc-sandbox play", () => {
     expect(stdout).toMatch(/It is rejected:\s+not_an_administrator\.\nOnly administrators/);
   });
 
+  it("shows the time that passes before a step", async () => {
+    const story = storyScenario([
+      "- after: 2h",
+      "  request: { key: active }",
+      "- after: 30m",
+      "  say: Later.",
+    ]);
+    const { stdout } = await play(story);
+    expect(stdout).toContain(
+      "Step 1 of 2\n2 hours pass: it is 11:00 on 2 March 2026.\n  GET /v1/relying-party/me\n",
+    );
+    expect(stdout).toContain("Step 2 of 2\n30 minutes pass: it is 11:30 on 2 March 2026.\nLater.\n");
+  });
+
   it("R46 shows no full key, also not as a name in a body or in a response", async () => {
     const key = "SVC_live_abcdefghijklmnopqrstuvwxyz";
     const story = storyScenario(

@@ -14,6 +14,19 @@ function verify(files: Readonly<Record<string, string>>, argv: readonly string[]
 const withoutTimes = (text: string) => text.replace(/\(\d+ ms\)/g, "(… ms)");
 
 describe("svc-sandbox verify", () => {
+  it("shows the time that passes before a step", async () => {
+    const story = storyScenario([
+      "- after: 2h",
+      "  request: { key: active }",
+      "- after: 30m",
+      "  say: Later.",
+    ]);
+    const cwd = temporaryFolder({ "a.yaml": story });
+    const { stdout } = await runCli(["verify", "a.yaml"], { cwd });
+    expect(stdout).toMatch(/^ {2}1 +after 2h: GET \/v1\/relying-party\/me with active → 200 /m);
+    expect(stdout).toMatch(/^ {2}2 +after 30m: Later\.$/m);
+  });
+
   it("shows each step with its result, and a summary", async () => {
     const { code, stdout, stderr } = await verify({ "good.yaml": good }, ["good.yaml"]);
     expect([code, stderr]).toEqual([0, ""]);

@@ -109,7 +109,7 @@ export const hintRows: readonly HintRow[] = [
   },
   {
     hint: /^variables are not replaced here: /,
-    mistake: "`${SEED}`, which other tools replace before they read YAML",
+    mistake: "a variable such as `$SEED`, which other tools replace before they read YAML",
   },
   {
     hint: /^write the value in place of the alias$/,

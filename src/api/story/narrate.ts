@@ -1,16 +1,16 @@
 import { faultKinds } from "../../rules/fault-effects.js";
 import { defaultOverlap } from "../../rules/key-state.js";
+import { accessInWords } from "../../rules/organization.js";
 import { minute, type Overlap } from "../../rules/time.js";
-import type { Actor } from "../../sandbox/operations/change.js";
 import {
   type ActionResult,
   keyRefsOf,
+  type PlayedStep,
   type SentRequest,
   type StepAction,
   type StoryStep,
 } from "../../sandbox/steps.js";
 import { type ActionName, actionName, actionRow } from "../../scenario/actions.js";
-import { accessInWords } from "../authorize.js";
 
 /** The words of an action in a sentence. */
 interface ActionWords {
@@ -31,17 +31,27 @@ const unitWords: Readonly<Record<string, string>> = {
   d: "day",
 };
 
-/** `30 minutes pass: it is 09:30 on 2 March 2026.` */
-export function narrateAdvance(duration: string, now: string): string {
-  const time = durationInWords(duration);
-  const verb = time.startsWith("1 ") ? "passes" : "pass";
-  return `${time} ${verb}: it is ${timeInWords(now)}.`;
+/** The time that a step lets pass: `30 minutes pass: it is 09:30 on 2 March 2026.`; `null` for a step that lets none pass. */
+export function narrateTime({ step, failure, now }: Pick<PlayedStep, "step" | "failure" | "now">) {
+  if (failure !== null) return null;
+  const times: string[] = [];
+  for (const duration of [step.after, step.advance]) {
+    if (duration !== undefined) times.push(durationInWords(duration));
+  }
+  const [first] = times;
+  if (first === undefined) return null;
+  const verb = times.length === 1 && first.startsWith("1 ") ? "passes" : "pass";
+  return `${times.join(" and ")} ${verb}: it is ${timeInWords(now)}.`;
 }
 
 /** Narrates an action: who did what, and its result or error. */
 export function narrateAction(action: StepAction, performed: ActionResult): string {
   // Faults are never rejected.
-  if (action.faults !== undefined) return narrateFaults(action.faults);
+  if (action.faults !== undefined) {
+    const effects = effectList(action.faults);
+    if (effects === "") return "The network works again: no more faults.";
+    return `Requests can now hit faults: ${effects}.`;
+  }
 
   const { subject, verb, object, after = "" } = wordsOfAction(action, performed);
   const { error } = performed;
@@ -49,33 +59,29 @@ export function narrateAction(action: StepAction, performed: ActionResult): stri
   return `${subject} ${verb}s ${object}.${after}`;
 }
 
-function narrateFaults(faults: NonNullable<StepAction["faults"]>): string {
-  const effects = effectList(faults);
-  if (effects === "") return "The network works again: no more faults.";
-  return `Requests can now hit faults: ${effects}.`;
-}
-
 /** The words of an action other than faults. */
 function wordsOfAction(action: StepAction, performed: ActionResult): ActionWords {
   const { create_key: creation, rotate, revoke, expire, organization, assumptions } = action;
+  const { actor } = creation ?? rotate ?? revoke ?? expire ?? {};
+  const user = actor === "member" ? "A member of the organization" : "An administrator";
   if (creation !== undefined) {
     const createdRef = creation.ref ?? performed.key?.ref;
     const key = createdRef === undefined ? "key" : `key ${createdRef}`;
     const name = JSON.stringify(creation.name);
     const object = `the ${creation.environment} ${key} for ${creation.organization} (${name})`;
-    return { subject: userInWords(creation.actor), verb: "create", object };
+    return { subject: user, verb: "create", object };
   }
   if (rotate !== undefined) {
-    const { key, as = "another one", overlap, actor } = rotate;
+    const { key, as = "another one", overlap } = rotate;
     const after = ` The new key is ${performed.replacement?.ref ?? as}; ${oldKeyInWords(overlap)}.`;
-    return { subject: userInWords(actor), verb: "rotate", object: `the key ${key}`, after };
+    return { subject: user, verb: "rotate", object: `the key ${key}`, after };
   }
   if (revoke !== undefined) {
-    return { subject: userInWords(revoke.actor), verb: "revoke", object: `the key ${revoke.key}` };
+    return { subject: user, verb: "revoke", object: `the key ${revoke.key}` };
   }
   if (expire !== undefined) {
     const object = `the end of the key ${expire.key}: ${expire.expires}`;
-    return { subject: userInWords(expire.actor), verb: "set", object };
+    return { subject: user, verb: "set", object };
   }
   if (organization !== undefined) {
     const { ref, ...changes } = organization;
@@ -88,10 +94,6 @@ function wordsOfAction(action: StepAction, performed: ActionResult): ActionWords
   const changes = Object.entries(assumptions ?? {}).map(([name, value]) => `${name} ${value}`);
   const what = changes.join(", ") || "none";
   return { subject: "The service", verb: "change", object: `its responses: ${what}` };
-}
-
-function userInWords(actor: Actor | undefined): string {
-  return actor === "member" ? "A member of the organization" : "An administrator";
 }
 
 /** How long a replaced key still works. */
@@ -131,8 +133,17 @@ export function timeInWords(iso: string): string {
   return `${at.slice(11, 16)}${seconds} on ${dateFormat.format(new Date(iso))}`;
 }
 
-/** Summarizes a step, whether or not it has sent its request: `request with retiring`, `advance 30m`. */
+/** Summarizes a step, whether or not it has sent its request: `after 2h: request with retiring`, `advance 30m`. */
 export function summarizeStep(step: StoryStep, sent: SentRequest | null = null): string {
+  return summarizeWait(step) + summarizeAct(step, sent);
+}
+
+/** `after 2h: `, before what a step does; empty for a step without a wait. */
+export function summarizeWait({ after }: StoryStep): string {
+  return after === undefined ? "" : `after ${after}: `;
+}
+
+function summarizeAct(step: StoryStep, sent: SentRequest | null): string {
   const { request, advance } = step;
   if (advance !== undefined) return `advance ${advance}`;
   if (request === undefined) return summarizeAction(step);

@@ -5,8 +5,8 @@ import {
   type ShownDifference,
   type StoryResponse,
 } from "../../sandbox/steps.js";
-import { errorCodeOf } from "./compare-response.js";
-import { narrateAction, narrateAdvance } from "./narrate.js";
+import { narrateAction, narrateTime } from "./narrate.js";
+import { errorCodeOf } from "./run-story.js";
 
 /** The error of an action that was rejected; `null` without one. */
 interface ActionErrorView {
@@ -24,7 +24,7 @@ interface MeanwhileView extends ActionErrorView {
 
 /** The result of a step with its sentences, for people. */
 interface StepView extends Omit<PlayedStep, "step" | "response" | "timeline" | "differences"> {
-  /** `null` for narration, a request, and a step that could not run. */
+  /** `null` for narration and a request before which no time passes, and for a step that could not run. */
   readonly text: string | null;
   readonly response: (StoryResponse & { readonly code: string | null }) | null;
   readonly meanwhile: readonly MeanwhileView[];
@@ -49,9 +49,12 @@ export function actionErrorOf(performed: PlayedStep["performed"]): ActionErrorVi
   return { error: code, message };
 }
 
-/** Describes a step in sentences. */
-function stepText({ step, performed, failure, now }: PlayedStep): string | null {
-  if (performed !== null) return narrateAction(step, performed);
-  if (step.advance === undefined || failure !== null) return null;
-  return narrateAdvance(step.advance, now);
+/** Describes a step in sentences: the time that passes, and what it changes. */
+function stepText(result: PlayedStep): string | null {
+  const { step, performed } = result;
+  const sentences: string[] = [];
+  const time = narrateTime(result);
+  if (time !== null) sentences.push(time);
+  if (performed !== null) sentences.push(narrateAction(step, performed));
+  return sentences.length === 0 ? null : sentences.join(" ");
 }

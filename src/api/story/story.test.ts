@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { startFrozen } from "../../../test/support/doors.js";
-import { restartSandbox } from "../../sandbox/start-sandbox.js";
+import { operations } from "../../sandbox/operations/operations.js";
+import { checkedReplacement, replaceScenario, restartSandbox } from "../../sandbox/start-sandbox.js";
 import {
   type ActionResult,
   fieldDifferences,
@@ -8,10 +9,11 @@ import {
   type StoryResponse,
   shownDifferences,
 } from "../../sandbox/steps.js";
-import { responseDifferences } from "./compare-response.js";
-import { narrateAction, narrateAdvance, summarizeAction, summarizeStep } from "./narrate.js";
-import { runNextStep } from "./run-story.js";
+import type { Scenario } from "../../scenario/scenario.generated.js";
+import { narrateAction, narrateTime, summarizeAction, summarizeStep } from "./narrate.js";
+import { presentNextStep, responseDifferences, runNextStep } from "./run-story.js";
 import { storyRequest } from "./send.js";
+import { stepView } from "./step-view.js";
 
 const response: StoryResponse = {
   status: 200,
@@ -169,7 +171,23 @@ test.each([
   ["0m", "0 minutes pass: it is 09:01 on 1 March 2026."],
   ["030m", "30 minutes pass: it is 09:01 on 1 March 2026."],
 ])("%s in words has no zeros before its number", (duration, sentence) => {
-  expect(narrateAdvance(duration, "2026-03-01T09:01:00Z")).toBe(sentence);
+  const now = "2026-03-01T09:01:00Z";
+  expect(narrateTime({ step: { advance: duration } as never, failure: null, now })).toBe(sentence);
+});
+
+test.each<[what: string, step: NonNullable<Scenario["story"]>[number], text: string, summary: string]>([
+  ["a request", { request: { key: "main" } }, "", "request with main"],
+  ["narration", { say: "Later." }, "", "say"],
+  ["an action", { revoke: { key: "main" } }, " An administrator revokes the key main.", "revoke main"],
+])("the time that passes before %s is told, as that of advance is", (_what, act, text, summary) => {
+  const organizations = { bank: { type: "bank", keys: { main: { environment: "test" } } } } as const;
+  const clock = { now: "2026-03-02T09:00:00Z", frozen: true };
+  const step = { after: "2h", ...act } as const;
+  const sandbox = startFrozen({ version: 1, clock, organizations, story: [step] });
+  if (act.say === undefined) expect(summarizeStep(step)).toBe(`after 2h: ${summary}`);
+  const played = runNextStep(sandbox);
+  if (played === undefined) throw new Error("the story has no step");
+  expect(stepView(played).text).toBe(`2 hours pass: it is 11:00 on 2 March 2026.${text}`);
 });
 
 test("a request is summarized with its key, also with a key whose ref is a word of JavaScript", () => {
@@ -200,4 +218,43 @@ test("R46 the request of a step shows no key of Basic credentials", () => {
   const end = credentials.slice(-12);
   expect(shown.headers.authorization).toMatch(/^Basic .*…$/);
   expect(JSON.stringify(shown)).not.toContain(end);
+});
+
+const twoSteps: Scenario = {
+  version: 1,
+  organizations: { bank: { type: "bank", keys: { main: { environment: "test" } } } },
+  story: [{ say: "First" }, { revoke: { key: "main" } }],
+};
+
+/** A sandbox whose clock runs, and a presenter's steps to the end of its story. */
+function presented(beforeLast: (sandbox: ReturnType<typeof startFrozen>) => void) {
+  const sandbox = startFrozen(twoSteps);
+  sandbox.clock.resume();
+  presentNextStep(sandbox);
+  expect(sandbox.clock.isFrozen()).toBe(true);
+  beforeLast(sandbox);
+  presentNextStep(sandbox);
+  return sandbox;
+}
+
+test.each([true, false])(
+  "the clock of a scenario that the last step starts stays as it is, frozen: %s",
+  (frozen) => {
+    const scenario = { ...twoSteps, clock: { now: "2026-03-02T09:00:00Z", frozen } };
+    const sandbox = presented((first) => {
+      const another = checkedReplacement(first, { scenario, name: "another" }, { frozen });
+      first.journal.subscribe(({ type }) => {
+        if (type === "key.revoked") replaceScenario(first, another);
+      });
+    });
+    expect([sandbox.name, sandbox.clock.isFrozen(), sandbox.story.next]).toEqual(["another", frozen, 0]);
+  },
+);
+
+test("after a presenter's last step the clock goes on, unless somebody has frozen it meanwhile", () => {
+  expect(presented(() => undefined).clock.isFrozen()).toBe(false);
+  const frozen = presented((sandbox) => operations.clock(sandbox, { frozen: true }));
+  expect(frozen.clock.isFrozen()).toBe(true);
+  const resumed = presented((sandbox) => operations.clock(sandbox, { frozen: false }));
+  expect(resumed.clock.isFrozen()).toBe(false);
 });

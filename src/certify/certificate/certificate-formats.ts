@@ -5,7 +5,7 @@ import { isFault } from "../../rules/fault-effects.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { listed } from "../../schema/words.js";
 import { isProblemOf, nameOf } from "../checks/check.js";
-import type { Finding, JudgedCheck, Note, Reason, ResultOfCheck } from "../checks/judgment.js";
+import type { Finding, JudgedCheck, Reason, ResultOfCheck } from "../checks/judgment.js";
 import { nameOfKey, resendKinds } from "../resends/resend-kinds.js";
 import { type CertifyResult, certificateJson } from "./certificate.js";
 
@@ -117,24 +117,29 @@ function heldResends(checks: readonly JudgedCheck[], wordsByName: ReadonlyMap<st
   return [`no resend of ${nameOfKey(key)} after ${listed([...words], "and")} (its last request)`];
 }
 
-/** What was not judged: a line for each reason, with all that it is about. A check whose reason the verdict has is left out: that is shown already. */
-function notJudgedLines(certified: CertifyResult): string[] {
-  const wordsByName = resendWords(certified.report);
-  const unjudged: Note[] = [];
-  for (const { check, result } of certified.checks) {
+/**
+ * What was not judged: a line for each reason, with all that it is about, by their names in --only. Checks of one kind that have all the same
+ * reason are named by their kind. A check whose reason the verdict has is left out: that is shown already.
+ */
+function notJudgedLines({ checks, notes }: CertifyResult): string[] {
+  const namesByReason = new Map<string, Set<string>>();
+  const add = (name: string, reason: Reason) => {
+    const text = reasonSentence(reason);
+    const names = namesByReason.get(text) ?? new Set();
+    namesByReason.set(text, names);
+    names.add(name);
+  };
+  for (const { check, result } of checks) {
     if (result.kind !== "not_judged" || result.isOfVerdict) continue;
-    const name = nameOf(check);
-    unjudged.push({ what: wordsByName.get(name) ?? name, ...result.reason });
+    const text = reasonSentence(result.reason);
+    const ofKind = checks.filter((other) => other.check.kind === check.kind);
+    const isOfAll = ofKind.every((other) => {
+      return other.result.kind === "not_judged" && reasonSentence(other.result.reason) === text;
+    });
+    add(isOfAll && ofKind.length > 1 ? check.kind : nameOf(check), result.reason);
   }
-
-  const namesByReason = new Map<string, string[]>();
-  for (const { what, why, whatToDo } of [...unjudged, ...certified.notes]) {
-    const reason = `${why}. ${whatToDo}`;
-    const names = namesByReason.get(reason) ?? [];
-    namesByReason.set(reason, names);
-    names.push(what);
-  }
-  return [...namesByReason].map(([reason, names]) => `Not judged: ${listed(names, "and")}: ${reason}`);
+  for (const note of notes) add(note.what, note);
+  return [...namesByReason].map(([text, names]) => `Not judged: ${listed([...names], "and")}: ${text}`);
 }
 
 const resultCells: Readonly<Record<ResultOfCheck["kind"], { readonly text: string; readonly tone: Tone }>> = {

@@ -79,12 +79,16 @@ export interface RequestFacts {
   /** The assumptions that its sandboxes set, and that the run would vary. */
   readonly ownAssumptions: readonly string[];
   readonly scenarios: readonly string[];
+  /** The other headers than `x-api-key` in which it sent a key. */
+  readonly headersWithKey: readonly string[];
 }
 
 export interface RunEnd extends RequestFacts {
   readonly result: "passed" | "failed" | "timed_out";
   /** The exit code; after a signal, 128 plus the number of the signal; `null` if the command did not end in time, or did not start. */
   readonly code: number | null;
+  /** The signal that ended it, as in `SIGSEGV`. Default: none. */
+  readonly signal?: string | undefined;
   readonly durationMs: number;
   readonly report: Report;
   /** Whether another run was under way at the same time. */
@@ -119,6 +123,11 @@ export function countRequests(
   let count = 0;
   for (const { requests } of sentKeys) count += requests.filter(({ outcome }) => isSuch(outcome)).length;
   return count;
+}
+
+/** How the command failed, as in "exit code 1" or "exit code 139, after SIGSEGV". */
+export function exitWords({ code, signal }: Pick<ClientRun, "code" | "signal">): string {
+  return signal === undefined ? `exit code ${code}` : `exit code ${code}, after ${signal}`;
 }
 
 export function isBroken({ result }: ClientRun): boolean {

@@ -35,5 +35,5 @@ test("the runs of a second pass are numbered after those of the first: progress 
   await second.makeAnother(plainRunRequest);
   expect(second.ended.map(({ number }) => number)).toEqual([3, 4]);
   expect(lines[0]).toBe(`plain  ${second.plain.report.requests} requests`);
-  expect(lines[1]).toMatch(/^ok +passed +plain +4$/);
+  expect(lines[1]).toMatch(/^ok +passed +plain, again +4$/);
 });

@@ -225,7 +225,8 @@ export class Runs {
     const number = this.endedInBothPasses.length + 1;
     const run = { ...planned, ...end, number };
     this.ended.push(run);
-    for (const line of progressLines(run, this.plan, this.plain)) this.#runner.say(line);
+    const lines = progressLines(run, this.plan, this.plain, this.isRepeated(run));
+    for (const line of lines) this.#runner.say(line);
     return run;
   }
 }

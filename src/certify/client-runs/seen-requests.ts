@@ -23,6 +23,7 @@ export class SeenRequests implements RequestCounter {
   readonly #points = new Map<string, VariedPoint>();
   readonly #scenarios = new Set<string>();
   readonly #ownAssumptions = new Set<string>();
+  readonly #headersWithKey = new Set<string>();
   /** The ids of requests whose response the client did not read whole. */
   readonly #unread = new Set<string>();
   #replacedCount = 0;
@@ -44,6 +45,12 @@ export class SeenRequests implements RequestCounter {
 
   count(exchange: Exchange, trace?: RunTrace): void {
     this.#latestAt = this.#time();
+    if (exchange.traits.includes("key in other header")) {
+      for (const [name, value] of headerPairs(exchange.keptHeaders)) {
+        // A key is redacted up to its prefix.
+        if (value.includes("…")) this.#headersWithKey.add(name);
+      }
+    }
     if (trace === undefined) return;
     this.#addRequest(exchange, trace);
     for (const point of trace.points) {
@@ -69,6 +76,7 @@ export class SeenRequests implements RequestCounter {
       lastAskedWait: this.#lastAskedWait,
       ownSeed: this.#ownSeed,
       ownAssumptions: [...this.#ownAssumptions],
+      headersWithKey: [...this.#headersWithKey],
       scenarios: [...this.#scenarios],
     };
   }

@@ -2,6 +2,7 @@ import { keyVariable } from "../../rules/keys/key-text.js";
 import { listed } from "../../schema/words.js";
 import { type Reason, runTooLate } from "../checks/judgment.js";
 import { isNoticed, type KeyRequest, longestWait } from "../client-runs/client-run.js";
+import { noRequestReplaced } from "../client-runs/doubt-of-pass.js";
 import type { Runs } from "../client-runs/runs.js";
 import {
   controlRun,
@@ -24,10 +25,12 @@ import { findDoubtOfSteadiness, steadyKeysBesides } from "./steady-key.js";
 // their own exclude these reasons:
 // 1. The suite sends the key more often by itself: plain runs must send it equally often (steady-key.ts).
 // 2. The client asks a second time while a response is late: then nothing more may come.
-// 3. A single test polls until it gets a 200: eight turns or more reject the requests with the key from the first to the last, with the
-//    suspects' kinds of rejection. One more must follow each. Two turns reject another key that always works, if there is one: all tests with
-//    the suspects' key may poll. Tests may also come in another order in each run: three more runs reject every other request.
-// 4. With a kind that has a time, the next request of a turn may come in time by chance. Each request that was only followed in time has up
+// 3. Some tests poll until they get a 200: three runs reject every other request with the key, since tests may come in another order in each
+//    run. One more must follow each rejection.
+// 4. A single test polls: eight turns or more reject the requests with the key from the first to the last, with the suspects' kinds of
+//    rejection. One more must follow each. Two turns reject another key that always works, if there is one: all tests with the suspects' key
+//    may poll.
+// 5. With a kind that has a time, the next request of a turn may come in time by chance. Each request that was only followed in time has up
 //    to five more turns, one of which must be followed too soon.
 
 /** Makes these runs for suspects of one key that are all timed or all not. Returns why each is no problem; `undefined` if all other reasons are excluded. */
@@ -78,6 +81,7 @@ async function findDoubtIfLate(runs: Runs, suspect: SuspectedKind): Promise<Reas
       whatToDo: "Do not send a request a second time while the first one has no response.",
     };
   }
+  if (reaction.run.replacedCount === 0) return noRequestReplaced;
   if (reaction.run.result === "passed") return undefined;
   return {
     why: `${sentAgain}, but the command failed while a response was only late`,
@@ -99,6 +103,10 @@ async function findDoubtByTurns(
   const ids = new Set(firstResends.map(({ id }) => id));
   const idWords = listed([...ids], "and");
   const sentAgain = `${keyVariable(key.ref)} was sent again (${idWords})`;
+
+  // If only some tests ask again, the first of these runs shows it most often: it saves the turns.
+  const doubtInAnyOrder = await findDoubtInAnyOrder(runs, key, kinds, sentAgain);
+  if (doubtInAnyOrder !== undefined) return doubtInAnyOrder;
 
   const { ofKey, ofOtherKeys } = planTurns(key, await steadyKeysBesides(runs, key), kinds);
   const [reactions, reactionsOfOtherKeys] = await Promise.all([
@@ -124,7 +132,7 @@ async function findDoubtByTurns(
     const doubt = resent.has(request) ? undefined : await findDoubtByMoreTurns(runs, turn, kinds, sentAgain);
     if (doubt !== undefined) return doubt;
   }
-  return findDoubtInAnyOrder(runs, key, kinds, sentAgain);
+  return undefined;
 }
 
 /** So many runs reject every other request. */
@@ -149,6 +157,7 @@ async function findDoubtInAnyOrder(
       clientMayWaitMs: clientMayWaitMs * key.requests.length,
     });
     if (run.result === "timed_out") return runTooLate;
+    if (run.replacedCount === 0) return noRequestReplaced;
     const countMore = countedRequests(run, key.ref).length - key.requests.length;
     if (run.result === "passed" && countMore >= run.replacedCount) continue;
     return {

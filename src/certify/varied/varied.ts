@@ -14,7 +14,7 @@ import {
   singleCheck,
 } from "../checks/judgment.js";
 import { areAllSeedsTried, type CertifyPlan, isWanted } from "../checks/plan.js";
-import type { ClientRun } from "../client-runs/client-run.js";
+import { type ClientRun, exitWords } from "../client-runs/client-run.js";
 import { hangsNowAndThen, repeatFailures } from "../client-runs/failures.js";
 import { againCommandOfRun, lastLineOf } from "../client-runs/finding-parts.js";
 import type { Runs } from "../client-runs/runs.js";
@@ -207,7 +207,7 @@ function unknownWords(searched: readonly ClientRun[]): CauseWords {
 function howRunsEnd(runs: readonly ClientRun[]): string {
   const runsByEnd = new Map<string, ClientRun[]>();
   for (const run of runs) {
-    const end = run.result === "timed_out" ? "does not end in time" : `fails with exit code ${run.code}`;
+    const end = run.result === "timed_out" ? "does not end in time" : `fails with ${exitWords(run)}`;
     const alike = runsByEnd.get(end);
     if (alike === undefined) runsByEnd.set(end, [run]);
     else alike.push(run);

@@ -152,7 +152,7 @@ export const certifyCommand = declareCommand({
       const about = { ...aboutClient(loaded, call), startedAt, durationMs };
       const notes = [...certification.notes];
       // The tests may call no client of the user's.
-      const untouched = await untouchedTests(io.cwd);
+      const untouched = await untouchedTests(io.cwd, call.clientCommand, certification.plain.output);
       if (untouched.length > 0) {
         const why = `the tests are those that init wrote (${untouched.join(", ")})`;
         notes.push({ what: "your client", why, whatToDo: "Call your client in them." });
@@ -213,7 +213,7 @@ function planOf(
     // The seed of the plain sandbox, and the first one of those with varied responses.
     seed: scenario.seed ?? defaultSeed,
     firstSeed: flags.seed ?? defaultSeed,
-    ownAssumptions: assumptionsKeptFromVarying({ profile: "varied", run: undefined, ownAssumptions }),
+    ownAssumptions: assumptionsKeptFromVarying({ profileInEffect: "varied", ownAssumptions }),
     defaultKey: defaultKeyRef(scenario),
     allow,
     only,

@@ -1,7 +1,7 @@
 import { accessSync, existsSync, constants as fileConstants, readFileSync, statSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
-import { me } from "../../api/endpoints/me.js";
+import { me } from "../../api/endpoints.js";
 import type { Comparison } from "../../compare/compare.js";
 import { compareWithContract } from "../../compare/compare.js";
 import { renderComparison } from "../../compare/comparison-text.js";

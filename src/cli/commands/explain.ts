@@ -1,21 +1,21 @@
-import { me } from "../../api/endpoints/me.js";
-import { endpointNamed } from "../../api/endpoints.js";
+import { endpointNamed, me } from "../../api/endpoints.js";
 import { nextRequest } from "../../api/next-request.js";
-import { isRequestId } from "../../api/variation/request-id-forms.js";
+import { isRequestId } from "../../api/variation/table.js";
 import { ControlClient } from "../../node/clients/control-client.js";
 import { findListener, longestSearch } from "../../node/clients/find-listener.js";
 import { startInNode } from "../../node/platform.js";
-import { commandLine, shellWord } from "../../report/curl-line.js";
+import { shellWord } from "../../report/curl-line.js";
 import { fingerprintOf } from "../../rules/keys/key-text.js";
 import { redactPlainKeys } from "../../rules/keys/redact.js";
 import { isoTime } from "../../rules/time.js";
 import type { Endpoint } from "../../sandbox/call.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import { fingerprintOfRef } from "../../sandbox/secrets.js";
+import { isScenarioName } from "../../scenario/bundled.js";
 import { quote } from "../../schema/words.js";
 import { type CommandCall, declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
-import { type KeySource, paintExplanation, printKey } from "../explain.js";
+import { isKeyOfKeyStates, type KeySource, paintExplanation, printKey } from "../explain.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import { controlAddress, runningUrlText, standardHost } from "../running-sandbox.js";
@@ -85,9 +85,13 @@ export const explainCommand = declareCommand({
         `${quote(keyOrRequest)} is a status. Name a key, such as revoked, or a whole X-Request-Id, or use last for the latest rejected request.`,
       );
     }
-    if (/\.ya?ml$/i.test(keyOrRequest) && scenario !== undefined) {
-      const swapped = commandLine(["explain", scenario, keyOrRequest]);
-      throw usageError(`The key comes before the scenario. Did you mean ${io.program} ${swapped}?`);
+    if (meansScenario(keyOrRequest)) {
+      const start = `The key comes before the scenario, ${quote(keyOrRequest)}.`;
+      const file = shellWord(keyOrRequest);
+      if (scenario === undefined) {
+        throw usageError(`${start} Its keys: ${io.program} keys ${file}`);
+      }
+      throw usageError(`${start} Did you mean ${io.program} explain ${shellWord(scenario)} ${file}?`);
     }
     if (mode === "explain <request id or last>") {
       await sayRequest(keyOrRequest, call);
@@ -102,6 +106,12 @@ export const explainCommand = declareCommand({
     await printKey(keyOrRequest, keys, call);
   },
 });
+
+/** Whether a word in place of a key is a scenario: a file, or a bundled name that is not a key, too, as `revoked` is. */
+function meansScenario(word: string): boolean {
+  if (/\.ya?ml$/i.test(word)) return true;
+  return isScenarioName(word) && !isKeyOfKeyStates(word);
+}
 
 /** Explains a request that the running sandbox has got: its id, or `last`. */
 async function sayRequest(id: string, { flags, io }: ExplainCall): Promise<void> {

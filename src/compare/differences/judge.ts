@@ -1,4 +1,4 @@
-import { me } from "../../api/endpoints/me.js";
+import { me } from "../../api/endpoints.js";
 import { errorShape } from "../../api/openapi.js";
 import { findPrefix } from "../../rules/keys/key-text.js";
 import { redact } from "../../rules/keys/redact.js";

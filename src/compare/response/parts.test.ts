@@ -39,6 +39,6 @@ test("RFC 9110 two challenges are not one, in one header or in two", () => {
   expect(readOf().kind).toBe("none");
 });
 
-test("a long challenge is read in linear time", () => {
-  for (const piece of ["a", "a=", 'a="b', "a=b, ", "ApiKey "]) expectLinear(piece, 20_000, readOf);
+test("a long challenge is read in linear time", async () => {
+  for (const piece of ["a", "a=", 'a="b', "a=b, ", "ApiKey "]) await expectLinear(piece, 20_000, readOf);
 });

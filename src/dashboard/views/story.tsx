@@ -254,6 +254,11 @@ function Stage({ step, wasExpected }: Readonly<{ step: StepResult; wasExpected: 
   return (
     <>
       {wasExpected === false && <Failure step={step} />}
+      {text && (
+        <p class="narration">
+          <Sentence>{text}</Sentence>
+        </p>
+      )}
       {say && (
         <p class="narration" dir="auto">
           {say}
@@ -261,11 +266,6 @@ function Stage({ step, wasExpected }: Readonly<{ step: StepResult; wasExpected: 
       )}
       {request && <RequestLine request={request} />}
       {response && <ResponsePanel response={response} checks={checks} isAsExpected={wasExpected === true} />}
-      {text && (
-        <p class="narration">
-          <Sentence>{text}</Sentence>
-        </p>
-      )}
       {performed?.error && <p class="muted">{performed.error.message}</p>}
       {meanwhile.map((event, index) => (
         <p key={index} class="muted">

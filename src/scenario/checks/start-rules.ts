@@ -1,11 +1,12 @@
 import { countsAsActive, maximumActiveKeys, maximumOverlap } from "../../rules/key-state.js";
 import { parseTime } from "../../rules/time.js";
 import { quote } from "../../schema/words.js";
-import { compareTimes, readTimeOrDuration, type TimeOrDuration } from "../format/times.js";
+import { compareTimes, readTimeOrDuration, type TimeOrDuration, timeFrom } from "../format/times.js";
 import { keyStateAtStart } from "../key-ends.js";
 import { fieldOfKey, type KeyFields, listedKeys, type ScenarioKey } from "../keys.js";
 import { type FieldProblem, ProblemList } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
+import { whyEndsBeforeStart } from "./fault-rules.js";
 import { assumptionsOf, type RuleInput } from "./rule-input.js";
 
 // What only the start of the clock shows: the rules of a scenario that does not set its clock could not decide it.
@@ -68,21 +69,29 @@ const activeKeysWithinLimit: KeyRule = ({ keys, clockStart, assumptions, problem
   }
 };
 
-/** The rules that depend on the start of the clock: a start asks them again if the scenario does not set its clock. */
+/** The rules of keys that depend on the start of the clock. */
 export const keyRulesOfTime: readonly KeyRule[] = [overlapsAreShort, statesMatchTimes, activeKeysWithinLimit];
 
 /**
- * The problems of keys whose times are over when the clock starts, or are too far ahead. An example, at a start in 2026:
- * six test keys of one bank with `expires: 2099-01-01T00:00:00Z` are too many (R32).
+ * The problems that a scenario which does not set its clock has at a start: `clockStart`, set by an option (`isClockSet`) or the real
+ * time. The rules of a scenario call what they compare with an unknown start "unknown", and find no problem; here each of them is
+ * asked again. An example, at a start in 2026: six test keys of one bank with `expires: 2099-01-01T00:00:00Z` are too many (R32).
  */
-export function keyProblemsAtStart(scenario: Scenario, startOfClock: number): readonly FieldProblem[] {
+export function problemsAtStart(
+  scenario: Scenario,
+  clockStart: number,
+  isClockSet: boolean,
+): readonly FieldProblem[] {
+  const problems = new ProblemList();
   const keys = [...listedKeys(scenario)];
   // Nearly all scenarios have no such key, and tests start them often.
-  if (!keys.some(({ fields }) => hasTime(fields))) return [];
-
-  const problems = new ProblemList();
-  const input = { keys, assumptions: assumptionsOf(scenario), clockStart: startOfClock, problems };
-  for (const rule of keyRulesOfTime) rule(input);
+  if (keys.some(({ fields }) => hasTime(fields))) {
+    const input = { keys, assumptions: assumptionsOf(scenario), clockStart, problems };
+    for (const rule of keyRulesOfTime) rule(input);
+  }
+  faultsEndAfterTheyStart(scenario, clockStart, problems);
+  // The steps before a start that somebody sets are due at once.
+  if (!isClockSet) noStepIsPast(scenario, clockStart, problems);
   return problems.found;
 }
 
@@ -94,17 +103,33 @@ function hasTime({ expires, overlap_ends }: KeyFields): boolean {
   return false;
 }
 
-/** The problem of the first step that is before the start of the clock, which neither the scenario nor an option sets. */
-export function pastStepProblem({ timeline = [] }: Scenario, startOfClock: number): FieldProblem | undefined {
+/** Each fault ends after it starts: one of the two may be a duration from the start, or from the step that sets the fault. */
+function faultsEndAfterTheyStart(
+  { faults = [], timeline = [] }: Scenario,
+  clockStart: number,
+  problems: ProblemList,
+): void {
+  for (const [index, fault] of faults.entries()) {
+    const problem = whyEndsBeforeStart(fault, clockStart);
+    if (problem !== undefined) problems.addAt(["faults", index], problem);
+  }
+  for (const [index, { at, faults: faultsOfStep = [] }] of timeline.entries()) {
+    const now = timeFrom(clockStart, at);
+    for (const [number, fault] of faultsOfStep.entries()) {
+      const problem = whyEndsBeforeStart(fault, now);
+      if (problem !== undefined) problems.addAt(["timeline", index, "faults", number], problem);
+    }
+  }
+}
+
+/** No step of the timeline is before the start of the clock. */
+function noStepIsPast({ timeline = [] }: Scenario, clockStart: number, problems: ProblemList): void {
   for (const [index, { at }] of timeline.entries()) {
     const time = parseTime(at);
-    if (time === undefined || time >= startOfClock) continue;
-    return {
-      code: "timeline_order",
-      field: ["timeline", index, "at"],
-      message: `the step is earlier (${at}) than the start of the clock, which the scenario does not set`,
-      hint: "write a later time, or set clock.now",
-    };
+    if (time === undefined || time >= clockStart) continue;
+    const message = `the step is earlier (${at}) than the start of the clock, which the scenario does not set`;
+    const hint = "write a later time, or set clock.now";
+    problems.add("timeline_order", ["timeline", index, "at"], message, hint);
+    return;
   }
-  return undefined;
 }

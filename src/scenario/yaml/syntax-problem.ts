@@ -1,6 +1,6 @@
 import type { YAMLError } from "yaml";
 import type { FieldProblem, SourceText } from "../problems.js";
-import { noMergeKeys, otherSpaces, wideColon } from "./nodes.js";
+import { mistakesInNames } from "./nodes.js";
 import { firstErrorIn, parseYaml } from "./parse-yaml.js";
 import { hasPartOfSecret, indentOf, isEmptyOrComment, textProblem } from "./places.js";
 
@@ -28,6 +28,8 @@ interface Repair {
 const maxParsed = 150_000;
 const maxCorrections = 30;
 const maxIndents = 10;
+/** Some patterns of corrections take quadratic time in a line: nobody has mistyped a longer one. */
+const longestCorrected = 1000;
 
 /** The problem of a text that is not YAML, with how to fix it. */
 export function syntaxProblem(error: YAMLError, source: SourceText): FieldProblem {
@@ -35,7 +37,13 @@ export function syntaxProblem(error: YAMLError, source: SourceText): FieldProble
   const [offsetOfError] = error.pos;
   // Formatters write merge keys with this tag.
   if (/^!!merge +<</.test(text.slice(offsetOfError, offsetOfError + 100))) {
-    return textProblem(source, offsetOfError, "yaml_syntax", noMergeKeys.message, noMergeKeys.hint);
+    return textProblem(
+      source,
+      offsetOfError,
+      "yaml_syntax",
+      mistakesInNames.mergeKey.message,
+      mistakesInNames.mergeKey.hint,
+    );
   }
 
   const lines = text.split("\n");
@@ -194,8 +202,8 @@ const corrections: readonly Correction[] = [
     isInEachLine: true,
     // The space of full width looks like two.
     meant: (indent) => indent.replaceAll("\u3000", "  ").replace(/\S|\s/g, " "),
-    reason: otherSpaces.message,
-    hint: otherSpaces.hint,
+    reason: mistakesInNames.otherSpaces.message,
+    hint: mistakesInNames.otherSpaces.hint,
   },
   // A colon of full width, as Chinese and Japanese keyboards write it.
   //
@@ -205,8 +213,8 @@ const corrections: readonly Correction[] = [
     pattern: /(?<before>(?:^|[{,])[ -]*[\w-]+)(?<mistake> *：\s*)/g,
     isInEachLine: true,
     meant: () => ": ",
-    reason: wideColon.message,
-    hint: wideColon.hint,
+    reason: mistakesInNames.wideColon.message,
+    hint: mistakesInNames.wideColon.hint,
   },
   // A quote after a space or a sign has no second one up to the end of the line, or to the brackets and commas there.
   //
@@ -287,6 +295,7 @@ const corrections: readonly Correction[] = [
 function* lineCorrections(lines: readonly string[]): Generator<Repair> {
   for (const { pattern, reason, isInEachLine, ...correction } of corrections) {
     for (const [line, text] of lines.entries()) {
+      if (text.length > longestCorrected) continue;
       for (const match of text.matchAll(pattern)) {
         const { before = "", mistake = "" } = match.groups ?? {};
         const column = match.index + before.length;
@@ -294,14 +303,18 @@ function* lineCorrections(lines: readonly string[]): Generator<Repair> {
         const { hint = `write ${meant}`, hintForSecret = hint } = correction;
         const repaired = [text.slice(0, column) + meant + text.slice(column + mistake.length)];
         if (isInEachLine) {
-          for (const below of lines.slice(line + 1)) {
-            repaired.push(below.replace(pattern, (_, start, part) => start + correction.meant(part)));
-          }
+          for (const below of lines.slice(line + 1)) repaired.push(correctedLine(below, pattern, correction));
         }
         yield { line, column, repaired, reason, hint, hintForSecret };
       }
     }
   }
+}
+
+/** The line with what its author meant in place of each such mistake. */
+function correctedLine(text: string, pattern: RegExp, { meant }: Pick<Correction, "meant">): string {
+  if (text.length > longestCorrected) return text;
+  return text.replace(pattern, (_, before, mistake) => before + meant(mistake));
 }
 
 // Guesses at the level of a line. It gets the level of a line above it, and what is inside it moves with it:

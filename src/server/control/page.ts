@@ -37,8 +37,9 @@ const docsRoute: Route = controlRoute("GET /docs/{page}", {
     const docs = await readDocs();
     const text = page === notFoundPage ? undefined : docs.get(page);
     if (text !== undefined) {
-      const [, type = "html"] = /^docs\.(css|js)$/.exec(page) ?? [];
-      return { kind: "page", status: 200, type: type as "html" | "css" | "js", text }; // the pattern has these endings
+      const [, ending] = /\.(css|js|json)$/.exec(page) ?? [];
+      const type = (ending ?? "html") as "html" | "css" | "js" | "json"; // the pattern has these endings
+      return { kind: "page", status: 200, type, text };
     }
 
     // Programs get the error as JSON, people a page with a list of all.

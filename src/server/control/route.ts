@@ -84,7 +84,7 @@ export type RouteResult =
   | {
       readonly kind: "page";
       readonly status: 200 | 404;
-      readonly type: "html" | "css" | "js";
+      readonly type: "html" | "css" | "js" | "json";
       readonly text: string;
     }
   | { readonly kind: "picture"; readonly file: string; readonly content: Buffer }

@@ -133,8 +133,8 @@ export const serverErrors = {
 /** Milliseconds until an ended connection is closed whose client does not close it. */
 const lingerMs = 1000;
 
-/** Sends an error that is not of the specification, and ends the connection after it. */
-export function sendServerError(response: ServerResponse, status: 400 | 500): void {
+/** Sends an error that is not of the specification, and ends the connection after it. `at`: the time of the sandbox's clock. */
+export function sendServerError(response: ServerResponse, status: 400 | 500, at: number): void {
   // A second head is not possible: the client sees the connection end.
   if (response.headersSent) {
     response.destroy();
@@ -143,6 +143,8 @@ export function sendServerError(response: ServerResponse, status: 400 | 500): vo
   response.shouldKeepAlive = false;
   const code = status === 400 ? "bad_request" : "internal_error";
   const { text, bytes } = errorBody(code, serverErrors[code]);
+  // Node would send the machine's date.
+  response.setHeader("Date", new Date(at).toUTCString());
   response.writeHead(status, { "Content-Type": "application/json", "Content-Length": bytes }).end(text);
 }
 

@@ -97,7 +97,7 @@ function tryToRespond(responders: Responders, response: ServerResponse): void {
     respond(responders, response);
   } catch (error) {
     responders.onDefect(error);
-    sendServerError(response, 500);
+    sendServerError(response, 500, responders.sandbox.clock.now());
   }
 }
 
@@ -108,7 +108,7 @@ function respond(responders: Responders, response: ServerResponse): void {
   const { sandbox, handleControl, baseUrlFor } = responders;
   const { req: request } = response;
   if (!hasValidHost(request)) {
-    sendServerError(response, 400);
+    sendServerError(response, 400, sandbox.clock.now());
     return;
   }
   // Node drops requests pipelined after an upgrade.
