@@ -179,7 +179,7 @@ const madeInARun: Readonly<Record<string, string>> = {
   "src/integrations/msw-handlers.ts": "the escaped base URL of the user's tests",
   "src/compare/assumptions/limit-headers.ts": "a letter of a limit",
   "src/rules/outcomes.ts": "a status, then a name",
-  "src/scenario/format/endpoint-shapes.ts": "fixed names, then a name",
+  "src/scenario/format/schema.ts": "fixed names, then a name",
   "src/schema/words.ts": "the argument of a call, which is checked there",
 };
 
