@@ -4,7 +4,7 @@ import { currentRun } from "./runs/current-run.js";
 
 // The entry point `svc-sandbox` in Node; `browser.ts` is that in pages.
 
-export type { KeyContext } from "./api/endpoints/me.js";
+export type { KeyContext } from "./api/endpoints.js";
 export { type ApiErrorBody, openApiDocument } from "./api/openapi.js";
 export type { KeyRef, OrganizationRef, ScenarioSource } from "./library/checked-options.js";
 export type { CreateSandbox, SandboxOptions } from "./library/create-sandbox.js";

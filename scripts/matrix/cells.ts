@@ -130,7 +130,7 @@ export const cells: readonly Cell[] = [
   documented(20, "jest", [versions.jest], { "documented.test.js": "Jest" }),
   documented(20, "vitest", [versions.vitest4, versions.jsdom26, versions.msw2], {
     "documented.test.mjs": "Vitest with msw",
-    "fixtures.test.mjs": "Use it in a test suite",
+    "fixtures.test.mjs": "Vitest",
   }),
   ...([versions.msw2, versions.msw3] as const).map((msw): Cell => {
     const node = msw === versions.msw2 ? 20 : 24;

@@ -1,14 +1,18 @@
 import type { AdviceId } from "../rules/advice.js";
 import { isFault } from "../rules/fault-effects.js";
-import type { KeyRecord } from "../rules/key-state.js";
-import { keyStateAt, keyStateTable } from "../rules/key-state.js";
-import { hasSandboxMark, isSandboxKey } from "../rules/keys/key-text.js";
+import { type KeyRecord, keyStateAt, keyStateTable } from "../rules/key-state.js";
+import { findKeys, isMeantAsKey } from "../rules/keys/find-keys.js";
+import { fingerprintOf, hasSandboxMark, isSandboxKey, isWellFormedKey } from "../rules/keys/key-text.js";
 import { isSuccess, outcomeRow, successOfKey } from "../rules/outcomes.js";
+import { hasKeyElsewhere, mergeTraits } from "../rules/request.js";
 import type { ApiCall } from "../sandbox/call.js";
 import type { ClientBehavior } from "../sandbox/journal/client-behavior.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { adviceOnTraits } from "./advise-on-traits.js";
+
+// The advice on a request, in two steps. `findUnusual` reads the request itself, of which the journal keeps no key: what is unusual
+// about it, and the keys that are not alone in `x-api-key`. Then, for its exchange, `advise` decides which advice this causes, also
+// by the requests before it.
 
 const rejectedStatuses: readonly (number | undefined)[] = [401, 403, 429];
 
@@ -21,25 +25,34 @@ export const noAdvice: readonly AdviceId[] = Object.freeze([]);
 export function advise(sandbox: SandboxState, call: ApiCall, exchange: Exchange): void {
   const { behavior } = sandbox;
   if (isPlainSuccess(call, exchange, behavior)) return;
-  const { entry } = call;
-  const { outcome } = exchange;
+  const { entry, presented, request } = call;
+  const { outcome, fingerprint, traits } = exchange;
+
+  // The page whose browser asks to send a key.
+  const page = request.evidence?.page;
+  if (page !== undefined && traits.includes("preflight for key")) behavior.notePreflight(page);
 
   // What the request shows by itself.
-  rememberPreflight(behavior, call, exchange);
   const advice = adviceOnTraits(call, exchange, behavior.preflightOrigins);
-  if (exchange.leaksRealKey || isSentKeyMaybeReal(call)) advice.push("real-key-suspected");
+  const isKeyMaybeReal = presented === "well_formed" && !hasSandboxMark(request.apiKey ?? "");
+  if (exchange.leaksRealKey || (entry === undefined && isKeyMaybeReal)) advice.push("real-key-suspected");
   if (entry !== undefined) advice.push(...adviceOnKey(entry.key, exchange, sandbox));
   else advice.push(...adviceOnUnknownKey(call, exchange, sandbox));
 
   // What it shows after the requests before it.
-  if (behavior.lastRejections.get(exchange.fingerprint ?? "") === outcome) {
+  if (behavior.lastRejections.get(fingerprint ?? "") === outcome) {
     advice.push("sent-again-after-rejection");
     exchange.isResent = true;
   }
   if (advice.length > 0) exchange.advice = Object.freeze(advice);
 
-  // What later requests depend on. A delayed response may not have arrived yet.
-  rememberRejection(behavior, exchange);
+  // What later requests depend on. After a fault, it may be right to send a request again.
+  if (fingerprint !== null && !isFault(outcome)) {
+    const isRejected = rejectedStatuses.includes(outcomeRow(outcome).status);
+    if (isRejected) behavior.noteRejection(fingerprint, outcome);
+    else behavior.forgetRejection(fingerprint);
+  }
+  // A delayed response may not have arrived yet.
   if (entry !== undefined && isSuccess(outcome) && exchange.delivery === undefined) {
     behavior.keysThatWorked.add(entry.key.ref);
   }
@@ -54,17 +67,60 @@ function isPlainSuccess({ entry }: ApiCall, exchange: Exchange, { lastRejections
   const { traits, outcome, leaksRealKey, fingerprint } = exchange;
   if (outcome !== "200.test" && outcome !== "200.live") return false;
   if (traits.length > 0 || leaksRealKey) return false;
-  if (entry === undefined || isInRotation(entry.key)) return false;
+  if (entry === undefined) return false;
+  const { replaces, replacedBy } = entry.key;
+  if (replaces !== undefined || replacedBy !== undefined) return false;
   return !lastRejections.has(fingerprint ?? "");
 }
 
-function isInRotation({ replaces, replacedBy }: KeyRecord): boolean {
-  return replaces !== undefined || replacedBy !== undefined;
+/**
+ * The advice on what is unusual about the request itself: where its key is, who sends it, its method and path, what else it
+ * contains. `preflightOrigins` are the pages whose browser has asked to send a key.
+ */
+function adviceOnTraits(
+  call: ApiCall,
+  exchange: Exchange,
+  preflightOrigins: ReadonlySet<string>,
+): AdviceId[] {
+  const { traits, isMisdirected } = exchange;
+  const advice: AdviceId[] = [];
+  if (traits.length === 0 && !isMisdirected) return advice;
+
+  if (traits.includes("key in query")) advice.push("key-in-query");
+  if (traits.includes("key in url")) advice.push("key-in-url");
+  if (traits.includes("key in other header")) advice.push("key-in-authorization");
+
+  const hasKey = hasKeyAnywhere(call, exchange);
+  const isBrowser = traits.includes("browser header");
+  if (isPageWithKey(call, exchange, preflightOrigins)) advice.push("key-from-browser");
+  else if (isBrowser && hasKey) advice.push("key-with-browser-headers");
+
+  if (isMisdirected) {
+    // Browsers send preflights on their own, and a person who opens the server in a browser is not a client.
+    const isByPerson = isBrowser && !hasKey;
+    if (!isByPerson && !traits.includes("preflight")) advice.push("wrong-method-or-path");
+    return advice;
+  }
+
+  // A query with a key already has its own advice.
+  const isQueryWithoutKey = traits.includes("query") && !traits.includes("key in query");
+  if (isQueryWithoutKey || traits.includes("body")) advice.push("query-or-body-sent");
+  return advice;
 }
 
-/** Whether the key in `x-api-key` may be one of the real service: well-formed, without a sandbox's mark, and unknown here. */
-function isSentKeyMaybeReal({ entry, presented, request }: ApiCall): boolean {
-  return entry === undefined && presented === "well_formed" && !hasSandboxMark(request.apiKey ?? "");
+/** Whether a request has a key, in whatever place. */
+function hasKeyAnywhere({ request }: ApiCall, { traits }: Exchange): boolean {
+  return request.apiKey !== undefined || hasKeyElsewhere(traits);
+}
+
+/** Whether a page in a browser sends a key, or asks to send one. A proxy also forwards browser headers, but sends no preflight. */
+function isPageWithKey(call: ApiCall, exchange: Exchange, preflightOrigins: ReadonlySet<string>): boolean {
+  const { traits } = exchange;
+  if (traits.includes("preflight for key")) return true;
+  if (!hasKeyAnywhere(call, exchange)) return false;
+  if (traits.includes("from page")) return true;
+  const origin = call.request.evidence?.page;
+  return origin !== undefined && preflightOrigins.has(origin);
 }
 
 /** The advice on a key that will stop working, or should no longer be used. */
@@ -93,21 +149,6 @@ function adviceOnUnknownKey(
   return [isSandboxKey(apiKey) ? "key-of-another-sandbox" : "key-cut"];
 }
 
-/** Remembers the origin of a page whose browser asks to send a key. */
-function rememberPreflight(behavior: ClientBehavior, call: ApiCall, { traits }: Exchange): void {
-  const origin = call.request.evidence?.page;
-  if (origin === undefined || !traits.includes("preflight for key")) return;
-  behavior.notePreflight(origin);
-}
-
-/** Remembers which rejection a client has got. After a fault, it may be right to send a request again. */
-function rememberRejection(behavior: ClientBehavior, { fingerprint, outcome }: Exchange): void {
-  if (fingerprint === null || isFault(outcome)) return;
-  const isRejected = rejectedStatuses.includes(outcomeRow(outcome).status);
-  if (isRejected) behavior.noteRejection(fingerprint, outcome);
-  else behavior.forgetRejection(fingerprint);
-}
-
 /** Whether a later key of its rotation has worked, and still does: a client cannot switch to one that gets no 200 now. */
 function hasReplacementThatWorked(
   replaced: KeyRecord,
@@ -126,4 +167,67 @@ function hasReplacementThatWorked(
     if (keysThatWorked.has(key.ref) && rejection === null) return true;
   }
   return false;
+}
+
+type Unusual = Pick<Exchange, "traits" | "leaksRealKey" | "keysOfAdvice">;
+
+const nothingUnusual: Unusual = Object.freeze({ traits: [], leaksRealKey: false, keysOfAdvice: undefined });
+
+/** What is unusual about a request, now that its endpoint and its key are known. Contains no key (R46). */
+export function findUnusual(sandbox: SandboxState, call: ApiCall): Unusual {
+  const isMalformed = call.presented === "malformed";
+  const { apiKey = "", evidence, traits: foundTraits } = call.request;
+  // Nearly all calls: the only key is alone in `x-api-key`.
+  if (!isMalformed && evidence === undefined && foundTraits.length === 0) return nothingUnusual;
+
+  // The keys within a text in `x-api-key` that is no key itself. It was meant as a key if it has text around one, or a variable's name
+  // in place of one.
+  const keysInText = isMalformed ? findKeys(apiKey) : [];
+  const isAlmostKey = isMalformed && isMeantAsKey(apiKey, keysInText);
+
+  let traits = foundTraits;
+  // Only `/me` is specified to read neither a query nor a body (R8).
+  const { endpoint } = call;
+  if (endpoint !== undefined && !endpoint.isMe) {
+    traits = traits.filter((trait) => trait !== "query" && trait !== "body");
+  }
+  // An almost-key in `x-api-key` and a key in another header have the same advice: send the key alone, in `x-api-key`.
+  if (isAlmostKey) traits = mergeTraits(traits, ["key in other header"]);
+
+  const keysElsewhere = findKeysElsewhere(call, keysInText, isAlmostKey);
+  if (keysElsewhere.length === 0 && !isAlmostKey) {
+    return { traits, leaksRealKey: false, keysOfAdvice: undefined };
+  }
+
+  // The advice on a place names the first key in that place.
+  const keysOfAdvice: Partial<Record<AdviceId, Pick<Exchange, "key" | "fingerprint">>> = {};
+  let realKey: Pick<Exchange, "key" | "fingerprint"> | undefined;
+  for (const { key, advice } of keysElsewhere) {
+    const sha256 = sandbox.platform.sha256(key);
+    const ref = sandbox.registry.find(sha256)?.key.ref ?? null;
+    const mentioned = { key: ref, fingerprint: fingerprintOf(sha256) };
+    if (advice !== null) keysOfAdvice[advice] ??= mentioned;
+    // It may be one of the real service: well-formed, not created by a sandbox, and unknown here.
+    if (ref === null && isWellFormedKey(key) && !hasSandboxMark(key)) realKey ??= mentioned;
+  }
+  // `real-key-suspected` names the first key that may be real, in whatever place.
+  if (realKey !== undefined) keysOfAdvice["real-key-suspected"] = realKey;
+  return { traits, leaksRealKey: realKey !== undefined, keysOfAdvice };
+}
+
+/** The keys of a call that are not alone in `x-api-key`, by their places, those in the query first. Each with the advice on its place. */
+function findKeysElsewhere(
+  { request }: ApiCall,
+  keysInText: readonly string[],
+  isAlmostKey: boolean,
+): { readonly key: string; readonly advice: AdviceId | null }[] {
+  const { inQuery = [], inOtherHeaders = [], inUrl = [] } = request.evidence ?? {};
+  const found: { readonly key: string; readonly advice: AdviceId | null }[] = [];
+  for (const key of inQuery) found.push({ key, advice: "key-in-query" });
+  for (const key of inOtherHeaders) found.push({ key, advice: "key-in-authorization" });
+  // A text that was not meant as a key has no advice, but may still contain a real key.
+  const adviceOnText = isAlmostKey ? "key-in-authorization" : null;
+  for (const key of keysInText) found.push({ key, advice: adviceOnText });
+  for (const key of inUrl) found.push({ key, advice: "key-in-url" });
+  return found;
 }

@@ -1,19 +1,58 @@
 import { type KeyRecord, keyStateAt, keyStateTable } from "../rules/key-state.js";
 import type { PresentedKind } from "../rules/keys/key-text.js";
-import type { Organization } from "../rules/organization.js";
-import { type ApiOutcomeId, successOfKey } from "../rules/outcomes.js";
-import { type LimitUses, reachedLimit } from "../sandbox/usage.js";
+import { accessInWords, type Organization } from "../rules/organization.js";
+import { type ApiOutcomeId, isSuccess, outcomeRow, successOfKey } from "../rules/outcomes.js";
+import { type Endpoint, ownSuccessOf, type RoutedCall } from "../sandbox/call.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { countRequest, type LimitUses, limitUses, reachedLimit, usageAt } from "../sandbox/usage.js";
 
-/** Words for people, of the members and values with a `_`. */
-const accessWords: Readonly<Record<string, string>> = {
-  sandbox_access: "sandbox access",
-  live_access: "live access",
-  not_approved: "not approved",
-};
+// How a call ends: by the first of the checks that rejects it, or else as a success. And whether it counts for the limits of its key:
+//
+// | a call                                  | counts                                      |
+// |-----------------------------------------|---------------------------------------------|
+// | that no check rejects                   | yes (R24)                                   |
+// | that a check rejects: 401, 403, 429     | only with the assumption `count_rejected`   |
+// | without a key of the sandbox, 404, 405  | no                                          |
+// | whose response a fault replaces         | no: it is not decided here                  |
 
-/** A member of an `organizationChange`, or its value, in words. */
-export function accessInWords(name: string): string {
-  return accessWords[name] ?? name;
+/** Decides which outcome a call has, and counts it. */
+export function decideAndCount(sandbox: SandboxState, call: RoutedCall): ApiOutcomeId {
+  const { route, endpoint, entry, now } = call;
+  if (endpoint === undefined) return route === undefined ? "404.unknown_path" : "405.method";
+
+  const { assumptions, windows } = sandbox;
+  if (entry !== undefined) entry.usage = usageAt(entry.usage, windows, now);
+  let outcome = authorize(authorizationFacts(sandbox, call));
+  const isCounted = isSuccess(outcome) || assumptions.count_rejected;
+  if (entry !== undefined && isCounted) {
+    countRequest(entry.usage, windows, now);
+
+    // A call over one limit may reach the other one, because it is counted, too. With 60 a minute and 1,000 a day, the 61st call of
+    // this minute may be the 1,000th of today. It then gets 429.per_day: the client must wait for the next day. Only the limits are
+    // asked again, because counting a call changes nothing else.
+    if (outcomeRow(outcome).status === 429) {
+      outcome = outcomeOfLimits(limitUses(entry, windows, now)) ?? outcome;
+    }
+  }
+
+  if (!isSuccess(outcome)) return outcome;
+  // The key decides which success of `/me` it is.
+  return endpoint.isMe ? outcome : ownSuccessOf(endpoint);
+}
+
+/** The outcome that a call would have. Counts and changes nothing. */
+export function predictOutcome(sandbox: SandboxState, call: RoutedCall): ApiOutcomeId {
+  return decideAndCount(sandbox, withCopiedEntry(call));
+}
+
+/**
+ * The call with a copy of its key's entry. To decide a call is to count it: then the copy is counted, so that a success shows the
+ * usage with this call, and the sandbox's own entry stays as it is.
+ */
+export function withCopiedEntry<Call extends RoutedCall>(call: Call): Call {
+  const { entry } = call;
+  if (entry === undefined) return call;
+  return { ...call, entry: { ...entry, usage: structuredClone(entry.usage) } };
 }
 
 /** What the checks know of a request. */
@@ -32,8 +71,29 @@ export interface AuthorizationFacts {
   readonly limits: LimitUses | undefined;
 }
 
+/** What the checks of a call depend on. A call without an endpoint needs no scope. */
+function authorizationFacts(
+  sandbox: SandboxState,
+  { presented, entry, now, endpoint }: RoutedCall,
+): AuthorizationFacts {
+  return {
+    presented,
+    key: entry?.key,
+    organization: entry?.owner.organization,
+    now,
+    scope: endpoint === undefined ? null : requiredScope(endpoint, sandbox),
+    addedScopes: sandbox.additions.scopes,
+    limits: entry && limitUses(entry, sandbox.windows, now),
+  };
+}
+
+/** The scope that an endpoint requires; `null` if none. */
+export function requiredScope({ scope }: Endpoint, { assumptions }: SandboxState): string | null {
+  return scope === undefined ? assumptions.me_scope : scope;
+}
+
 /** The outcome of a request whose key has these limits; `undefined` if none is reached. */
-export function outcomeOfLimits(limits: LimitUses): "429.per_minute" | "429.per_day" | undefined {
+function outcomeOfLimits(limits: LimitUses): "429.per_minute" | "429.per_day" | undefined {
   const reached = reachedLimit(limits);
   if (reached === undefined) return undefined;
   return reached === "day" ? "429.per_day" : "429.per_minute";
@@ -49,13 +109,7 @@ export interface RequestCheck {
   readonly exits: readonly ApiOutcomeId[];
 }
 
-interface CheckRow extends RequestCheck {
-  /** The outcome of a request that it rejects; `undefined` if it passes. */
-  readonly reject: (facts: AuthorizationFacts) => ApiOutcomeId | undefined;
-  /** The cause of a 403. A 401 never tells its cause (R14), and that of a 429 is its limit. */
-  readonly explain?: (facts: AuthorizationFacts) => PublicCause;
-}
-
+/** The cause of a 403. A 401 never tells its cause (R14), and that of a 429 is its limit. */
 interface PublicCause {
   /** For `error.details`. */
   readonly details: Readonly<Record<string, unknown>>;
@@ -63,12 +117,22 @@ interface PublicCause {
   readonly why: string;
 }
 
+/** The checks of a request before those of its endpoint. */
+const targetChecks: readonly RequestCheck[] = [
+  { name: "path", question: "Does the API have this path?", rules: "R1", exits: ["404.unknown_path"] },
+  { name: "method", question: "Does the path accept this method?", rules: "R1", exits: ["405.method"] },
+];
+
 const stateRejections = Object.values(keyStateTable)
   .map(({ rejection }) => rejection)
   .filter((rejection) => rejection !== null);
 
 /** The checks of an endpoint, in order; the first one that rejects ends the request. */
-export const authorizationChecks: readonly CheckRow[] = [
+export const authorizationChecks: readonly (RequestCheck & {
+  /** The outcome of a request that it rejects; `undefined` if it passes. */
+  readonly reject: (facts: AuthorizationFacts) => ApiOutcomeId | undefined;
+  readonly explain?: (facts: AuthorizationFacts) => PublicCause;
+})[] = [
   {
     name: "key",
     question: "Is there exactly one well-formed key, known and still working?",
@@ -134,6 +198,8 @@ export const authorizationChecks: readonly CheckRow[] = [
   },
 ];
 
+export const requestChecks: readonly RequestCheck[] = [...targetChecks, ...authorizationChecks];
+
 /** Decides the outcome of a request to an endpoint. Pure: the same facts always have the same outcome. */
 export function authorize(facts: AuthorizationFacts): ApiOutcomeId {
   for (const check of authorizationChecks) {
@@ -144,8 +210,12 @@ export function authorize(facts: AuthorizationFacts): ApiOutcomeId {
   return successOfKey(facts.key);
 }
 
-/** What a rejection tells about its cause; `undefined` for an outcome of another status than 403. */
-export function publicCause(outcome: ApiOutcomeId, facts: AuthorizationFacts): PublicCause | undefined {
+/** What the rejection of a call tells about its cause; `undefined` for an outcome of another status than 403. */
+export function publicCause(
+  sandbox: SandboxState,
+  call: RoutedCall,
+  outcome: ApiOutcomeId,
+): PublicCause | undefined {
   const rejecting = authorizationChecks.find(({ exits }) => exits.includes(outcome));
-  return rejecting?.explain?.(facts);
+  return rejecting?.explain?.(authorizationFacts(sandbox, call));
 }

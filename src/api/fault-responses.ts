@@ -9,9 +9,9 @@ import {
 import type { ApiCall, ApiResponse, CallResult, Delivery } from "../sandbox/call.js";
 import type { FiredFault } from "../sandbox/faults.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { withCopiedEntry } from "./authorize.js";
 import { errorBody, textBody, utf8Length } from "./http-messages.js";
-import { retryAfterHeader } from "./limits.js";
-import { respondToCall, respondUncounted, responseOf } from "./respond.js";
+import { respondToCall, responseOf, retryAfterHeader } from "./respond.js";
 import { respondVaried } from "./variation/vary.js";
 
 /** The status of a failure that sets none. */
@@ -64,11 +64,18 @@ function resultBeforeDelivery(
     case "hang":
       return { outcome: "fault.hang", response: noResponse, code: null };
     case "malformed":
-      return malformedSuccess(sandbox, call);
+      // A success, the same one for every key.
+      return respondVaried(sandbox, call, { status: 200, content: "of_fault" }, ({ id }) => {
+        const response = responseOf(200, textBody(brokenJson), ["X-Request-Id", id]);
+        return { outcome: "fault.malformed", response, code: null };
+      });
     case "truncate": {
-      // A failure is cut, or else the response that the call would get.
+      // A failure is cut, or else the response that the call would get. The client does not get it, so the call counts only among
+      // the responses that a client's run varies.
       const isFailure = effect.status !== undefined;
-      const uncut = isFailure ? failure(sandbox, call, effect) : respondUncounted(sandbox, call);
+      const uncut = isFailure
+        ? failure(sandbox, call, effect)
+        : respondToCall(sandbox, withCopiedEntry(call));
       return { ...uncut, outcome: "fault.truncate" };
     }
   }
@@ -118,12 +125,4 @@ function gatewayPage(status: FailureStatus): string {
     "</html>",
     "",
   ].join("\r\n");
-}
-
-/** A success with broken JSON: the same one for every key. */
-function malformedSuccess(sandbox: SandboxState, call: ApiCall): CallResult {
-  return respondVaried(sandbox, call, { status: 200, content: "of_fault" }, ({ id }) => {
-    const response = responseOf(200, textBody(brokenJson), ["X-Request-Id", id]);
-    return { outcome: "fault.malformed", response, code: null };
-  });
 }

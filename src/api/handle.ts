@@ -6,18 +6,17 @@ import {
 } from "../rules/keys/key-text.js";
 import { redactPath } from "../rules/keys/redact.js";
 import { controlPath } from "../rules/known-paths.js";
-import { type ApiRequest, hasKeyElsewhere, mergeTraits, type RequestTraits } from "../rules/request.js";
+import { type ApiRequest, hasKeyElsewhere } from "../rules/request.js";
 import type { ApiCall, CallResult } from "../sandbox/call.js";
-import { type FaultFacts, type FiredFault, faultFacts, fireFault } from "../sandbox/faults.js";
+import { faultFacts, fireFault } from "../sandbox/faults.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import { runDue } from "../sandbox/operations/operations.js";
-import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { isStepDue } from "../sandbox/timeline.js";
-import { advise, noAdvice } from "./advise.js";
+import type { ConditionedRun, SandboxState } from "../sandbox/sandbox-state.js";
+import { advise, findUnusual, noAdvice } from "./advise.js";
+import { predictOutcome } from "./authorize.js";
+import { routeAt } from "./endpoints.js";
 import { faultyResult } from "./fault-responses.js";
-import { findMisplacedKeys, type MisplacedKeys } from "./misplaced-keys.js";
-import { predictOutcome, respondToCall } from "./respond.js";
-import { routeAt } from "./routes.js";
+import { respondToCall } from "./respond.js";
 
 /**
  * Responds to a request to the API and records it.
@@ -32,9 +31,15 @@ import { routeAt } from "./routes.js";
 export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const call = startCall(sandbox, request);
   const result = resultOf(sandbox, call);
-  const misplaced = findMisplacedKeys(sandbox, call);
-  const exchange = makeExchange(sandbox, call, result, misplaced);
-  appendExchange(sandbox, exchange, call, result.trace);
+  const exchange = makeExchange(sandbox, call, result);
+
+  if (isFromClient(exchange)) {
+    // No advice if the responses of a run hide what was wrong with a request.
+    if (!sandbox.run?.hidesOutcomes) advise(sandbox, call, exchange);
+    // The journal forgets, the counters do not.
+    sandbox.counters.count(exchange, result.trace);
+  }
+  sandbox.journal.record(exchange);
   return exchange;
 }
 
@@ -43,21 +48,22 @@ export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
   const { apiKey, keyHash } = request;
   const started = sandbox.platform.stopwatch();
   const now = sandbox.clock.now();
-
-  // Also runs a step that has become due since this instant: `runDue` reads the clock again.
-  if (isStepDue(sandbox.timeline, now)) runDue(sandbox);
+  runDue(sandbox, now);
 
   const sha256 = apiKey === undefined ? "" : (keyHash ?? sandbox.platform.sha256(apiKey));
   const entry = sandbox.registry.find(sha256);
+  // An empty header is malformed, not missing (R9, R10).
+  let presented: PresentedKind = "missing";
+  if (apiKey !== undefined) presented = isWellFormedKey(apiKey) ? "well_formed" : "malformed";
   const { number, id } = sandbox.requestIds.next();
-  const route = routeAt(sandbox.endpoints, request.path);
+  const route = routeAt(sandbox.routes, request.path);
   return {
     request,
     route,
     endpoint: route?.methods.get(request.method),
     started,
     now,
-    presented: presentedAs(apiKey),
+    presented,
     sha256,
     entry,
     number,
@@ -66,41 +72,31 @@ export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
   };
 }
 
-/** The kind of the presented key (R9, R10). An empty header is malformed, not missing. */
-function presentedAs(apiKey: string | undefined): PresentedKind {
-  if (apiKey === undefined) return "missing";
-  return isWellFormedKey(apiKey) ? "well_formed" : "malformed";
-}
-
-/** What a call gets: from the run of its client, if there is one, or else from the sandbox alone. */
+/** What a call gets: nearly always what its sandbox decides, without a fault or a client's run. */
 function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
-  const { run, faults } = sandbox;
   // No client sent a call of the sandbox itself.
-  if (run !== undefined && !call.request.fromStory) return run.resultOf(sandbox, call);
-  if (faults.length === 0) return respondToCall(sandbox, call);
-  return resultWith(sandbox, call, fireFault(faults, call.number, factsOfCall(sandbox, call)));
+  const run = call.request.fromStory ? undefined : sandbox.run;
+  if (run === undefined && sandbox.faults.length === 0) return respondToCall(sandbox, call);
+  return disturbedResult(sandbox, call, run);
 }
 
-/** What faults see of a call. */
-export function factsOfCall(sandbox: SandboxState, call: ApiCall): FaultFacts {
-  return faultFacts(call, call.request.method, () => predictOutcome(sandbox, call));
-}
-
-/** What a call gets from the fault that fired on it, or else from the checks and its endpoint. Counts the call for the limits of its key, unless the fault replaces the response (R24). */
-export function resultWith(sandbox: SandboxState, call: ApiCall, fault: FiredFault | undefined): CallResult {
-  if (fault === undefined) return respondToCall(sandbox, call);
-  return faultyResult(sandbox, call, fault);
+/** What a call gets: from the run of its client, if there is one, or else from the sandbox alone. A fault that fires comes before the checks. */
+function disturbedResult(sandbox: SandboxState, call: ApiCall, run: ConditionedRun | undefined): CallResult {
+  const facts = faultFacts(call, call.request.method, () => predictOutcome(sandbox, call));
+  const fault = fireFault(sandbox.faults, call.number, facts);
+  // A fault that replaces the response leaves the call uncounted for the limits of its key (R24).
+  const respond = () => {
+    return fault === undefined ? respondToCall(sandbox, call) : faultyResult(sandbox, call, fault);
+  };
+  return run === undefined ? respond() : run.resultOf(sandbox, call, { facts, fault, respond });
 }
 
 /** A call with its result, without a key (R46). */
-function makeExchange(
-  sandbox: SandboxState,
-  call: ApiCall,
-  result: CallResult,
-  { isAlmostKey, leaksRealKey, keysOfAdvice }: MisplacedKeys,
-): Exchange {
+function makeExchange(sandbox: SandboxState, call: ApiCall, result: CallResult): Exchange {
   const { request, route, endpoint, entry } = call;
+  const { apiKey } = request;
   const { outcome, delivery } = result;
+  const { traits, leaksRealKey, keysOfAdvice } = findUnusual(sandbox, call);
 
   // Unknown methods and paths may contain anything, including keys.
   const method = endpoint === undefined ? redactPath(request.method) : request.method;
@@ -122,14 +118,14 @@ function makeExchange(
     operation: endpoint?.operationId ?? null,
     isMisdirected: endpoint === undefined,
     isProbe: isProbe(call),
-    traits: shownTraits(call, isAlmostKey),
+    traits,
     leaksRealKey,
     keysOfAdvice,
     presented: call.presented,
     keptHeaders: request.keptHeaders,
-    keyForm: unknownKeyForm(call),
+    keyForm: entry === undefined && apiKey !== undefined ? describeKeyForm(apiKey) : undefined,
     key: entry === undefined ? null : entry.key.ref,
-    fingerprint: request.apiKey === undefined ? null : fingerprintOf(call.sha256),
+    fingerprint: apiKey === undefined ? null : fingerprintOf(call.sha256),
     outcome,
     fault: result.fault ?? null,
     faultName: result.faultName,
@@ -140,7 +136,7 @@ function makeExchange(
     date: result.date,
     // To the microsecond: more digits make the journal longer in state files.
     durationMs: Math.round(duration * 1000) / 1000,
-    // `appendExchange` sets both, by the exchanges before this one.
+    // `advise` sets both, by the exchanges before this one.
     advice: noAdvice,
     isResent: undefined,
   };
@@ -160,54 +156,11 @@ function isProbe(call: ApiCall): boolean {
   return probedPath.test(redactPath(path));
 }
 
-/** The form of a presented key that the sandbox does not have. */
-function unknownKeyForm(call: ApiCall): string | undefined {
-  const { apiKey } = call.request;
-  if (call.entry !== undefined || apiKey === undefined) return undefined;
-  return describeKeyForm(apiKey);
-}
-
-/** What is unusual about a request, now that its endpoint and its key are known. */
-function shownTraits(call: ApiCall, isAlmostKey: boolean): RequestTraits {
-  let { traits } = call.request;
-  if (traits.length === 0 && !isAlmostKey) return traits;
-
-  // Only `/me` is specified to read neither a query nor a body (R8).
-  const { endpoint } = call;
-  if (endpoint !== undefined && !endpoint.isMe) {
-    traits = traits.filter((trait) => trait !== "query" && trait !== "body");
-  }
-  // An almost-key in `x-api-key` and a key in another header have the same advice: send the key alone, in `x-api-key`.
-  if (isAlmostKey) traits = mergeTraits(traits, ["key in other header"]);
-  return traits;
-}
-
-/**
- * Appends an exchange to the journal, with advice, and counts it for the report: the journal forgets, the counters do not.
- * `trace` is what a client's run keeps of it.
- */
-function appendExchange(
-  sandbox: SandboxState,
-  exchange: Exchange,
-  call: ApiCall,
-  trace: object | undefined,
-): void {
-  if (isFromClient(exchange)) {
-    // No advice if the responses of a run hide what was wrong with a request.
-    if (!sandbox.run?.hidesOutcomes) advise(sandbox, call, exchange);
-    sandbox.counters.count(exchange, trace);
-  }
-  sandbox.journal.record(exchange);
-}
-
 /** Whether a client sent a request to the API: no story, no probe, and no call of the control plane. */
 function isFromClient(exchange: Exchange): boolean {
-  if (exchange.fromStory || exchange.isProbe) return false;
-  return !isLostControlCall(exchange);
-}
-
-/** Whether a request was meant for the control plane, at a wrong base URL: `/v1/__sandbox` or `/v1/__sandbox/keys`. */
-function isLostControlCall({ isMisdirected, path }: Exchange): boolean {
-  if (!isMisdirected) return false;
-  return path.endsWith(controlPath) || path.includes(`${controlPath}/`);
+  const { fromStory, isProbe: isOfProbe, isMisdirected, path } = exchange;
+  if (fromStory || isOfProbe) return false;
+  // Meant for the control plane, at a wrong base URL: `/v1/__sandbox` or `/v1/__sandbox/keys`.
+  const isOfControl = path.endsWith(controlPath) || path.includes(`${controlPath}/`);
+  return !(isMisdirected && isOfControl);
 }

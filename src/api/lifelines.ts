@@ -11,8 +11,8 @@ import { runDue } from "../sandbox/operations/operations.js";
 import { type KeyEntry, Registry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { limitUses } from "../sandbox/usage.js";
-import { me } from "./endpoints/me.js";
-import { predictOutcome } from "./respond.js";
+import { predictOutcome } from "./authorize.js";
+import { me } from "./endpoints.js";
 
 // The life of a key: phases, one after the other, in each of which all requests get the same result.
 //

@@ -2,29 +2,55 @@ import { expect, test } from "vitest";
 import { asked } from "../../test/support/send.js";
 import { startInNode } from "../node/platform.js";
 import { secretToSend } from "../sandbox/secrets.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
 import { handle } from "./handle.js";
+import { headerPairs } from "./http-messages.js";
 
-/** The response of a sandbox with this code of a 429 to a request over its limit. */
-function rejectionWithCode(code: string) {
-  const busy = { environment: "test", limits: { per_minute: 0, per_day: 0 } } as const;
-  const sandbox = startInNode({
-    scenario: {
-      version: 1,
-      assumptions: { rate_limit_code: code },
-      organizations: { bank: { type: "bank", keys: { busy } } },
-    },
-    name: "busy",
-  });
-  return handle(sandbox, asked({ apiKey: secretToSend(sandbox, "busy") })).response;
+type Limits = { per_minute: number; per_day: number };
+
+/** The headers of the response to the only request of a key with these limits, at a time with milliseconds. */
+function headersOf(
+  assumptions: NonNullable<Scenario["assumptions"]>,
+  limits: Limits,
+  usage = {},
+): Map<string, string> {
+  const key = { environment: "test", limits, usage } as const;
+  const scenario: Scenario = {
+    version: 1,
+    clock: { now: "2026-03-02T09:00:26.250Z", frozen: true },
+    assumptions,
+    organizations: { bank: { type: "bank", keys: { key } } },
+  };
+  const sandbox = startInNode({ scenario, name: "limits" });
+  const request = asked({ apiKey: secretToSend(sandbox, "key") });
+  return new Map(headerPairs(handle(sandbox, request).response.headers));
 }
 
-test("a rejection is made once for its code, and again after one with another code: codes do not add up", () => {
-  const response = rejectionWithCode("first");
-  expect(JSON.parse(response.body).error.code).toBe("first");
-  expect(rejectionWithCode("first")).toBe(response);
+test.each([
+  ["09:00:00.000", "09:01:01"],
+  ["09:00:00.001", "09:01:01"],
+  ["08:59:59.999", "09:01:00"],
+  ["09:00:00.999", "09:01:01"],
+])(
+  "R22 with a request at %s, Retry-After is the date %s, the next second after the reset",
+  (cameAt, date) => {
+    const usage = { this_minute: 1, counted_at: [{ at: `2026-03-02T${cameAt}Z`, count: 1 }] };
+    const assumptions = { retry_after: "date", minute_window: "sliding" } as const;
+    const headers = headersOf(assumptions, { per_minute: 1, per_day: 1000 }, usage);
+    expect(headers.get("Retry-After")).toBe(`Mon, 02 Mar 2026 ${date} GMT`);
+  },
+);
 
-  expect(JSON.parse(rejectionWithCode("second").body).error.code).toBe("second");
-  const responseAfterOther = rejectionWithCode("first");
-  expect(responseAfterOther).toEqual(response);
-  expect(responseAfterOther).not.toBe(response);
-});
+test.each([
+  ["day", 5, ["1000", "3", "53974"]],
+  ["minute", 4, ["60", "3", "34"]],
+  ["minute", 3, ["60", "2", "34"]],
+])(
+  "R5 the legacy headers name the %s when the minute has %i requests left, and the day 4",
+  (_, left, named) => {
+    const usage = { this_minute: 60 - left, today: 996 };
+    const headers = headersOf({ rate_limit_headers: "legacy" }, { per_minute: 60, per_day: 1000 }, usage);
+    const shown = ["Limit", "Remaining", "Reset"].map((name) => headers.get(`X-RateLimit-${name}`));
+    expect(shown).toEqual(named);
+  },
+);

@@ -1,112 +1,27 @@
-import { type ApiOutcomeId, isSuccess, outcomeRow } from "../rules/outcomes.js";
-import { profileInEffect } from "../sandbox/behavior.js";
-import {
-  type ApiCall,
-  type ApiResponse,
-  type CallResult,
-  type Endpoint,
-  ownSuccessOf,
-  type RoutedCall,
-  type TextBody,
-} from "../sandbox/call.js";
+import type { Assumptions } from "../rules/assumptions.js";
+import { type ApiOutcomeId, isSuccess, outcomeRow, outcomes } from "../rules/outcomes.js";
+import { day as dayMs, minute as minuteMs } from "../rules/time.js";
+import type { ApiCall, ApiResponse, CallResult, Endpoint, TextBody } from "../sandbox/call.js";
+import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { countRequest, limitUses, usageAt } from "../sandbox/usage.js";
-import { type AuthorizationFacts, authorize, outcomeOfLimits, publicCause } from "./authorize.js";
+import { type LimitUse, limitUses, reachedLimit } from "../sandbox/usage.js";
+import { decideAndCount, publicCause } from "./authorize.js";
 import { codeOf, errorBody, type FlatHeaders } from "./http-messages.js";
-import { assumedRetryAfter, limitsToShow, rateLimitHeaders } from "./limits.js";
 import { type ResponseKind, respondVaried } from "./variation/vary.js";
 
 /** The challenge of a 401 (RFC 9110); never `Basic`, because browsers would ask for a password. */
 export const challengeHeaders: FlatHeaders = ["WWW-Authenticate", 'ApiKey realm="relying-party"'];
 
-// A call is decided by the checks, which also counts it, and then its response is rendered.
-
-/** Decides a call, and renders its response. */
+/** Decides a call, which also counts it, and renders its response. */
 export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
   const outcome = decideAndCount(sandbox, call);
   // Most sandboxes vary nothing: nothing is allocated for it.
-  if (profileInEffect(sandbox) !== "varied") return renderOutcome(sandbox, call, outcome);
+  if (sandbox.profileInEffect !== "varied") return renderOutcome(sandbox, call, outcome);
 
   // No variant changes the outcome.
   return respondVaried(sandbox, call, responseKindOf(outcome, call), (variedCall) => {
     return renderOutcome(sandbox, variedCall, outcome);
   });
-}
-
-/** Decides which outcome a call has, and counts it (R24). */
-function decideAndCount(sandbox: SandboxState, call: RoutedCall): ApiOutcomeId {
-  const { route, endpoint } = call;
-  if (endpoint === undefined) return route === undefined ? "404.unknown_path" : "405.method";
-
-  const outcome = authorizeAndCount(sandbox, call);
-  if (!isSuccess(outcome)) return outcome;
-  // The key decides which success of `/me` it is.
-  return endpoint.isMe ? outcome : ownSuccessOf(endpoint);
-}
-
-/** Authorizes a call, and counts it if it is admitted, or if the sandbox counts rejected ones as well (R24). */
-function authorizeAndCount(sandbox: SandboxState, call: RoutedCall): ApiOutcomeId {
-  const { assumptions, windows } = sandbox;
-  const { entry, now } = call;
-  // Only the keys of the sandbox are counted.
-  if (entry === undefined) return authorize(authorizationFacts(sandbox, call));
-
-  entry.usage = usageAt(entry.usage, windows, now);
-  const outcomeBefore = authorize(authorizationFacts(sandbox, call));
-  const isCounted = isSuccess(outcomeBefore) || assumptions.count_rejected;
-  if (!isCounted) return outcomeBefore;
-
-  countRequest(entry.usage, windows, now);
-  const isOverLimit = outcomeRow(outcomeBefore).status === 429;
-  if (!isOverLimit) return outcomeBefore;
-
-  // A call over one limit may reach the other one, because it is counted, too. With 60 a minute and 1,000 a day, the 61st call of
-  // this minute may be the 1,000th of today. It then gets 429.per_day: the client must wait for the next day. Only the limits are
-  // asked again, because counting a call changes nothing else.
-  return outcomeOfLimits(limitUses(entry, windows, now)) ?? outcomeBefore;
-}
-
-/** What the checks of a call depend on. A call without an endpoint needs no scope. */
-export function authorizationFacts(
-  sandbox: SandboxState,
-  { presented, entry, now, endpoint }: RoutedCall,
-): AuthorizationFacts {
-  return {
-    presented,
-    key: entry?.key,
-    organization: entry?.owner.organization,
-    now,
-    scope: endpoint === undefined ? null : requiredScope(endpoint, sandbox),
-    addedScopes: sandbox.additions.scopes,
-    limits: entry && limitUses(entry, sandbox.windows, now),
-  };
-}
-
-/** The scope that an endpoint requires; `null` if none. */
-export function requiredScope({ scope }: Endpoint, { assumptions }: SandboxState): string | null {
-  return scope === undefined ? assumptions.me_scope : scope;
-}
-
-// To decide a call is to count it, in the usage of its key (R24). A prediction decides with a copy of the key's entry: the copy is
-// counted, so that a success shows the usage with this call, and the sandbox's own entry stays as it is.
-
-/** The outcome that a call would have. Counts and changes nothing. */
-export function predictOutcome(sandbox: SandboxState, call: RoutedCall): ApiOutcomeId {
-  return decideAndCount(sandbox, withCopiedEntry(call));
-}
-
-/**
- * Responds to a call without counting it for its key: for a response that a fault cuts, so that the client does not get it. A run
- * of a client still counts it among the responses that it varies.
- */
-export function respondUncounted(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
-  return respondToCall(sandbox, withCopiedEntry(call));
-}
-
-function withCopiedEntry<Call extends RoutedCall>(call: Call): Call {
-  const { entry } = call;
-  if (entry === undefined) return call;
-  return { ...call, entry: { ...entry, usage: structuredClone(entry.usage) } };
 }
 
 /** What chooses the variants of the response. */
@@ -153,39 +68,30 @@ export function renderRejection(
   call: ApiCall,
   outcome: ApiOutcomeId,
 ): CallResult<ApiOutcomeId> {
-  const code = String(codeOf(outcome, call.assumptions));
+  const { assumptions } = call;
   const details = errorDetails(sandbox, call, outcome);
-  let response: ApiResponse;
-  if (details === undefined) response = plainRejection(outcome, code);
-  else response = makeRejection(outcome, code, details);
+  const code = String(codeOf(outcome, assumptions));
+  let response = plainRejections.get(outcome);
+  if (response === undefined || details !== undefined) {
+    const { status, message } = outcomeRow(outcome);
+    response = responseOf(status, errorBody(code, String(message), details), []);
+  }
 
   const headers = rejectionHeaders(sandbox, call, outcome);
   if (headers.length > 0) response = { ...response, headers: [...response.headers, ...headers] };
   return { outcome, response, code };
 }
 
-/**
- * The last rejection without details of each outcome, to be sent again: to make one takes a third of the time of its request. Only
- * the last, because a control call can set any code for a 429.
- */
-const lastPlainRejections = /* @__PURE__ */ new Map<ApiOutcomeId, { code: string; response: ApiResponse }>();
+/** The rejections without details by their outcomes, except those of a limit, whose code is an assumption. */
+const plainRejections = /* @__PURE__ */ makePlainRejections();
 
-function plainRejection(outcome: ApiOutcomeId, code: string): ApiResponse {
-  const last = lastPlainRejections.get(outcome);
-  if (last !== undefined && last.code === code) return last.response;
-
-  const response = makeRejection(outcome, code);
-  lastPlainRejections.set(outcome, { code, response });
-  return response;
-}
-
-function makeRejection(
-  outcome: ApiOutcomeId,
-  code: string,
-  details?: Readonly<Record<string, unknown>>,
-): ApiResponse {
-  const { status, message } = outcomeRow(outcome);
-  return responseOf(status, errorBody(code, String(message), details), []);
+function makePlainRejections(): ReadonlyMap<string, ApiResponse> {
+  const rejections = new Map<string, ApiResponse>();
+  for (const { id, status, code, message } of outcomes) {
+    if (code === null || message === null || status === 429) continue;
+    rejections.set(id, responseOf(status, errorBody(code, message), []));
+  }
+  return rejections;
 }
 
 /** The headers of a rejection besides those of its body: by its status, never by its cause (R14). */
@@ -222,7 +128,7 @@ function errorDetails(
     const { reached } = limitsToShow(entry, sandbox, now);
     return reached && { limit: `per_${reached.name}`, retry_after_seconds: reached.secondsToReset };
   }
-  return publicCause(outcome, authorizationFacts(sandbox, call))?.details;
+  return publicCause(sandbox, call, outcome)?.details;
 }
 
 /** A response with the headers of its body: without one, it has no media type, and with status 204 no length (RFC 9110). */
@@ -239,4 +145,97 @@ export function responseOf(
 
   allHeaders.push("Content-Length", String(bytes));
   return { status, headers: allHeaders, body: text };
+}
+
+/** A limit as headers and bodies show it. */
+interface ShownLimit {
+  readonly name: "minute" | "day";
+  readonly quota: number;
+  readonly remaining: number;
+  /** The length of the window. */
+  readonly windowSeconds: number;
+  /** When the remaining quota grows (epoch milliseconds), and in how many seconds, rounded up. */
+  readonly resetsAt: number;
+  readonly secondsToReset: number;
+}
+
+/** The limits of a key as responses show them. */
+interface ShownLimits {
+  readonly minute: ShownLimit;
+  readonly day: ShownLimit;
+  /** The one of both that a 429 is about; `undefined` if none is reached. */
+  readonly reached: ShownLimit | undefined;
+}
+
+/** The limits of a key as responses show them now. */
+function limitsToShow(entry: KeyEntry, sandbox: SandboxState, now: number): ShownLimits {
+  const uses = limitUses(entry, sandbox.windows, now);
+  const minute = limitToShow("minute", uses.minute, minuteMs, now);
+  const day = limitToShow("day", uses.day, dayMs, now);
+
+  let reached: ShownLimit | undefined;
+  const reachedName = reachedLimit(uses);
+  if (reachedName === "minute") reached = minute;
+  if (reachedName === "day") reached = day;
+  return { minute, day, reached };
+}
+
+function limitToShow(name: ShownLimit["name"], use: LimitUse, windowMs: number, now: number): ShownLimit {
+  const { quota, used, resetsAt } = use;
+  const remaining = Math.max(0, quota - used);
+  const secondsToReset = Math.max(1, Math.ceil((resetsAt - now) / 1000));
+  // Each by name: to spread them takes longer than all other steps of a request.
+  return { name, quota, remaining, windowSeconds: windowMs / 1000, resetsAt, secondsToReset };
+}
+
+/** The rate limit headers in the assumed form. */
+function rateLimitHeaders(form: Assumptions["rate_limit_headers"], limits: ShownLimits): FlatHeaders {
+  const { minute, day, reached } = limits;
+  if (form === "none") return [];
+  // draft-ietf-httpapi-ratelimit-headers-10: `q` requests are allowed in `w` seconds, `r` remain, more after `t`.
+  if (form === "draft") {
+    const policies: string[] = [];
+    const states: string[] = [];
+    for (const { name, quota, remaining, windowSeconds, secondsToReset } of [minute, day]) {
+      policies.push(`"${name}";q=${quota};w=${windowSeconds}`);
+      states.push(`"${name}";r=${remaining};t=${secondsToReset}`);
+    }
+    return ["RateLimit-Policy", policies.join(", "), "RateLimit", states.join(", ")];
+  }
+
+  // The legacy headers have one limit: the one that a client must wait for, or the one with the least quota left.
+  const leastLeft = day.remaining < minute.remaining ? day : minute;
+  const { quota, remaining, secondsToReset } = reached ?? leastLeft;
+  return [
+    "X-RateLimit-Limit",
+    String(quota),
+    "X-RateLimit-Remaining",
+    String(remaining),
+    "X-RateLimit-Reset",
+    String(secondsToReset),
+  ];
+}
+
+/** `Retry-After` of a 429 in the assumed form, on the sandbox's clock: when the reached limit resets. */
+function assumedRetryAfter(
+  form: Assumptions["retry_after"],
+  { reached }: Pick<ShownLimits, "reached">,
+  now: number,
+): FlatHeaders {
+  if (form === "none") return [];
+  // A run of a client rejects with a 429 also while no limit is reached.
+  const resetsAt = reached === undefined ? now + 1000 : reached.resetsAt;
+  // A client may wait exactly until the date, with a clock that differs by a millisecond.
+  const endsAt = form === "date" ? resetsAt + 1 : resetsAt;
+  return retryAfterHeader({ endsAt, asDate: form === "date" }, now);
+}
+
+/** `Retry-After` until an instant, as seconds or as a date. */
+export function retryAfterHeader(
+  { endsAt, asDate }: { readonly endsAt: number; readonly asDate: boolean },
+  now: number,
+): FlatHeaders {
+  if (!asDate) return ["Retry-After", String(Math.ceil((endsAt - now) / 1000))];
+  // A date has whole seconds; rounded down, it would be too early.
+  return ["Retry-After", new Date(Math.ceil(endsAt / 1000) * 1000).toUTCString()];
 }

@@ -1,4 +1,4 @@
-import { endpointsIn } from "../api/endpoints.js";
+import { endpointsIn, routesOf } from "../api/endpoints.js";
 import { requireKnownOptions } from "../rules/validation.js";
 import type { SandboxRun } from "../runs/current-run.js";
 import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
@@ -97,5 +97,6 @@ const webPlatform = {
   ...realTime,
   sha256: sha256Hex,
   endpoints: endpointsIn,
+  routes: routesOf,
   random: () => crypto.getRandomValues(new Uint32Array(1))[0] as number,
 };

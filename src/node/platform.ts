@@ -1,4 +1,4 @@
-import { endpointsIn } from "../api/endpoints.js";
+import { endpointsIn, routesOf } from "../api/endpoints.js";
 import { makeFarmers } from "../farmers/make-farmers.js";
 import { realTime } from "../library/web-platform.js";
 import type { Platform } from "../sandbox/platform.js";
@@ -17,10 +17,18 @@ const sha256: Platform["sha256"] =
     ? (hash.bind(undefined, "sha256") as Platform["sha256"])
     : (text) => createHash("sha256").update(text).digest("hex");
 
-const { clearInterval, clearTimeout, setInterval, setTimeout } = process.getBuiltinModule("node:timers");
+const nodeTimers = process.getBuiltinModule("node:timers");
+const { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } = nodeTimers;
 
 /** Node's own timers, saved now: in jsdom the global ones have no `unref`, and fake ones would stop. */
-export const timers = { clearInterval, clearTimeout, nextTick: process.nextTick, setInterval, setTimeout };
+export const timers = {
+  clearInterval,
+  clearTimeout,
+  nextTick: process.nextTick,
+  setImmediate,
+  setInterval,
+  setTimeout,
+};
 
 /** Milliseconds: Node fires longer timers immediately. */
 export const longestTimer = 2 ** 31 - 1;
@@ -32,6 +40,7 @@ export const nodePlatform: Platform = {
   // Wrapped, so that CommonJS loads the module with the first call.
   farmers: (settings) => makeFarmers(settings),
   endpoints: endpointsIn,
+  routes: routesOf,
   random: () => randomBytes(4).readUInt32LE(),
 };
 

@@ -1,5 +1,5 @@
+import { routeAt } from "../api/endpoints.js";
 import { nextRequest } from "../api/next-request.js";
-import { routeAt } from "../api/routes.js";
 import { faultKindRow } from "../rules/fault-effects.js";
 import { mePath } from "../rules/known-paths.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
@@ -142,7 +142,7 @@ function requestsWithKeys(sandbox: SandboxState): ExpectedRequest[] {
   const requests: ExpectedRequest[] = [];
   for (const endpoint of sandbox.endpoints) {
     const { method } = endpoint;
-    const path = pathTo(endpoint, sandbox.endpoints);
+    const path = pathTo(endpoint, sandbox);
     for (const { ref } of keys) {
       const entry = sandbox.registry.key(ref);
       const { outcome } = nextRequest(sandbox, ref, endpoint);
@@ -157,22 +157,22 @@ function requestsWithKeys(sandbox: SandboxState): ExpectedRequest[] {
  * The path of a request to an endpoint. Each parameter in it has the value 1, or the next number if another endpoint is at that
  * path: `/v1/items/{id}` has 2 if there is `/v1/items/1`.
  */
-function pathTo(endpoint: Endpoint, endpoints: readonly Endpoint[]): string {
+function pathTo(endpoint: Endpoint, { endpoints, routes }: SandboxState): string {
   // Each other endpoint is at one of these paths at most, so that one of as many paths as there are endpoints is free.
   let path = endpoint.path;
   for (let value = 1; value <= endpoints.length; value += 1) {
     path = endpoint.path.replace(/\{[^{}]*\}/g, String(value));
-    const reached = routeAt(endpoints, path)?.methods.get(endpoint.method);
+    const reached = routeAt(routes, path)?.methods.get(endpoint.method);
     if (reached === endpoint) break;
   }
   return path;
 }
 
 /** The requests without a key of the sandbox. */
-function requestsWithoutKeys({ endpoints }: SandboxState): ExpectedRequest[] {
+function requestsWithoutKeys({ routes }: SandboxState): ExpectedRequest[] {
   // A path that no endpoint has: a scenario may have one at `/v1/relying-party/{id}`.
   let unknownPath = "/v1/relying-party/nothing";
-  while (routeAt(endpoints, unknownPath) !== undefined) unknownPath += "/nothing";
+  while (routeAt(routes, unknownPath) !== undefined) unknownPath += "/nothing";
   const requests: ExpectedRequest[] = [
     { request: { ref: "none", path: mePath }, outcome: "401.missing" },
     { request: { ref: "malformed", path: mePath }, outcome: "401.malformed" },
@@ -181,7 +181,7 @@ function requestsWithoutKeys({ endpoints }: SandboxState): ExpectedRequest[] {
   ];
 
   // A method that the path of `/me` does not accept, unless a scenario has them all.
-  const methods = routeAt(endpoints, mePath)?.methods;
+  const methods = routeAt(routes, mePath)?.methods;
   const method = ["DELETE", "PUT", "PATCH", "POST"].find((unused) => !methods?.has(unused));
   if (method !== undefined) {
     requests.push({ request: { ref: "none", method, path: mePath }, outcome: "405.method" });

@@ -1,11 +1,9 @@
-import { endpointsIn, fillPlaceholders } from "../api/endpoints.js";
-import { routeAt } from "../api/routes.js";
+import { endpointsIn, fillPlaceholders, routeAt } from "../api/endpoints.js";
 import { ownAssumptionNames } from "../api/variation/vary.js";
 import { adviceTable } from "../rules/advice.js";
 import { faultOutcomeId, isFault } from "../rules/fault-effects.js";
 import { isSuccess, type Outcome, type OutcomeId, outcomeRow, outcomes } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
-import { profileInEffect } from "../sandbox/behavior.js";
 import { type Endpoint, successOutcomesOf } from "../sandbox/call.js";
 import { type ActiveFault, activateFaults, type Fault } from "../sandbox/faults.js";
 import { type Counters, type Counts, requestsTo } from "../sandbox/journal/counts.js";
@@ -55,7 +53,7 @@ export function clientReport(
   return {
     scenario: sandbox.name,
     seed: sandbox.seed,
-    profile: profileInEffect(sandbox),
+    profile: sandbox.profileInEffect,
     pinned: ownAssumptionNames(sandbox),
     requests: counted.requests,
     unread: counted.unread,
@@ -171,7 +169,7 @@ function reportedAdvice(
     for (const request of ofRequests.examples) {
       let didYouMean: string | null = null;
       if (id === "wrong-method-or-path") {
-        didYouMean = suggestEndpoint(request.method, request.path, endpoints) ?? null;
+        didYouMean = suggestEndpoint(request.method, request.path, sandbox) ?? null;
       }
       examples.push({ ...request, at: isoTime(request.at), didYouMean });
     }
@@ -182,15 +180,19 @@ function reportedAdvice(
 }
 
 /**
- * Suggests a method and path of the API for an unknown one; `undefined` if none of these endpoints is similar.
+ * Suggests a method and path of the API for an unknown one; `undefined` if no endpoint of the sandbox is similar.
  *
  * @example
- * suggestEndpoint("GET", "/v1/Relying-Party/me/", endpoints); // "GET /v1/relying-party/me"
+ * suggestEndpoint("GET", "/v1/Relying-Party/me/", sandbox); // "GET /v1/relying-party/me"
  */
-function suggestEndpoint(method: string, path: string, endpoints: readonly Endpoint[]): string | undefined {
+function suggestEndpoint(
+  method: string,
+  path: string,
+  { endpoints, routes }: Pick<SandboxState, "endpoints" | "routes">,
+): string | undefined {
   // The path of an endpoint also reaches its route: `/things/{id}` as a request has `{id}` as the value of its parameter.
   const similarPath = findSimilarPath(path, endpoints);
-  const route = routeAt(endpoints, path) ?? (similarPath && routeAt(endpoints, similarPath));
+  const route = routeAt(routes, path) ?? (similarPath && routeAt(routes, similarPath));
   if (!route) return undefined;
 
   const methods = [...route.methods.keys()];

@@ -1,4 +1,3 @@
-import { factsOfCall, resultWith } from "../api/handle.js";
 import { assumptionsKeptFromVarying } from "../api/variation/vary.js";
 import { faultKindTable, mainFaultKind } from "../rules/fault-effects.js";
 import { isSuccess } from "../rules/outcomes.js";
@@ -11,9 +10,9 @@ import {
   type FiredFault,
   fireFault,
 } from "../sandbox/faults.js";
-import type { ConditionedRun, SandboxState } from "../sandbox/sandbox-state.js";
+import type { ConditionedRun, OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
 import { hidesOutcomes, type OnRequest, type Replacement, type RunConditions } from "./conditions.js";
-import { type OwnResponse, replacementFor, resultOfFault } from "./replacements.js";
+import { replacementFor, resultOfFault } from "./replacements.js";
 import type { AfterRejection, ConditionEffect, RunTrace } from "./run-trace.js";
 
 // Which requests get something in place of their responses? For each request, these questions come in this order:
@@ -43,10 +42,8 @@ export function conditionedRun(
   const fireDue = startFaults(faults);
   const replacer = onRequest && new RequestReplacer(onRequest, claim);
 
-  function conditionedResult(sandbox: SandboxState, call: ApiCall): ConditionedResult {
-    // The sandbox's own faults fire also for a response that the run replaces, because they count their requests.
-    const facts = factsOfCall(sandbox, call);
-    const fault = fireFault(sandbox.faults, call.number, facts);
+  function conditionedResult(sandbox: SandboxState, call: ApiCall, own: OwnResponse): ConditionedResult {
+    const { facts } = own;
     // The faults of the run come first.
     const fired = fireDue(sandbox, call, facts);
     if (fired !== undefined) {
@@ -55,9 +52,8 @@ export function conditionedRun(
       return { result: resultOfFault(sandbox, call, fired), effect: { replaced } };
     }
 
-    const respond = () => resultWith(sandbox, call, fault);
-    if (replacer === undefined) return { result: respond() };
-    return replacer.resultOf(sandbox, call, { facts, fault, respond });
+    if (replacer === undefined) return { result: own.respond() };
+    return replacer.resultOf(sandbox, call, own);
   }
 
   return {
@@ -65,8 +61,8 @@ export function conditionedRun(
     hidesOutcomes: hidesOutcomes(conditions),
     rows,
     takeVariantShift: startMixing(mixed),
-    resultOf(sandbox, call) {
-      const { result, effect } = conditionedResult(sandbox, call);
+    resultOf(sandbox, call, own) {
+      const { result, effect } = conditionedResult(sandbox, call, own);
       return { ...result, trace: traceOf(sandbox, result, effect) };
     },
   };

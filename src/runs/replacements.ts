@@ -1,24 +1,13 @@
-import { me } from "../api/endpoints/me.js";
+import { me } from "../api/endpoints.js";
 import { faultyResult, renderFailure } from "../api/fault-responses.js";
 import { headerPairs, utf8Length } from "../api/http-messages.js";
-import { retryAfterHeader } from "../api/limits.js";
-import { renderRejection, renderSuccess } from "../api/respond.js";
+import { renderRejection, renderSuccess, retryAfterHeader } from "../api/respond.js";
 import { isIdempotent } from "../rules/fault-effects.js";
 import { isSuccess } from "../rules/outcomes.js";
 import type { ApiCall, CallResult } from "../sandbox/call.js";
-import { activateFaults, type FaultFacts, type FiredFault, fireFault } from "../sandbox/faults.js";
-import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { activateFaults, type FiredFault, fireFault } from "../sandbox/faults.js";
+import type { OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
 import type { Rejection, Replacement } from "./conditions.js";
-
-/** What a call gets if its run puts nothing in place of it. */
-export interface OwnResponse {
-  /** What faults see of the call. */
-  readonly facts: FaultFacts;
-  /** The sandbox's own fault that is due. The faults have counted the request already. */
-  readonly fault: FiredFault | undefined;
-  /** Responds as the checks decide, or with this fault. */
-  readonly respond: () => CallResult;
-}
 
 /** Prepares what the conditions give a call in place of its response; `undefined` if the call cannot get it, as with some faults. */
 export function replacementFor(

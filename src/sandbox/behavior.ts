@@ -1,33 +1,30 @@
-import { type Assumptions, type Profile, resolveAssumptions } from "../rules/assumptions.js";
+import { resolveAssumptions } from "../rules/assumptions.js";
 import type { KeyLimits } from "../rules/key-state.js";
+import { minute } from "../rules/time.js";
 import type { SandboxState } from "./sandbox-state.js";
-import { windowsOf } from "./usage.js";
-import { type RecordAdditions, type RowOfVariants, type VariedPoint, variantOn } from "./variants.js";
+import { type RecordAdditions, type RowOfVariants, saltOf, type VariedPoint, variantOn } from "./variants.js";
 
 // How the API behaves where the specification leaves it open: a profile, the assumptions that the sandbox sets itself, and what the
 // profile `varied` adds to records.
 
-/** What decides how the API behaves where the specification leaves it open: of a sandbox, or of one that starts. */
-type BehaviorSettings = Pick<SandboxState, "seed" | "profile" | "ownAssumptions" | "run" | "endpoints">;
-
-/** The profile in effect: the run's before the sandbox's own. */
-export function profileInEffect({ run, profile }: Pick<BehaviorSettings, "run" | "profile">): Profile {
-  return run?.profile ?? profile;
-}
-
 /** How the API behaves: with the assumptions of the profile in effect, except those that the sandbox sets itself. */
 export function behaviorOf(
-  settings: BehaviorSettings,
-): Pick<SandboxState, "profile" | "ownAssumptions" | "assumptions" | "windows" | "additions"> {
-  const { profile, ownAssumptions, endpoints } = settings;
-  const assumptions: Assumptions = resolveAssumptions(profileInEffect(settings), ownAssumptions, endpoints);
-  return {
-    profile,
-    ownAssumptions,
-    assumptions,
-    windows: windowsOf(assumptions),
-    additions: recordAdditions(settings),
+  settings: Pick<SandboxState, "seed" | "profile" | "ownAssumptions" | "run" | "endpoints">,
+): Pick<
+  SandboxState,
+  "profile" | "ownAssumptions" | "profileInEffect" | "assumptions" | "windows" | "additions"
+> {
+  const { profile, ownAssumptions, run, endpoints } = settings;
+  // The run's profile comes before the sandbox's own.
+  const profileInEffect = run?.profile ?? profile;
+  const assumptions = resolveAssumptions(profileInEffect, ownAssumptions, endpoints);
+  const additions = profileInEffect === "varied" ? recordAdditions(settings) : nothingAdded;
+  const [hours, minutes] = assumptions.day_resets_at.split(":");
+  const windows = {
+    sliding: assumptions.minute_window === "sliding",
+    dayResetsAt: (Number(hours) * 60 + Number(minutes)) * minute,
   };
+  return { profile, ownAssumptions, profileInEffect, assumptions, windows, additions };
 }
 
 const nothingAdded: RecordAdditions = {
@@ -68,27 +65,31 @@ function recordRow<Added>(
   additions: Readonly<Record<string, Added>>,
 ): RowOfVariants<{ readonly id: string; readonly added: Added }> {
   const variants = Object.entries(additions).map(([variant, added]) => ({ id: variant, added }));
-  return { id, variants: [{ id: "none", added: nothing }, ...variants] };
+  return { id, salt: saltOf(id), variants: [{ id: "none", added: nothing }, ...variants] };
 }
 
-/** What a sandbox adds to its records: each row has one variant in all of them. */
-function recordAdditions(settings: BehaviorSettings): RecordAdditions {
-  if (profileInEffect(settings) !== "varied") return nothingAdded;
-  const rules = { seed: settings.seed, rows: settings.run?.rows };
+/** What the profile `varied` adds to records: each row has one variant in all of them. */
+function recordAdditions({
+  seed,
+  run,
+  ownAssumptions,
+  endpoints,
+}: Pick<SandboxState, "seed" | "run" | "ownAssumptions" | "endpoints">): RecordAdditions {
+  const rules = { seed, rows: run?.rows };
   const limits = variantOn(200, limitsRow, rules);
   const ending = variantOn(200, endingsRow, rules);
-  const additions = { nameEnding: ending.added, limits: limits.added };
-  const variants = [pointOf(limitsRow, limits), pointOf(endingsRow, ending)];
+  const variants: VariedPoint[] = [
+    { row: limitsRow.id, variant: limits.id, status: 200 },
+    { row: endingsRow.id, variant: ending.id, status: 200 },
+  ];
 
   // A sandbox that sets the scopes leaves none open.
-  if (settings.ownAssumptions.scopes !== undefined) return { ...additions, scopes: [], variants };
-
-  const granted = variantOn(200, scopesRow, rules);
-  const neededScopes = settings.endpoints.map(({ scope }) => scope);
-  const scopes = granted.added.filter((scope) => !neededScopes.includes(scope));
-  return { ...additions, scopes, variants: [...variants, pointOf(scopesRow, granted)] };
-}
-
-function pointOf(row: { readonly id: string }, variant: { readonly id: string }): VariedPoint {
-  return { row: row.id, variant: variant.id, status: 200 };
+  let scopes: readonly string[] = [];
+  if (ownAssumptions.scopes === undefined) {
+    const granted = variantOn(200, scopesRow, rules);
+    const neededScopes = endpoints.map(({ scope }) => scope);
+    scopes = granted.added.filter((scope) => !neededScopes.includes(scope));
+    variants.push({ row: scopesRow.id, variant: granted.id, status: 200 });
+  }
+  return { nameEnding: ending.added, limits: limits.added, scopes, variants };
 }

@@ -77,6 +77,14 @@ export interface ApiRoute {
   readonly allow: string;
 }
 
+/** The routes of a sandbox's API. */
+export interface Routes {
+  /** Those without parameters, by path. */
+  readonly exact: ReadonlyMap<string, ApiRoute>;
+  /** The other ones, the most exact first: the first that matches is meant. */
+  readonly patterns: readonly ApiRoute[];
+}
+
 /** All of a call that decides its outcome: who calls, when, and the route that the call takes. A predicted request has no more. */
 export interface RoutedCall {
   readonly presented: PresentedKind;

@@ -1,5 +1,5 @@
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { Endpoint } from "./call.js";
+import type { Endpoint, Routes } from "./call.js";
 import type { FarmerMaker } from "./farmer-records/farmer-list.js";
 
 /** Time, randomness, hashing, endpoints and farmers, passed in so that a sandbox runs in Node and in browsers. */
@@ -21,4 +21,5 @@ export interface Platform {
   readonly farmers?: FarmerMaker;
   /** Returns the endpoints of a sandbox that starts this scenario. */
   readonly endpoints: (scenario: Scenario) => readonly Endpoint[];
+  readonly routes: (endpoints: readonly Endpoint[]) => Routes;
 }

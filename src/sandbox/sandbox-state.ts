@@ -2,18 +2,17 @@ import type { Assumptions, Profile } from "../rules/assumptions.js";
 import { keyVariable } from "../rules/keys/key-text.js";
 import type { Instant } from "../rules/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { ApiCall, CallResult, Endpoint } from "./call.js";
+import type { ApiCall, CallResult, Endpoint, Routes } from "./call.js";
 import type { VirtualClock } from "./clock.js";
 import type { Farmers } from "./farmer-records/farmer-list.js";
-import type { ActiveFault } from "./faults.js";
+import type { ActiveFault, FaultFacts, FiredFault } from "./faults.js";
 import type { ClientBehavior } from "./journal/client-behavior.js";
 import type { Counters } from "./journal/counts.js";
 import type { Journal } from "./journal/journal.js";
 import type { Platform } from "./platform.js";
 import type { Registry } from "./registry.js";
 import type { RequestIds } from "./request-ids.js";
-import type { StoryProgress } from "./steps.js";
-import type { Timeline } from "./timeline.js";
+import type { StoryProgress, Timeline } from "./steps.js";
 import type { Windows } from "./usage.js";
 import type { RecordAdditions, VariantRules } from "./variants.js";
 
@@ -50,8 +49,10 @@ export interface ScenarioState {
   seed: number;
 
   // How the API behaves where the specification leaves it open.
-  /** The sandbox's own profile; the one in effect may be that of a run. With `varied`, responses vary in everything left open. */
+  /** The sandbox's own profile. */
   profile: Profile;
+  /** The run's profile, or else the sandbox's own. With `varied`, responses vary in everything left open. */
+  profileInEffect: Profile;
   /** The sandbox's own assumptions that were set explicitly, not by the profile; `varied` never varies them. */
   ownAssumptions: Partial<Assumptions>;
   /** The assumptions in effect. */
@@ -62,6 +63,7 @@ export interface ScenarioState {
   additions: RecordAdditions;
   /** The endpoints of the API, released ones first. */
   endpoints: readonly Endpoint[];
+  routes: Routes;
 
   // Time.
   clock: VirtualClock;
@@ -128,8 +130,18 @@ export interface ConditionedRun {
   readonly takeVariantShift: (call: ApiCall, status: number) => number;
   /** Whether its responses hide where a request ended: there is no advice on them. */
   readonly hidesOutcomes: boolean;
-  /** What a client's call gets, with the trace that the run keeps of it. */
-  readonly resultOf: (sandbox: SandboxState, call: ApiCall) => CallResult;
+  /** What a client's call gets, with the trace that the run keeps of it. Only the run reads the trace. */
+  readonly resultOf: (sandbox: SandboxState, call: ApiCall, own: OwnResponse) => CallResult;
+}
+
+/** What a call gets if its run puts nothing in place of it. */
+export interface OwnResponse {
+  /** What faults see of the call. */
+  readonly facts: FaultFacts;
+  /** The sandbox's own fault that fired. The faults have counted the call already, also one that the run replaces. */
+  readonly fault: FiredFault | undefined;
+  /** Responds as the checks decide, or with this fault. */
+  readonly respond: () => CallResult;
 }
 
 /** How the user starts things, for the commands in advice. */

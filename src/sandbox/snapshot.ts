@@ -8,7 +8,6 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import { writtenFaults } from "./faults.js";
 import type { KeyEntry } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
-import { remainingSteps } from "./timeline.js";
 import { usageAt } from "./usage.js";
 
 /** The times that end a key, each with its field in scenarios. */
@@ -30,6 +29,7 @@ export function snapshotSandbox(sandbox: SandboxState): Scenario {
   const faults = writtenFaults(sandbox.faults);
   const hasFaultsToWrite = faults.length > 0 || scenario.faults !== undefined;
 
+  const { organizations, keys_per_organization, ...population } = scenario.population ?? {};
   const snapshot: Scenario = {
     ...scenario,
     seed: sandbox.seed,
@@ -38,11 +38,14 @@ export function snapshotSandbox(sandbox: SandboxState): Scenario {
     assumptions,
     ...(hasFaultsToWrite && { faults }),
     organizations: snapshotOrganizations(sandbox, now),
-    population: snapshotPopulation(sandbox),
+    // Its organizations and keys are written as records. The farmers stay the same, although the clock starts later.
+    population: { ...population, as_of: isoTime(sandbox.farmers.start) },
   };
 
-  const steps = remainingSteps(sandbox.timeline);
-  if (steps.length > 0) snapshot.timeline = steps;
+  // The steps that are left, with absolute times, so that a later start does not shift them.
+  const { steps, next } = sandbox.timeline;
+  const left = steps.slice(next).map(({ step, at }) => ({ ...step, at: isoTime(at) }));
+  if (left.length > 0) snapshot.timeline = left;
   return snapshot;
 }
 
@@ -63,12 +66,6 @@ function snapshotOrganizations(sandbox: SandboxState, now: number): Record<strin
     organizations[organization.ref] = { ...snapshotOrganization(organization), keys: fieldsOfKeys };
   }
   return organizations;
-}
-
-/** The farmers, which stay the same although the clock starts later. */
-function snapshotPopulation({ scenario, farmers }: SandboxState): NonNullable<Scenario["population"]> {
-  const { organizations, keys_per_organization, ...settings } = scenario.population ?? {};
-  return { ...settings, as_of: isoTime(farmers.start) };
 }
 
 function snapshotOrganization(organization: Organization): ScenarioOrganization {

@@ -1,6 +1,5 @@
-import { cachedByName } from "../rules/cached-by.js";
 import type { KeyLimits } from "../rules/key-state.js";
-import { mix32, type RandomStream, randomStream } from "../rules/seed.js";
+import { randomStream } from "../rules/seed.js";
 
 /** A row of variants on the responses with a status; without `status`, on all responses. */
 export interface RowChoice {
@@ -45,18 +44,16 @@ export interface VariantRules {
 /** Something open, with the variants that it can have. */
 export interface RowOfVariants<Variant> {
   readonly id: string;
+  /** Its own random number: see `saltOf`. */
+  readonly salt: number;
   /** The first one is what `minimal` does. */
   readonly variants: readonly [Variant, ...Variant[]];
 }
 
-/**
- * A random number that only the id of a row decides: with it, rows choose their variants independently of each other. Made once for
- * each row, because each response reads it.
- */
-const saltOf = /* @__PURE__ */ cachedByName((rowId: string) => randomStream(0, "variation.row", rowId)());
-
-/** What separates the numbers of a row: an odd number whose bits look random, so that each of 2 ** 32 numbers comes once. */
-const stepBetweenNumbers = 0x9e3779b9;
+/** A random number that only the id of a row decides: with it, rows choose their variants independently of each other. */
+export function saltOf(rowId: string): number {
+  return randomStream(0, "variation.row", rowId)();
+}
 
 /**
  * The variant of a row in all responses with a status, as if one service had sent them.
@@ -70,34 +67,16 @@ export function variantOn<Variant>(
   rules: VariantRules,
 ): Variant {
   const { variants } = row;
-  if (rules.rows !== undefined && !isChosen(row.id, status, rules.rows)) return variants[0];
+  const { seed, shift = 0, rows } = rules;
+  if (rows !== undefined) {
+    const isVaried = rows.some((choice) => choice.row === row.id && (choice.status ?? status) === status);
+    if (!isVaried) return variants[0];
+  }
 
-  const { seed, shift = 0 } = rules;
   const count = variants.length;
   // Two remainders, because a seed may be the largest integer: its sum with a salt would lose digits.
-  const begin = saltOf(row.id) % count;
+  const begin = row.salt % count;
   const stepsOfSeed = seed % count;
   const index = (begin + stepsOfSeed + shift) % count;
   return variants[index] as Variant; // the index is below the count
-}
-
-/** Whether a row is one of those that vary on the responses with a status. */
-function isChosen(id: string, status: number, rows: readonly RowChoice[]): boolean {
-  for (const choice of rows) {
-    if (choice.row !== id) continue;
-    if (choice.status === undefined || choice.status === status) return true;
-  }
-  return false;
-}
-
-/**
- * Random numbers of a row: the same for each response of a sandbox, and others for each row and each seed. `randomOfSeed` is one
- * random number, which the caller has drawn from the seed. A `randomStream` would hash the ids of all rows for each response.
- */
-export function randomOfRow(row: { readonly id: string }, randomOfSeed: number): RandomStream {
-  let value = mix32(randomOfSeed ^ saltOf(row.id));
-  return () => {
-    value = mix32(value + stepBetweenNumbers);
-    return value;
-  };
 }

@@ -238,8 +238,7 @@ test.each([10, 200_000, 2_000_000])(
   },
 );
 
-test("the list of endpoints is the same for the same scenario, and names each success", () => {
-  expect(endpointsIn(withEndpoints)).toBe(endpointsIn(withEndpoints));
+test("each success of an endpoint is an outcome", () => {
   const added = allOutcomesOf(endpointsIn(withEndpoints)).filter(
     ({ id, promised }) => !promised && id.startsWith("20"),
   );

@@ -2,7 +2,6 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { reportShape } from "../../src/report/report-shape.js";
 import { explainedRequestShape } from "../../src/report/request-text.js";
-import { assumptionTable } from "../../src/rules/assumptions.js";
 import { requestShape } from "../../src/sandbox/journal/exchange.js";
 import { reservedKeyRefs } from "../../src/scenario/format/fields.js";
 import { controlBodies } from "../../src/scenario/format/inputs.js";
@@ -14,26 +13,34 @@ import { blockWith, memberWordsIn, pageOf, sectionOf, wordsOfValue } from "../su
 import { serveControl } from "./client.js";
 import { fullestBodies, responseOf } from "./observed-responses.js";
 
-// A call's members in docs/control-plane.md are its response's members, no fewer and no more.
-
-const section = sectionOf("docs/control-plane.md", "Members of responses");
-const wordsIn = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, word]) => word as string);
-const isCall = (word: string) => / \//.test(word);
-
-const rows = [...section.matchAll(/^\| (`.+) \| (.+) \|$/gm)].map(([, calls = "", members = ""]) => ({
-  calls: wordsIn(calls),
-  members,
-}));
-
-function membersOf(call: string): string[] {
-  const { members = "" } = rows.find(({ calls }) => calls.includes(call)) ?? {};
-  const listed = wordsIn(members).flatMap((word) => (isCall(word) ? membersOf(word) : word));
-  return members.includes("each [assumption]") ? [...listed, ...Object.keys(assumptionTable)] : listed;
-}
+// A call's members in docs/control-plane.openapi.json are its response's members, no fewer and no more.
 
 const openApi = JSON.parse(pageOf("docs/control-plane.openapi.json"));
 
-const documented = rows.flatMap(({ calls }) => calls);
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, ObjectSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: ObjectSchema;
+}
+
+/** The schema of a call's `data`, of its items, or of a response without it. */
+function itemSchema(call: string): ObjectSchema | undefined {
+  const [method = "", path = ""] = call.split(" ");
+  const { responses } = openApi.paths[path][method.toLowerCase()];
+  const { schema } = (responses[200] ?? responses[201])?.content?.["application/json"] ?? {};
+  const data = schema?.properties?.data ?? schema;
+  return data?.items ?? data;
+}
+
+/** The members of a call's response, with a question mark for those that can be left out. */
+function membersOf(call: string): string[] {
+  const { properties = {}, required = [] } = itemSchema(call) ?? {};
+  return Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));
+}
+
+const documented = routes
+  .map(({ method, path }) => `${method} ${path}`)
+  .filter((call) => membersOf(call).length > 0);
 
 /** The fields of a shape in JSON, as the page has them: with a question mark for those that can be left out. */
 function fieldNames(shape: Shape): string[] {
@@ -85,7 +92,7 @@ test("every other member that a response can leave out is in some response", asy
   }
 });
 
-const callSections = [...sectionOf("docs/control-plane.md", "All calls").matchAll(/^### (.+)\n/gm)]
+const callSections = [...pageOf("docs/calls.md").matchAll(/^## (.+)\n/gm)]
   .map(([, title = ""]) => title)
   .filter((title) => title !== "Members of responses");
 
@@ -95,7 +102,7 @@ const otherWords = ["exec", "startServer", "secret"];
 test.each(callSections)(
   "the prose of %s names only members, fields and values of its calls",
   async (title) => {
-    const text = sectionOf("docs/control-plane.md", title);
+    const text = sectionOf("docs/calls.md", title);
     const { ask } = await serveControl();
     const { body: unexpected } = await ask("/expect?outcome=401.revoked");
     const known = new Set<string>([...otherWords, ...reservedKeyRefs, ...wordsOfValue(unexpected)]);
@@ -114,13 +121,13 @@ test.each(callSections)(
 test("the page has every member of a key's next request", async () => {
   const { ask } = await serveControl({ scenario: "key-states" });
   const { next_request: next } = (await ask("/keys/active")).body.data;
-  const shown = JSON.parse(blockWith("docs/control-plane.md", "json", "fault_outcomes"));
+  const shown = JSON.parse(blockWith("docs/calls.md", "json", "fault_outcomes"));
   expect(Object.keys(shown)).toEqual(Object.keys(next));
 });
 
 test("a ref that stands for no key of the sandbox has the three members that the prose has", async () => {
   const { ask } = await serveControl({ scenario: "key-states" });
-  const [sentence = ""] = /^`GET \/keys\/\{ref\}` of `none`.*$/m.exec(pageOf("docs/control-plane.md")) ?? [];
+  const [sentence = ""] = /^`GET \/keys\/\{ref\}` of `none`.*$/m.exec(pageOf("docs/calls.md")) ?? [];
   for (const ref of reservedKeyRefs) {
     const { body } = await ask(`/keys/${ref}`);
     expect(memberWordsIn(sentence)).toEqual([...reservedKeyRefs, ...Object.keys(body.data)]);

@@ -1,6 +1,7 @@
 import type { CliCommand } from "../../src/cli/command.js";
 import { commands } from "../../src/cli/commands.js";
 import { type Flag, longForm } from "../../src/cli/flags.js";
+import { scenarioArgument } from "../../src/cli/shared-flags.js";
 import { code, table } from "../support/pages.js";
 
 // The generated parts of docs/cli.md, from the declarations of the commands.
@@ -33,26 +34,27 @@ export async function eachCommandPart(): Promise<string> {
     const own = Object.values(flags).filter((flag) => !shared.has(flag));
     const others = Object.values(flags).filter((flag) => shared.has(flag));
     const parts = [`## ${name}`];
-    const words = Object.entries(args).map(([word, meaning]) => `- ${code(word)}: ${meaning}`);
+    const unlike = Object.entries(args).filter(([, meaning]) => meaning !== ofScenario);
+    const words = unlike.map(([word, meaning]) => `- ${code(word)}: ${meaning}`);
     if (words.length > 0) parts.push(words.join("\n"));
     if (own.length > 0) parts.push(table(["flag", "variable", "default", "meaning"], ...own.map(flagCells)));
     if (others.length > 0) {
       const names = others.map(({ spec }) => code(longForm(spec))).join(", ");
       parts.push(`[Also](#flags-of-several-commands): ${names}.`);
     }
-    if (parts.length === 1) parts.push("It has no arguments and no flags.");
+    if (parts.length === 1) parts.push("It has no flags.");
     return parts.join("\n\n");
   });
   return sections.join("\n\n");
 }
 
-/** The flags that are declared once for several commands, with these commands. */
+/** What `[scenario]` means, which the page explains once. */
+const [ofScenario] = Object.values(scenarioArgument);
+
+/** The flags that are declared once for several commands. */
 export async function sharedFlagsPart(): Promise<string> {
-  const rows = [...(await sharedFlags())].map(([flag, names]) => [
-    ...flagCells(flag),
-    names.map(code).join(", "),
-  ]);
-  return table(["flag", "variable", "default", "meaning", "commands"], ...rows);
+  const rows = [...(await sharedFlags()).keys()].map(flagCells);
+  return table(["flag", "variable", "default", "meaning"], ...rows);
 }
 
 async function sharedFlags(): Promise<Map<Flag<unknown>, readonly string[]>> {

@@ -1,7 +1,6 @@
 import project from "../../package.json" with { type: "json" };
 import { reportShape } from "../../src/report/report-shape.js";
 import { explainedRequestShape } from "../../src/report/request-text.js";
-import { assumptionTable } from "../../src/rules/assumptions.js";
 import { requestShape } from "../../src/sandbox/journal/exchange.js";
 import { controlBodies } from "../../src/scenario/format/inputs.js";
 import { controlBodySchema } from "../../src/scenario/format/scenario-json-schema.js";
@@ -176,27 +175,32 @@ export async function controlOpenApi(): Promise<string> {
   return `${JSON.stringify(document, null, 1)}\n`;
 }
 
-/** The members of responses, with their types. */
+/** What scripts read most, each with a call that has it. */
+const things: Readonly<Record<string, string>> = {
+  "a key": "GET /keys",
+  "an organization": "GET /organizations",
+  "a request": "GET /requests",
+  "one request in detail": "GET /requests/{id}",
+  "the report": "GET /report",
+  "the next event": "GET /upcoming",
+  "the story": "GET /story",
+};
+
+/** The members of things, with their types. */
 export async function membersPart(): Promise<string> {
   const seen = await allSeen();
-  const rows = new Map<string, string[]>();
-  for (const [call, one] of seen) {
-    const schema = one.bodies.length === 0 ? undefined : itemOf(bodySchema(call, one));
-    if (schema === undefined || call.endsWith(".json")) continue;
-    const members = membersText(schema, call === "GET /requests/{id}" ? [...requestMembers()] : []);
-    rows.set(members, [...(rows.get(members) ?? []), code(call)]);
-  }
-  return table(["calls", "members"], ...[...rows].map(([members, calls]) => [calls.join(", "), members]));
+  const ofRequests = Object.keys(fieldsOf(shapeInJson(requestShape)) ?? {});
+  const rows = Object.entries(things).map(([thing, call]) => {
+    const schema = itemOf(bodySchema(call, seen.get(call) as Seen)); // each of these calls is seen
+    return [thing, membersText(schema, call === "GET /requests/{id}" ? ofRequests : [])];
+  });
+  return table(["thing", "members"], ...rows);
 }
 
-const requestMembers = () => Object.keys(fieldsOf(shapeInJson(requestShape)) ?? {});
-
-/** The schema of `data`, of its items, or of a response without it; `undefined` if it has no members. */
-function itemOf(body: JsonSchema): JsonSchema | undefined {
-  const { properties = {} } = body as { properties?: Record<string, JsonSchema> };
-  const data = properties.data ?? body;
-  const item = (data.type === "array" ? data.items : data) as JsonSchema;
-  return "properties" in item ? item : undefined;
+/** The schema of `data`, or of its items. */
+function itemOf(body: JsonSchema): JsonSchema {
+  const { data } = body.properties as { readonly data: JsonSchema };
+  return (data.type === "array" ? data.items : data) as JsonSchema;
 }
 
 function membersText(schema: JsonSchema, ofRequests: readonly string[]): string {
@@ -204,16 +208,12 @@ function membersText(schema: JsonSchema, ofRequests: readonly string[]): string 
     properties?: Record<string, JsonSchema>;
     required?: readonly string[];
   };
-  const hasAssumptions = Object.keys(assumptionTable).every((name) => name in properties);
-  const isAssumption = (name: string) => hasAssumptions && Object.hasOwn(assumptionTable, name);
-  const names = Object.keys(properties).filter((name) => !isAssumption(name));
-  const own = names.filter((name) => !ofRequests.includes(name));
+  const own = Object.keys(properties).filter((name) => !ofRequests.includes(name));
   const parts = own.map((name) => {
     const optional = required.includes(name) ? "" : "?";
     return `${code(name + optional)} ${typeWords(properties[name] ?? {})}`;
   });
-  if (ofRequests.length > 0) parts.unshift("each member of `GET /requests`");
-  if (hasAssumptions) parts.push("each [assumption](specification.md#the-assumptions)");
+  if (ofRequests.length > 0) parts.unshift("each member of a request");
   return parts.join(", ");
 }
 

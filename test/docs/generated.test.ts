@@ -69,7 +69,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
     "each command": eachCommandPart,
     "shared flags": sharedFlagsPart,
   },
-  "docs/control-plane.md": {
+  "docs/calls.md": {
     ...Object.fromEntries(
       Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
     ),
@@ -285,7 +285,7 @@ test("docs/cli.md names each file that a flag names", async () => {
   expect(flags.filter((flag) => !files.includes(code(flag)))).toEqual([]);
 });
 
-test("docs/control-plane.md lists every call in one table", () => {
+test("docs/calls.md lists every call in one table", () => {
   const paths = routes.map(({ path }) => firstPart(path));
   expect([...new Set(paths)].sort()).toEqual(Object.values(callGroups).flat().sort());
 });

@@ -144,7 +144,7 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
     causes: printed("certify --only varied --only answer -- npm-test", { client: naive }),
   },
   "docs/report.md": { report: reportOfServer },
-  "docs/control-plane.md": { next: nextRequest },
+  "docs/calls.md": { next: nextRequest },
   "docs/compare.md": {
     learned: async () => block(excerpt((await learnedSample()).text, [[/^What the/, /^$/]])),
     scenario: async () => block((await learnedSample()).scenario, "yaml"),

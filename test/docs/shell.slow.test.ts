@@ -33,16 +33,20 @@ test.each(Object.entries(run))("every block of %s is run", (page, words) => {
   expect(blocks.filter(({ text }) => !words.some((one) => text.includes(one)))).toEqual([]);
 });
 
+/** A shell in a project, as docs/start.md shows it: it finds the commands of the project's packages. */
+const binOf = (cwd: string) => ({ PATH: [join(cwd, "node_modules/.bin"), process.env.PATH].join(delimiter) });
+
 /** A command of a page that serves, on a free port; it is stopped when the test is over. */
 function serving(command: string, cwd: string, shell = "bash"): RunningCommand {
-  const running = runCommand(command, { cwd, env: { SVC_SANDBOX_PORT: "0" }, shell });
+  const running = runCommand(command, { cwd, env: { ...binOf(cwd), SVC_SANDBOX_PORT: "0" }, shell });
   onTestFinished(async () => {
     expect((await running.stop()).stderr).not.toMatch(/fail/i);
   });
   return running;
 }
 
-const ended = (command: string, cwd: string, env = {}) => runCommand(command, { cwd, env }).ended;
+const ended = (command: string, cwd: string, env = {}) =>
+  runCommand(command, { cwd, env: { ...binOf(cwd), ...env } }).ended;
 
 /* README.md */
 
@@ -237,9 +241,7 @@ test("docs/report.md: its lines print a report of the server, and fail below the
 });
 
 const execLines = [
-  ...[...pageOf("docs/coverage.md").matchAll(/npx --no-install (svc-sandbox exec .*)$/gm)].map(
-    ([, line = ""]) => line,
-  ),
+  ...[...pageOf("docs/coverage.md").matchAll(/^(svc-sandbox exec .*)$/gm)].map(([, line = ""]) => line),
   ...Object.keys(exec.examples),
 ];
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { me } from "../../src/api/endpoints/me.js";
+import { me } from "../../src/api/endpoints.js";
 import { startCall } from "../../src/api/handle.js";
 import { renderRejection, renderSuccess } from "../../src/api/respond.js";
 import type { VariationRow } from "../../src/api/variation/row.js";

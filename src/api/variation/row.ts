@@ -1,7 +1,7 @@
 import type { Assumptions } from "../../rules/assumptions.js";
 import { successStatuses } from "../../rules/outcomes.js";
 import { type RandomStream, randomStream } from "../../rules/seed.js";
-import type { RowOfVariants } from "../../sandbox/variants.js";
+import { type RowOfVariants, saltOf } from "../../sandbox/variants.js";
 
 // What a row of the variation table is. A variant sets the assumptions and the request id with which a response is made. Of the
 // response, it changes the value of the body, then the text that is written of it, then the headers. No change has a state: each
@@ -30,7 +30,10 @@ export interface RowVariant {
   // Before there is a response.
   /** The assumptions with which the response is made. */
   readonly assume?: Partial<Assumptions>;
-  /** The request id, made as a `RequestIdForm` makes it; all ids of a sandbox must differ. */
+  /**
+   * The request id, made from the 24 hex digits of a request and its series: 0 until the first restart of the sandbox, then 1, and so
+   * on. All ids of a sandbox must differ.
+   */
   readonly requestId?: (digits: string, series: number) => string;
 
   // The body of the response, in this order.
@@ -81,7 +84,7 @@ export function variationRow({
   readonly otherVariants: Readonly<Record<string, VariantMembers>>;
 }): VariationRow {
   const variants = Object.entries(otherVariants).map(([name, members]) => ({ id: name, ...members }));
-  return { id, statuses, assumption: undefined, variants: [{ id: minimal }, ...variants] };
+  return { id, salt: saltOf(id), statuses, assumption: undefined, variants: [{ id: minimal }, ...variants] };
 }
 
 /**
@@ -98,7 +101,7 @@ export function assumptionRow<Name extends keyof Assumptions>(
     rowVariants.push({ id, assume: { [name]: value }, ...members });
   }
   const variantsOfRow = rowVariants as [RowVariant, ...RowVariant[]]; // each row is written with at least one
-  return { id: name, statuses, assumption: name, variants: variantsOfRow };
+  return { id: name, salt: saltOf(name), statuses, assumption: name, variants: variantsOfRow };
 }
 
 // The orders in which a response may have its members and its headers.

@@ -213,7 +213,7 @@ function planOf(
     // The seed of the plain sandbox, and the first one of those with varied responses.
     seed: scenario.seed ?? defaultSeed,
     firstSeed: flags.seed ?? defaultSeed,
-    ownAssumptions: assumptionsKeptFromVarying({ profile: "varied", run: undefined, ownAssumptions }),
+    ownAssumptions: assumptionsKeptFromVarying({ profileInEffect: "varied", ownAssumptions }),
     defaultKey: defaultKeyRef(scenario),
     allow,
     only,

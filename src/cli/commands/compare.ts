@@ -1,7 +1,7 @@
 import { accessSync, existsSync, constants as fileConstants, readFileSync, statSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
-import { me } from "../../api/endpoints/me.js";
+import { me } from "../../api/endpoints.js";
 import type { Comparison } from "../../compare/compare.js";
 import { compareWithContract } from "../../compare/compare.js";
 import { renderComparison } from "../../compare/comparison-text.js";
@@ -82,6 +82,9 @@ export const compareCommand = declareCommand({
     const format = flags.json ? "json" : (flags.format ?? "text");
     const url = endpointUnder(args[0] ?? "");
     const { writeScenario } = flags;
+    if (writeScenario === "-") {
+      throw usageError("--write-scenario needs the name of a file: the report is on standard output.");
+    }
     const learnedFile = writeScenario === undefined ? undefined : new LearnedScenarioFile(writeScenario, io);
     // A file that cannot be written ends the command before the first request.
     learnedFile?.requireReplaceable();

@@ -1,7 +1,6 @@
-import { me } from "../../api/endpoints/me.js";
-import { endpointNamed } from "../../api/endpoints.js";
+import { endpointNamed, me } from "../../api/endpoints.js";
 import { nextRequest } from "../../api/next-request.js";
-import { isRequestId } from "../../api/variation/request-id-forms.js";
+import { isRequestId } from "../../api/variation/table.js";
 import { ControlClient } from "../../node/clients/control-client.js";
 import { findListener, longestSearch } from "../../node/clients/find-listener.js";
 import { startInNode } from "../../node/platform.js";

@@ -1,10 +1,9 @@
-import { type ActionErrorCode, actionErrorCodes, SandboxError } from "../../rules/errors.js";
+import { actionErrorCodes, SandboxError } from "../../rules/errors.js";
 import { type Instant, isoTime } from "../../rules/time.js";
 import { actionName } from "../../scenario/actions.js";
 import { requireDuration, requireInstant } from "../clock.js";
 import type { SandboxState } from "../sandbox-state.js";
 import { type ActionResult, actionDifferences, type StepAction } from "../steps.js";
-import { takeDueStep } from "../timeline.js";
 import { type ClockView, viewClock } from "../views.js";
 import { changeAssumptions, changeFaults } from "./behavior-operations.js";
 import { type Actor, announceChange, type Initiator } from "./change.js";
@@ -28,7 +27,7 @@ export const operations = {
 };
 
 /** A user sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */
-function changeClock(
+export function changeClock(
   sandbox: SandboxState,
   { now, frozen }: { readonly now?: Instant | undefined; readonly frozen?: boolean | undefined },
 ): ClockView {
@@ -58,7 +57,7 @@ function announceClock(sandbox: SandboxState, initiator: Initiator): ClockView {
 }
 
 /** Not noted as a change: requests are no part of the scenario. */
-function clearRequests({ journal, counters, behavior }: SandboxState): void {
+export function clearRequests({ journal, counters, behavior }: SandboxState): void {
   journal.replaceWith();
   counters.clear();
   // Advice on a later request must not be about a cleared one.
@@ -67,19 +66,20 @@ function clearRequests({ journal, counters, behavior }: SandboxState): void {
 }
 
 /**
- * Runs the steps of the timeline that are due. Nothing runs in the background, not even at a start: whoever reads or changes a
- * sandbox calls this first.
+ * Runs the steps of the timeline that are due at `now`; default: what the clock shows. A sandbox has no timer: whoever reads or
+ * changes it calls this first. A server also calls it every few moments, so that steps run without requests.
  */
-export function runDue(sandbox: SandboxState): void {
+export function runDue(sandbox: SandboxState, now = sandbox.clock.now()): void {
   const { timeline, journal } = sandbox;
-  const now = sandbox.clock.now();
   // A listener may start another scenario.
   while (timeline === sandbox.timeline) {
+    const index = timeline.next;
+    const due = timeline.steps[index];
+    if (due === undefined || due.at > now) return;
     // Taken before it runs, because a listener of its events may read the sandbox.
-    const due = takeDueStep(timeline, now);
-    if (due === undefined) return;
+    timeline.next = index + 1;
 
-    const { index, at, step } = due;
+    const { at, step } = due;
     const performed = performAction(sandbox, step, at);
     const differences = step.expect === undefined ? [] : actionDifferences(step.expect, performed);
     const result = { index, at: isoTime(at), step, performed: { ...performed, secret: null }, differences };
@@ -120,11 +120,9 @@ export function performAction(sandbox: SandboxState, action: StepAction, dueAt?:
   } catch (error) {
     // A listener may throw. That is no rejection: the change has been made.
     const isMade = sandbox.journal.latestNumber() > eventsBefore;
-    if (isMade || !(error instanceof SandboxError) || !isActionError(error.code)) throw error;
-    return { ...emptyActionResult, error: { code: error.code, message: error.message } };
+    if (isMade || !(error instanceof SandboxError)) throw error;
+    const code = actionErrorCodes.find((known) => known === error.code);
+    if (code === undefined) throw error;
+    return { ...emptyActionResult, error: { code, message: error.message } };
   }
-}
-
-function isActionError(code: string): code is ActionErrorCode {
-  return (actionErrorCodes as readonly string[]).includes(code);
 }

@@ -1,0 +1,81 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { variantOn } from "../../sandbox/variants.js";
+import type { Body, RowVariant, VariationRow } from "./row.js";
+import { isRequestId, lengtheningRows, variationTable } from "./table.js";
+
+const eight = Array.from({ length: 8 }, (_, at) => at);
+
+test("eight seeds in a row show each variant of each row", () => {
+  for (const row of variationTable) {
+    for (const first of [1, 2 ** 52]) {
+      const variants = eight.map((at) => variantOn(200, row, { seed: first + at }));
+      expect(new Set(variants)).toEqual(new Set(row.variants));
+    }
+  }
+});
+
+test("each row that makes a body longer has a variant that does", () => {
+  const body: Body = {
+    data: { organization: { name: "é" }, scopes: ["b", "a"], limits: {}, usage: {} },
+    error: { message: "</a>" },
+  };
+  const usualLength = JSON.stringify(body).length;
+  for (const row of lengtheningRows) {
+    const lengths = row.variants.map(({ changeBody, writeBody = JSON.stringify, changeText }) => {
+      const text = writeBody(changeBody?.(body, () => 0, 403) ?? body);
+      return changeText?.(text).length ?? text.length;
+    });
+    expect(Math.max(...lengths), row.id).toBeGreaterThan(usualLength);
+  }
+});
+
+const idRow = variationTable.find(({ id }) => id === "request_id_form") as VariationRow;
+
+/** The id that a variant makes of the digits of a request. */
+function idOf({ requestId }: RowVariant, digits: string, series: number): string {
+  return requestId === undefined ? `req_${digits}` : requestId(digits, series);
+}
+
+test("seeds go through the forms of request ids in turn, as the table at the head of table.ts has it", () => {
+  const forms = eight.map((seed) => variantOn(200, idRow, { seed }).id);
+  expect(forms).toEqual(["number", "opaque", "long", "prefixed", "uuid", "trace", "dated", "number"]);
+});
+
+const anyDigits = fc.string({
+  unit: fc.constantFrom(..."0123456789abcdef"),
+  minLength: 24,
+  maxLength: 24,
+});
+
+test.each(idRow.variants)("an id of the form $id is told apart from a ref", (variant) => {
+  fc.assert(
+    fc.property(anyDigits, fc.nat(2 ** 21 - 1), (digits, series) => {
+      expect(isRequestId(idOf(variant, digits, series))).toBe(true);
+    }),
+  );
+});
+
+test.each([
+  "active",
+  "main-2",
+  "rate-limited-minute",
+  "last",
+  "none",
+  "SVC_test_sbx1",
+  "req",
+  "x".repeat(200),
+])("%s is no request id", (word) => {
+  expect(isRequestId(word)).toBe(false);
+});
+
+test("R7 an id of the form number differs from all ids of other series, and the first series has at most ten digits", () => {
+  const form = idRow.variants.find(({ id }) => id === "number") as RowVariant;
+  const tails = ["00000000", "0000000a", "ffffffff"].map((tail) => `${"0".repeat(16)}${tail}`);
+  const ids = [0, 1, 2, 10, 2 ** 21 - 1].flatMap((series) =>
+    tails.map((digits) => idOf(form, digits, series)),
+  );
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids.slice(0, 3)).toEqual(["0", "10", "4294967295"]);
+  expect(ids.map(isRequestId)).not.toContain(false);
+});
