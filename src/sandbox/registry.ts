@@ -23,18 +23,15 @@ export interface KeyEntry {
   readonly owner: OrganizationEntry;
   /** The usage when a request last counted; `usageAt` returns the usage now. */
   usage: Usage;
-  /** What the endpoint `/me` has prepared of its responses to this key. A member, because a look-up in a map would cost each response more. */
-  prepared?: PreparedResponse;
-}
-
-/** The start of the body of `/me` for a key: the same until the key's record, its organization's or the additions are replaced. */
-interface PreparedResponse {
-  readonly key: KeyRecord;
-  readonly organization: Organization;
-  readonly additions: RecordAdditions;
-  readonly text: string;
-  /** Its length in UTF-8. */
-  readonly bytes: number;
+  /** The start of the body of `/me` for the key: the same until its record, its organization's or the additions are replaced. */
+  prepared?: {
+    readonly key: KeyRecord;
+    readonly organization: Organization;
+    readonly additions: RecordAdditions;
+    readonly text: string;
+    /** Its length in UTF-8. */
+    readonly bytes: number;
+  };
 }
 
 /** The organizations and keys of a sandbox. It contains hashes of keys, never keys (R35). */

@@ -8,10 +8,9 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import * as s from "../schema/shape.js";
 import { VirtualClock } from "./clock.js";
 import { activateFaults, type Fault, writtenFaults } from "./faults.js";
-import type { ClientBehavior } from "./journal/client-behavior.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
-import { type KeyEntry, Registry } from "./registry.js";
+import { Registry } from "./registry.js";
 import { RequestIds } from "./request-ids.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { type Start, sandboxWith, scenarioState } from "./start-sandbox.js";
@@ -107,8 +106,9 @@ export function* saveSandbox(sandbox: SandboxState): Generator<string> {
   const withoutKeys = JSON.stringify(savedWithoutKeys(sandbox));
   yield `${withoutKeys.slice(0, -1)},"keys":[`; // the object goes on
   let separator = "";
-  for (const entry of sandbox.registry.keys.values()) {
-    yield separator + JSON.stringify(savedKeyOf(entry));
+  for (const { key, usage } of sandbox.registry.keys.values()) {
+    const savedKey: SavedSandbox["keys"][number] = { ...key, usage };
+    yield separator + JSON.stringify(savedKey);
     separator = ",";
   }
   yield "]}";
@@ -142,10 +142,6 @@ function savedWithoutKeys(sandbox: SandboxState): Omit<SavedSandbox, "keys"> {
       rotatedKeys: [...behavior.rotatedKeys],
     },
   };
-}
-
-function savedKeyOf({ key, usage }: KeyEntry): SavedSandbox["keys"][number] {
-  return { ...key, usage };
 }
 
 /**
@@ -183,7 +179,13 @@ export function restoreSandbox(saved: SavedSandbox, start: Start): SandboxState 
   });
 
   const sandbox = sandboxWith(ownStart, state);
-  restoreBehavior(sandbox.behavior, saved.behavior);
+  const { behavior } = sandbox;
+  for (const [fingerprint, outcome] of saved.behavior.lastRejections) {
+    behavior.noteRejection(fingerprint, outcome);
+  }
+  for (const origin of saved.behavior.preflightOrigins) behavior.notePreflight(origin);
+  for (const ref of saved.behavior.keysThatWorked) behavior.keysThatWorked.add(ref);
+  for (const ref of saved.behavior.rotatedKeys) behavior.rotatedKeys.add(ref);
   sandbox.counters.restore(saved.counts);
   sandbox.journal.replaceWith(saved.exchanges, saved.total);
   return sandbox;
@@ -203,11 +205,4 @@ function restoredRegistry({ organizations, keys }: SavedSandbox): Registry {
     registry.addKey(record, { ...usage, counted: [...usage.counted] });
   }
   return registry;
-}
-
-function restoreBehavior(behavior: ClientBehavior, saved: SavedSandbox["behavior"]): void {
-  for (const [fingerprint, outcome] of saved.lastRejections) behavior.noteRejection(fingerprint, outcome);
-  for (const origin of saved.preflightOrigins) behavior.notePreflight(origin);
-  for (const ref of saved.keysThatWorked) behavior.keysThatWorked.add(ref);
-  for (const ref of saved.rotatedKeys) behavior.rotatedKeys.add(ref);
 }

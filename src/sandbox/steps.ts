@@ -171,26 +171,19 @@ export function isAsExpected(step: PlayedStep): boolean {
   return step.failure === null && allDifferences(step).length === 0;
 }
 
-/** The ref of the key of an action, and the ref of the key that replaces it; `null` where there is none. */
-interface KeyRefs {
-  readonly key: string | null;
-  readonly replacement: string | null;
-}
-
-/** The refs that the result of an action has; each that it has not is as its step writes it. Default of `result`: none yet. */
-export function keyRefsOf(action: StepAction, result: Partial<ActionResult> = {}): KeyRefs {
-  const written = writtenRefs(action);
-  return {
-    key: result.key?.ref ?? written.key,
-    replacement: result.replacement?.ref ?? written.replacement,
-  };
-}
-
-function writtenRefs(action: StepAction): KeyRefs {
-  const { key, newKey = null } = actionRefs(action);
+/**
+ * The ref of the key of an action, and the ref of the key that replaces it; `null` where there is none. A ref that the result does
+ * not have is as the step writes it. Default of `result`: none yet.
+ */
+export function keyRefsOf(
+  action: StepAction,
+  result: Partial<ActionResult> = {},
+): { readonly key: string | null; readonly replacement: string | null } {
+  const written = actionRefs(action);
+  let { key = null, newKey: replacement = null } = written;
   // `create_key` has only a new key. A rotation has both: the new key replaces the other one.
-  if (key === undefined) return { key: newKey, replacement: null };
-  return { key, replacement: newKey };
+  if (written.key === undefined) [key, replacement] = [replacement, null];
+  return { key: result.key?.ref ?? key, replacement: result.replacement?.ref ?? replacement };
 }
 
 /** A difference of a step with the field of the scenario that expects something else. */
@@ -212,21 +205,25 @@ export function fieldDifferences({ number, failure, differences, timeline }: Pla
     withFields.push({ at: null, expected: null, found: null, message: failure.message, field: storyStep });
   }
   for (const difference of differences) {
-    withFields.push(fieldDifference(difference, pathText(difference.path), storyStep));
+    withFields.push(fieldDifference(difference, storyStep));
   }
 
   for (const { index, differences: ofTimeline } of timeline) {
     const timelineStep = ["timeline", index];
     for (const difference of ofTimeline) {
-      const at = pathText([...timelineStep, ...difference.path]);
-      withFields.push(fieldDifference(difference, at, timelineStep));
+      withFields.push(fieldDifference(difference, timelineStep, timelineStep));
     }
   }
   return withFields;
 }
 
-function fieldDifference(difference: StepDifference, at: string, step: FieldPath): FieldDifference {
-  const { path, expected, found } = difference;
+/** `shownIn`: the step that its text names. Default: none, for a step of the story. */
+function fieldDifference(
+  { path, expected, found }: StepDifference,
+  step: FieldPath,
+  shownIn: FieldPath = [],
+): FieldDifference {
+  const at = pathText([...shownIn, ...path]);
   const message = `${at}: expected ${expected}, found ${found}`;
   return { at, expected, found, message, field: [...step, "expect", ...path] };
 }

@@ -1,4 +1,3 @@
-import type { Assumptions } from "../rules/assumptions.js";
 import type { KeyLimits } from "../rules/key-state.js";
 import { dayEnd, minute, minuteEnd } from "../rules/time.js";
 
@@ -35,19 +34,6 @@ interface PastUsage {
   readonly today?: number | undefined;
   /** A sliding minute's requests, oldest first. Default: all at the start. */
   readonly counted?: readonly CountedRequests[] | undefined;
-}
-
-export function windowsOf(assumptions: Assumptions): Windows {
-  return {
-    sliding: assumptions.minute_window === "sliding",
-    dayResetsAt: timeOfDay(assumptions.day_resets_at),
-  };
-}
-
-/** Milliseconds after midnight of a `HH:MM` time of day. */
-function timeOfDay(text: string): number {
-  const [hours = "0", minutes = "0"] = text.split(":");
-  return Number(hours) * 60 * minute + Number(minutes) * minute;
 }
 
 export function startUsage(windows: Windows, now: number, past: PastUsage = {}): Usage {

@@ -2,42 +2,36 @@ import type { AdviceId } from "../../rules/advice.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
 import type { Exchange } from "./exchange.js";
 
-/** A request that caused an advice, and the key that the advice is about, such as one in the query (R46). */
-type AdviceExample = Pick<Exchange, "id" | "at" | "method" | "path" | "key" | "fingerprint">;
-
-/** How often requests have caused an advice, and the first of them. */
-interface AdviceCount {
-  count: number;
-  readonly examples: AdviceExample[];
-}
-
-/** How often requests have ended on an outcome. */
-interface OutcomeCount {
-  count: number;
-  /** Whether a request has covered the outcome: see `coversOutcome`. */
-  isCovered: boolean;
-}
-
-/** How often a key was resent after an outcome rejected it, and was rejected there again. */
-interface ResendCount {
-  key: string | null;
-  readonly fingerprint: string | null;
-  readonly outcome: OutcomeId;
-  count: number;
-}
-
 /** What the report counts; what never happened is not listed. */
 export interface Counts {
   requests: number;
   /** The responses that the client did not read whole. */
   unread: number;
   /** The counts by outcome, also of the successes of other endpoints. */
-  readonly outcomes: Partial<Record<OutcomeId, OutcomeCount>>;
+  readonly outcomes: Partial<
+    Record<
+      OutcomeId,
+      {
+        count: number;
+        /** Whether a request has covered the outcome: see `coversOutcome`. */
+        isCovered: boolean;
+      }
+    >
+  >;
   /** The number of requests by operation id. */
   readonly endpoints: Record<string, number>;
-  readonly advice: Partial<Record<AdviceId, AdviceCount>>;
-  /** One for each outcome and key: the first hundred. */
-  readonly resends: ResendCount[];
+  /** How often requests have caused an advice, and the first of them, with the key that it is about, such as one in the query (R46). */
+  readonly advice: Partial<
+    Record<
+      AdviceId,
+      {
+        count: number;
+        readonly examples: Pick<Exchange, "id" | "at" | "method" | "path" | "key" | "fingerprint">[];
+      }
+    >
+  >;
+  /** How often a key was resent after an outcome rejected it, and was rejected there again: the first hundred keys and outcomes. */
+  readonly resends: (Pick<Exchange, "fingerprint" | "outcome"> & { key: string | null; count: number })[];
   /** The number of requests that each fault has hit, by its name: the first thousand. Left out before the first hit. */
   faultHits?: Record<string, number>;
 }
