@@ -63,7 +63,7 @@ function revisionOf(sandbox: SandboxState, { startId, stateFile }: ControlServer
 async function read(routes: readonly Route[], address: string, sandbox: SandboxState, call: HttpCall) {
   try {
     const [path = "", queryText = ""] = address.split("?", 2);
-    const { route, params } = routeAt(routes, path);
+    const { route, params } = readableRoute(routes, path);
     const query = checkedQuery(route, Object.fromEntries(new URLSearchParams(queryText)));
     const result = await route.run({ sandbox, params, query, body: {} }, call);
     if (result.kind === "json") return result.json;
@@ -76,7 +76,7 @@ async function read(routes: readonly Route[], address: string, sandbox: SandboxS
 }
 
 /** The GET route of a path, with its named parts. */
-function routeAt(routes: readonly Route[], path: string) {
+function readableRoute(routes: readonly Route[], path: string) {
   const sent = path.split("/");
   for (const route of routes) {
     const described = route.path.split("/");
