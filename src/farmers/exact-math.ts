@@ -32,14 +32,11 @@ export function normal(draw: RandomStream): number {
 
 /** A log-normally distributed number: half are below the median, a few far above it. */
 export function logNormal(draw: RandomStream, median: number, deviation: number): number {
-  return median * exponential(deviation * normal(draw));
-}
-
-/** e to the power of x, for x between -12 and 12, within a millionth. */
-function exponential(x: number): number {
-  let result = 1 + x / 1_073_741_824;
-  for (let i = 0; i < 30; i++) result *= result;
-  return result;
+  // e to the power of x, for x between -12 and 12, within a millionth.
+  const x = deviation * normal(draw);
+  let power = 1 + x / 1_073_741_824;
+  for (let i = 0; i < 30; i++) power *= power;
+  return median * power;
 }
 
 /** The cosine and the sine of a random angle: a point on the circle with radius 1. */

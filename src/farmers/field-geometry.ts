@@ -1,6 +1,5 @@
 import type { RandomStream } from "../rules/seed.js";
 import type { Position } from "../sandbox/farmer-records/farmer-shape.js";
-import { metersPerDegree } from "./earth.js";
 import * as exact from "./exact-math.js";
 
 /** A point on a plane, in meters or in a square of 1. */
@@ -92,21 +91,20 @@ function drawOutline(draw: RandomStream, areaM2: number): Outline {
     if (!exact.happens(draw, 0.6)) continue;
     const along = exact.between(draw, 0.35, 0.65);
     const inward = exact.between(draw, 0, 0.1);
-    points.push(pointAtSide(side, along, inward));
+    // A point near each side of the square, counterclockwise from the lower one, as `along` goes.
+    const bends: readonly Point[] = [
+      [along, inward],
+      [1 - inward, along],
+      [1 - along, 1 - inward],
+      [inward, 1 - along],
+    ];
+    points.push(bends[side] as Point);
   }
 
   // The square becomes the rectangle in which the outline has its area.
   const height = Math.sqrt(areaM2 / (flatArea(points) * proportion));
   const width = height * proportion;
   return { points: points.map(([x, y]) => [x * width, y * height]), width, height };
-}
-
-/** A point near a side of a square of 1. The sides are counted counterclockwise from the lower one, and `along` has that direction. */
-function pointAtSide(side: number, along: number, inward: number): Point {
-  if (side === 0) return [along, inward];
-  if (side === 1) return [1 - inward, along];
-  if (side === 2) return [1 - along, 1 - inward];
-  return [inward, 1 - along];
 }
 
 /** The area within a line of points on a plane, by the shoelace formula: positive if they are counterclockwise. */
@@ -148,4 +146,39 @@ export function measureRing(ring: readonly Position[]): { readonly area: number;
 export function positionAt([longitude, latitude]: Position, east: number, north: number): Position {
   const [metersEast, metersNorth] = metersPerDegree(latitude);
   return [exact.rounded(longitude + east / metersEast, 7), exact.rounded(latitude + north / metersNorth, 7)];
+}
+
+// The WGS 84 ellipsoid: its semi-major axis in meters, and the square of its eccentricity.
+const equatorRadius = 6_378_137;
+const eccentricity2 = 0.0066943799901413165;
+
+const radiansPerDegree = 0.017453292519943295;
+
+/**
+ * The length of a degree of longitude (east) and of latitude (north), at a latitude φ. With w = 1 - e² sin² φ, the radius of
+ * curvature is a / √w across the meridian, and a (1 - e²) / w^1.5 along it.
+ */
+function metersPerDegree(latitude: number): readonly [east: number, north: number] {
+  const sine = sineOfDegrees(latitude);
+  const cosine = Math.sqrt(1 - sine * sine);
+  const w = 1 - eccentricity2 * sine * sine;
+
+  // A degree of the circle with each radius, in meters.
+  const acrossMeridian = (equatorRadius * radiansPerDegree) / Math.sqrt(w);
+  const alongMeridian = (acrossMeridian * (1 - eccentricity2)) / w;
+  // The circle of a latitude is as much smaller as the cosine of the latitude.
+  return [acrossMeridian * cosine, alongMeridian];
+}
+
+/** The sine of an angle in degrees, by its Taylor series: `Math.sin` may differ between engines. */
+function sineOfDegrees(degrees: number): number {
+  const angle = degrees * radiansPerDegree;
+  const square = angle * angle;
+  let term = angle;
+  let sum = angle;
+  for (let n = 2; Math.abs(term) > 1e-17; n += 2) {
+    term *= -square / (n * (n + 1));
+    sum += term;
+  }
+  return sum;
 }

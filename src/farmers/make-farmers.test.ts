@@ -14,11 +14,11 @@ import {
   type Position,
 } from "../sandbox/farmer-records/farmer-shape.js";
 import { jsonSchemaDocument, jsonSchemaOf } from "../schema/json-schema.js";
-import { farmerId, indexOfFarmer } from "./farmer-id.js";
 import { farmerAt, makeFarmers } from "./make-farmers.js";
 import { countryOf, crops, type FarmerLocale, resolveLocale } from "./tables.js";
 
 const start = Date.UTC(2026, 2, 2, 9);
+const farmersOf = (seed: number) => makeFarmers({ seed, start, locale: undefined });
 
 test.each<
   [
@@ -159,7 +159,6 @@ test("a farmer depends only on seed, index, locales and start, not on earlier fa
         const farmer = farmerAt(source, index);
         const other = farmerAt({ ...source, seed: seed + 1 }, index);
         expect(farmerAt({ ...source, locales: [...locales] }, index)).toEqual(farmer);
-        expect(indexOfFarmer(source, farmer.farmer_id)).toBe(index);
         expect(other.farmer_id).not.toBe(farmer.farmer_id);
       },
     ),
@@ -167,9 +166,22 @@ test("a farmer depends only on seed, index, locales and start, not on earlier fa
   );
 });
 
+const locale = fc.option(fc.constantFrom(...farmerLocales), { nil: undefined });
+
+test("the id of a farmer leads back to its index, with all locales or one", () => {
+  fc.assert(
+    fc.property(fc.nat(), fc.nat(), locale, (seed, index, only) => {
+      const farmers = makeFarmers({ seed, start, locale: only });
+      const { farmer_id } = farmers.at(index);
+      expect([farmers.idOf(index), farmers.indexOf(farmer_id)]).toEqual([farmer_id, index]);
+    }),
+    runs(80),
+  );
+});
+
 test("the last index has a farmer, and 2 ha is no longer small", () => {
   const last = farmerAt({ seed: 1, start }, 2 ** 32 - 1);
-  expect(indexOfFarmer({ seed: 1 }, last.farmer_id)).toBe(2 ** 32 - 1);
+  expect(farmersOf(1).indexOf(last.farmer_id)).toBe(2 ** 32 - 1);
   const { farm_area_ha, farmer_type } = farmerAt({ seed: 1, start }, 463_352);
   expect([farm_area_ha, farmer_type]).toEqual([2, "medium"]);
 });
@@ -179,11 +191,11 @@ test.each([-1, 0.5, Number.NaN, 2 ** 32, Number.POSITIVE_INFINITY])("index %d is
 });
 
 test("an id of another seed, a changed id and a text that is not an id find no farmer", () => {
-  const id = farmerId(1, 5);
-  expect(indexOfFarmer({ seed: 2 }, id)).toBeUndefined();
+  const id = farmersOf(1).idOf(5);
+  expect(farmersOf(2).indexOf(id)).toBeUndefined();
   for (let i = 7; i < id.length; i++) {
     const changed = id.slice(0, i) + (id[i] === "0" ? "1" : "0") + id.slice(i + 1);
-    expect(indexOfFarmer({ seed: 1 }, changed)).toBeUndefined();
+    expect(farmersOf(1).indexOf(changed)).toBeUndefined();
   }
   for (const other of [
     "",
@@ -195,6 +207,6 @@ test("an id of another seed, a changed id and a text that is not an id find no f
     ` ${id}`,
     `${id}\n`,
   ]) {
-    expect(indexOfFarmer({ seed: 1 }, other)).toBeUndefined();
+    expect(farmersOf(1).indexOf(other)).toBeUndefined();
   }
 });

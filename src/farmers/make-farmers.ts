@@ -1,10 +1,9 @@
 import { farmerLocales } from "../rules/farmer-locales.js";
-import { pick, type RandomStream, randomStream } from "../rules/seed.js";
+import { hexOf, mix32, pick, randomStream } from "../rules/seed.js";
 import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 import type { Farmer, Parcel } from "../sandbox/farmer-records/farmer-shape.js";
 import * as exact from "./exact-math.js";
-import { farmerId, indexOfFarmer, localesLabel } from "./farmer-id.js";
-import { drawParcels, type FarmContext, yearOf } from "./parcels.js";
+import { drawParcels, type FarmContext } from "./parcels.js";
 import { countryOf, type FarmerLocale, type LivestockType, namesIn, resolveLocale } from "./tables.js";
 
 /** Only the year of birth is known. In the year of this birthday, a person is 18 or older all year. */
@@ -62,14 +61,17 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
   const farm: FarmContext = { start, country, region, id, adultFrom, streamFor };
   const language = drawLanguage(farm);
   const parcels = drawParcels(farm);
-  const area = sumOf(parcels, areaOf);
+  const area = sumOf(parcels, ({ properties }: Parcel) => properties.area_ha);
+  let farmerType: Farmer["farmer_type"] = "large";
+  if (area < 20) farmerType = "medium";
+  if (area < 2) farmerType = "small";
   return {
     farmer_id: id,
     synthetic: true,
     name: drawName(farm, person.sex, language),
     ...person,
     language,
-    farmer_type: farmerType(area),
+    farmer_type: farmerType,
     farm_area_ha: area,
     location: { country_code: country.code, subdivision_code: region.code, subdivision_name: region.name },
     parcels,
@@ -83,10 +85,11 @@ function drawPerson(
   const { country } = farm;
   const draw = farm.streamFor("person");
   const sex = exact.happens(draw, country.womenShare) ? "female" : "male";
+  const currentYear = new Date(farm.start).getUTCFullYear();
   // Until an age is in the range, which nearly all are.
   for (;;) {
     const age = Math.round(country.meanAge + 14 * exact.normal(draw));
-    if (age >= adultAfterYears && age <= oldest) return { sex, birth_year: yearOf(farm.start) - age };
+    if (age >= adultAfterYears && age <= oldest) return { sex, birth_year: currentYear - age };
   }
 }
 
@@ -104,21 +107,11 @@ function drawName(farm: FarmContext, sex: Farmer["sex"], language: string): Farm
   const draw = farm.streamFor("name");
   const names = namesIn(farm.region, language);
   const { family, familyOfMen = family } = names;
-  return {
-    given_name: pick(draw, names[sex]),
-    surname: pickCommon(draw, sex === "male" ? familyOfMen : family),
-  };
-}
-
-/** One of the names, which are sorted most common first; the first ones are more likely. */
-function pickCommon(draw: RandomStream, names: readonly string[]): string {
+  const given_name = pick(draw, names[sex]);
+  // Most common first: the first ones are more likely.
+  const surnames = sex === "male" ? familyOfMen : family;
   const share = exact.fraction(draw);
-  return names[Math.floor(share * share * names.length)] as string;
-}
-
-function farmerType(areaHa: number): Farmer["farmer_type"] {
-  if (areaHa < 2) return "small";
-  return areaHa < 20 ? "medium" : "large";
+  return { given_name, surname: surnames[Math.floor(share * share * surnames.length)] as string };
 }
 
 /** Draws the animals of the farm: more on more land, though not in proportion, and no more than it can feed. */
@@ -136,13 +129,62 @@ function drawLivestock({ streamFor, country }: FarmContext, areaHa: number): Far
   return livestock;
 }
 
-function areaOf({ properties }: Parcel): number {
-  return properties.area_ha;
-}
-
 /** The sum of amounts, rounded to five decimal places, as areas in hectares are. */
 export function sumOf<Item>(items: readonly Item[], amountOf: (item: Item) => number): number {
   let sum = 0;
   for (const item of items) sum += amountOf(item);
   return exact.rounded(sum, 5);
+}
+
+// The id of a farmer is its index, encrypted with keys from the seed. Ids look random, no two farmers have the same one, and an
+// id leads back to its index without a table.
+//
+// The cipher is a Feistel network: a block of two halves passes several rounds. A round mixes one half into the other, with a
+// key of its own, and exchanges them. The same mixing undoes a round, so that the rounds in reverse order decrypt the block.
+//
+// A block has 64 bits: 32 zeros and the index. A guessed id is rarely valid, because it decrypts to something else than zeros.
+
+const prefix = "farmer_";
+const rounds = 6;
+
+/** Encrypts the index of a farmer: `farmer_` and 16 hex digits. */
+function farmerId(seed: number, index: number, locales?: readonly FarmerLocale[]): string {
+  let left = 0;
+  let right = index >>> 0;
+  for (const key of roundKeys(seed, locales)) {
+    const mixed = (left ^ mix32(right ^ key)) >>> 0;
+    left = right;
+    right = mixed;
+  }
+  return prefix + hexOf(left) + hexOf(right);
+}
+
+/** Decrypts the id of a farmer; `undefined` for a text that is no id of this seed and these locales. */
+function indexOfFarmer(
+  { seed, locales }: { readonly seed: number; readonly locales?: readonly FarmerLocale[] },
+  id: string,
+): number | undefined {
+  const digits = id.slice(prefix.length);
+  if (!id.startsWith(prefix) || !/^[0-9a-f]{16}$/.test(digits)) return undefined;
+
+  let left = Number.parseInt(digits.slice(0, 8), 16);
+  let right = Number.parseInt(digits.slice(8), 16);
+  for (const key of roundKeys(seed, locales).reverse()) {
+    const unmixed = (right ^ mix32(left ^ key)) >>> 0;
+    right = left;
+    left = unmixed;
+  }
+  const hasZeros = left === 0;
+  return hasZeros ? right : undefined;
+}
+
+/** The key of each round. */
+function roundKeys(seed: number, locales?: readonly FarmerLocale[]): number[] {
+  const draw = randomStream(seed, `${localesLabel(locales)}farmer.id`);
+  return Array.from({ length: rounds }, draw);
+}
+
+/** The label of random streams that differ with the choice of locales; empty for all of them. */
+function localesLabel(locales: readonly FarmerLocale[] = farmerLocales): string {
+  return locales.length === farmerLocales.length ? "" : `${locales.join(" ")} `;
 }

@@ -4,7 +4,7 @@ import type { Parcel, Position } from "../sandbox/farmer-records/farmer-shape.js
 import { surveyMethods } from "../sandbox/farmer-records/survey-methods.js";
 import * as exact from "./exact-math.js";
 import { drawFieldRings, measureRing, positionAt } from "./field-geometry.js";
-import { type Country, type CropName, crops, type Growing, type Region } from "./tables.js";
+import { type Country, crops, type Region } from "./tables.js";
 
 /** What decides about a farm, and is known before its fields are drawn. */
 export interface FarmContext {
@@ -19,25 +19,13 @@ export interface FarmContext {
   readonly streamFor: (label: string, ...sublabels: readonly string[]) => RandomStream;
 }
 
-/** What decides about all fields of a farm. */
-interface Farming {
-  /** The crops that the farmer can have grown. */
-  readonly grows: readonly Growing[];
-  /** The crop of the largest field, and of half of the others. */
-  readonly main: Growing;
-  /** A random number from 0 to 1. If 30% of a crop's fields have irrigation, the farm's fields with the crop have it for a number below 0.3. */
-  readonly irrigationDraw: number;
-}
-
 const squareMetersPerHectare = 10_000;
 
-/** A kind of tenure, and how often a farmer has a field on it. */
-interface Tenure {
+/** How often a farmer has a field on each kind of tenure. */
+const tenureWeights: readonly {
   readonly tenure: Parcel["properties"]["land_ownership"];
   readonly weight: number;
-}
-
-const tenureWeights: readonly Tenure[] = [
+}[] = [
   { tenure: "owned", weight: 6 },
   { tenure: "owner_like_possession", weight: 2 },
   { tenure: "rented", weight: 2 },
@@ -50,7 +38,12 @@ export function drawParcels(farm: FarmContext): readonly Parcel[] {
   const { streamFor, region } = farm;
   const rings = drawFieldRings(streamFor("fields"), drawMiddle(farm), drawAreas(farm));
 
-  const grows = region.grows.filter(({ crop }) => canHaveGrown(farm, crop));
+  const currentYear = new Date(farm.start).getUTCFullYear();
+  // A perennial crop has borne for three years, and the farmer was an adult when it was planted.
+  const grows = region.grows.filter(({ crop }) => {
+    const { bearsAfter } = crops[crop];
+    return bearsAfter === undefined || currentYear - 3 - bearsAfter >= farm.adultFrom;
+  });
   const main = pickWeighted(streamFor("crop"), grows);
   const irrigationDraw = exact.fraction(streamFor("irrigation"));
   return rings.map((ring, index) => drawParcel(farm, { grows, main, irrigationDraw }, ring, index));
@@ -89,14 +82,20 @@ function drawAreas({ streamFor, region }: FarmContext): readonly number[] {
   return areas.sort((one, other) => other - one);
 }
 
-/** Whether the farmer was an adult early enough for a perennial crop to have borne for three years. */
-function canHaveGrown({ start, adultFrom }: FarmContext, crop: CropName): boolean {
-  const { bearsAfter } = crops[crop];
-  return bearsAfter === undefined || yearOf(start) - 3 - bearsAfter >= adultFrom;
-}
-
-/** Draws what is on a field, whose outline is known. */
-function drawParcel(farm: FarmContext, farming: Farming, ring: Position[], index: number): Parcel {
+/**
+ * Draws what is on a field, whose outline is known. The largest field has the main crop of the farm, as half of the others do. If 30%
+ * of a crop's fields have irrigation, the farm's fields with the crop have it for an `irrigationDraw` below 0.3.
+ */
+function drawParcel(
+  farm: FarmContext,
+  farming: {
+    readonly grows: Region["grows"];
+    readonly main: Region["grows"][number];
+    readonly irrigationDraw: number;
+  },
+  ring: Position[],
+  index: number,
+): Parcel {
   const position = String(index + 1);
   const draw = farm.streamFor("parcel", position);
   const measured = measureRing(ring);
@@ -110,9 +109,14 @@ function drawParcel(farm: FarmContext, farming: Farming, ring: Position[], index
   const irrigationDraw = isLikeOthers ? farming.irrigationDraw : exact.fraction(draw);
   const method = pick(draw, surveyMethods);
   const surveyedAt = farm.start - exact.wholeBetween(draw, 60, 1_500) * day;
+  const surveyDay = new Date(surveyedAt).toISOString().slice(0, 10);
   const { tenure } = pickWeighted(draw, tenureWeights);
-  const isIrrigated = irrigationDraw < shareIrrigated;
-  const irrigation = isIrrigated ? irrigationFor(crop, exact.fraction(draw)) : "none";
+  let irrigation: Parcel["properties"]["irrigation"] = "none";
+  if (irrigationDraw < shareIrrigated) {
+    const chosen = exact.fraction(draw);
+    irrigation = chosen < 0.8 ? "sprinkler" : "drip";
+    if (crop === "rice" || chosen < 0.6) irrigation = "surface";
+  }
 
   const { code, name, bearsAfter } = crops[crop];
   return {
@@ -126,7 +130,7 @@ function drawParcel(farm: FarmContext, farming: Farming, ring: Position[], index
       "metrics:perimeter": exact.rounded(measured.length, 1),
       area_ha: exact.rounded(area / squareMetersPerHectare, 5),
       "determination:method": method,
-      "determination:datetime": midnight(surveyedAt),
+      "determination:datetime": `${surveyDay}T00:00:00Z`,
       land_type: bearsAfter === undefined ? "temporary_crops" : "permanent_crops",
       land_ownership: tenure,
       irrigation,
@@ -135,21 +139,6 @@ function drawParcel(farm: FarmContext, farming: Farming, ring: Position[], index
       "crop:name": name,
     },
   };
-}
-
-/** The start of the day of an instant. */
-function midnight(instant: number): string {
-  return `${new Date(instant).toISOString().slice(0, 10)}T00:00:00Z`;
-}
-
-/** The irrigation of a field that has it; `chosen` is a random number from 0 to 1. */
-function irrigationFor(crop: CropName, chosen: number): "surface" | "sprinkler" | "drip" {
-  if (crop === "rice" || chosen < 0.6) return "surface";
-  return chosen < 0.8 ? "sprinkler" : "drip";
-}
-
-export function yearOf(instant: number): number {
-  return new Date(instant).getUTCFullYear();
 }
 
 /** One of the items, each as likely as its weight is a part of all weights. */

@@ -17,7 +17,7 @@ import vi from "./tables/vi.json" with { type: "json" };
 // One table for each locale with its country. Their sources are in fixtures/README.md.
 
 export type FarmerLocale = (typeof farmerLocales)[number];
-export type CropName = keyof typeof cropTable;
+type CropName = keyof typeof cropTable;
 
 export type LivestockType = Farmer["livestock"][number]["type"];
 
@@ -30,7 +30,7 @@ interface Crop {
 }
 
 /** A crop that a region grows. */
-export interface Growing {
+interface Growing {
   readonly crop: CropName;
   /** How often it is grown, next to the other crops of the region. */
   readonly weight: number;
@@ -136,13 +136,10 @@ export function namesIn(region: Region, language: string): Names {
 /** Accepts `en-GH` and `EN_gh` as `en_GH`; for a language, all of its locales. */
 export function resolveLocale(text: string): readonly FarmerLocale[] | undefined {
   const wanted = text.replace("-", "_").toLowerCase();
-  const locales = farmerLocales.filter((locale) => spellingsOf(locale).includes(wanted));
+  const locales = farmerLocales.filter((locale) => {
+    const language = countryTables[locale].language.replace("-", "_");
+    const [withoutCountry] = locale.split("_");
+    return [locale, language, withoutCountry].some((spelling) => spelling?.toLowerCase() === wanted);
+  });
   return locales.length > 0 ? locales : undefined;
-}
-
-/** What names a locale, in lower case: itself, its language in full, and without a country. */
-function spellingsOf(locale: FarmerLocale): string[] {
-  const language = countryTables[locale].language.replace("-", "_");
-  const [withoutCountry] = locale.split("_") as [string];
-  return [locale, language, withoutCountry].map((spelling) => spelling.toLowerCase());
 }

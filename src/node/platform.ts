@@ -17,10 +17,18 @@ const sha256: Platform["sha256"] =
     ? (hash.bind(undefined, "sha256") as Platform["sha256"])
     : (text) => createHash("sha256").update(text).digest("hex");
 
-const { clearInterval, clearTimeout, setInterval, setTimeout } = process.getBuiltinModule("node:timers");
+const nodeTimers = process.getBuiltinModule("node:timers");
+const { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } = nodeTimers;
 
 /** Node's own timers, saved now: in jsdom the global ones have no `unref`, and fake ones would stop. */
-export const timers = { clearInterval, clearTimeout, nextTick: process.nextTick, setInterval, setTimeout };
+export const timers = {
+  clearInterval,
+  clearTimeout,
+  nextTick: process.nextTick,
+  setImmediate,
+  setInterval,
+  setTimeout,
+};
 
 /** Milliseconds: Node fires longer timers immediately. */
 export const longestTimer = 2 ** 31 - 1;

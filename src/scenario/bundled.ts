@@ -32,22 +32,19 @@ export function isScenarioName(name: string): name is ScenarioName {
   return Object.hasOwn(bundledTexts, name);
 }
 
-interface NotFoundOptions {
-  /** The name that was meant, if that is known. */
-  readonly meant?: string | undefined;
-  /** What lists the names. */
-  readonly list?: string;
-  /** The name as it is shown. Default: in quotes. */
-  readonly shown?: string;
-}
-
-/** The error for an unknown scenario name, with the nearest name or the intended file, and what lists the names. */
+/**
+ * The error for an unknown scenario name. It has the name or file that was `meant`, or else the nearest name, and the `list` of the
+ * names. `shown` is the name for the message.
+ */
 export function scenarioNotFound(
   nameOrFile: string,
   why: string,
-  options: NotFoundOptions = {},
+  {
+    meant,
+    list = "The command `list`",
+    shown = quote(nameOrFile),
+  }: { readonly meant?: string | undefined; readonly list?: string; readonly shown?: string } = {},
 ): SandboxError {
-  const { meant, list = "The command `list`", shown = quote(nameOrFile) } = options;
   // People expect a bundled scenario to be a file.
   const name = nameOrFile.replace(/^.*[\\/]|\.ya?ml$/gi, "");
   const hint = meant === undefined ? didYouMean(name, scenarioNames) : ` Did you mean ${quote(meant)}?`;

@@ -30,27 +30,25 @@ export function resolveSource(source: ScenarioName | Scenario | LoadedScenario):
   if (typeof source === "string") {
     if (isScenarioName(source)) return { scenario: bundledScenarios[source], name: source };
     const isFileName = /[\\/]|\.ya?ml$/i.test(source); // `mine.yaml`, `scenarios/mine`
-    if (isFileName) throw notLoaded(source, "file");
-    throw scenarioNotFound(source, whyUnknown, listsScenarios);
+    throw unknownSource(source, isFileName ? "file" : undefined);
   }
-  if (typeTag(source) === "URL") throw notLoaded(String(source), "url");
+  if (typeTag(source) === "URL") throw unknownSource(String(source), "url");
 
   const check = (value: unknown) => interpretScenario(readValue(value), bundledOnly).scenario;
-  if (isLoaded(source)) return { ...source, scenario: check(source.scenario) };
+  // A scenario as a value has no valid fields `scenario` and `files`. With a mapping and a list there, it is a loaded one.
+  if (isMapping(source) && isMapping(source.scenario) && Array.isArray(source.files)) {
+    const loaded = source as unknown as LoadedScenario;
+    return { ...loaded, scenario: check(loaded.scenario) };
+  }
   const scenario = check(source);
   return { scenario, name: scenario.name ?? "unnamed" };
 }
 
-const whyUnknown = "it is not a bundled one";
-const listsScenarios = { list: "`scenarioNames`" };
-
-/** The error for a file or a URL, which only `loadScenario` reads: `argument` stands for it in the example. */
-function notLoaded(fileOrUrl: string, argument: "file" | "url"): SandboxError {
-  const fix = `Pass \`await loadScenario(${argument})\`, with loadScenario of svc-sandbox/node`;
-  return scenarioNotFound(fileOrUrl, `${whyUnknown}. ${fix}`, listsScenarios);
-}
-
-/** A scenario as a value has no valid fields `scenario` and `files`. With a mapping and a list there, it is a loaded one. */
-function isLoaded(source: unknown): source is LoadedScenario {
-  return isMapping(source) && isMapping(source.scenario) && Array.isArray(source.files);
+/** The error for a name that is not bundled; `argument` stands for a file or a URL in its example, which only `loadScenario` reads. */
+function unknownSource(nameOrFile: string, argument: "file" | "url" | undefined): SandboxError {
+  let why = "it is not a bundled one";
+  if (argument !== undefined) {
+    why += `. Pass \`await loadScenario(${argument})\`, with loadScenario of svc-sandbox/node`;
+  }
+  return scenarioNotFound(nameOrFile, why, { list: "`scenarioNames`" });
 }

@@ -159,7 +159,7 @@ test("each import is read: of a package, of another layer, of JSON, and of every
   expect(missing).toEqual([]);
 });
 
-test("CONTRIBUTING is short, and its tree, its rule, its nouns and its examples name what exists", () => {
+test("CONTRIBUTING is short, and its tree, its rule and its questions name what exists", () => {
   const page = pageOf("CONTRIBUTING.md");
   expect(page.trimEnd().split("\n").length).toBeLessThanOrEqual(130);
   const layers = new Set([...sources.keys()].map((file) => file.split("/")[1]));
@@ -167,30 +167,37 @@ test("CONTRIBUTING is short, and its tree, its rule, its nouns and its examples 
   layers.delete("browser.ts");
   const listed = [...page.matchAll(/^src\/(\w+) {2,}/gm)].map(([, name]) => name);
   expect(listed.sort()).toEqual([...layers].sort());
-  const named = [...page.matchAll(/(?:`|\b)((?:src|test|docs)\/[\w./-]+\w)/g)].map(([, path = ""]) => path);
-  expect(named.length).toBeGreaterThan(15);
-  expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
-  // A name with its file is in that file.
-  const inFiles = [...page.matchAll(/`(\w+)` (?:\(|of |in )`(src\/[\w./-]+\.tsx?)`/g)];
-  expect(inFiles.length).toBeGreaterThan(30);
-  const missing = inFiles.filter(([, name, file = ""]) => !new RegExp(`\\b${name}\\b`).test(pageOf(file)));
+
+  // The files of a question are in `src`, and a name with its file is in that file.
+  const questions = sectionOf("CONTRIBUTING.md", "From file to file");
+  const files = [...questions.matchAll(/`([a-z]+\/[\w./-]+\.tsx?)`/g)].map(([, file]) => `src/${file}`);
+  expect(files.length).toBeGreaterThan(25);
+  expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  const inFiles = [...questions.matchAll(/`(\w+)` in `([a-z]+\/[\w./-]+\.tsx?)`/g)];
+  expect(inFiles.length).toBeGreaterThan(3);
+  const missing = inFiles.filter(
+    ([, name, file]) => !new RegExp(`\\b${name}\\b`).test(pageOf(`src/${file}`)),
+  );
   expect(missing.map(([text]) => text)).toEqual([]);
-  const nouns =
-    sectionOf("CONTRIBUTING.md", "Nouns")
-      .match(/^\| [a-z]+ \|.*$/gm)
+});
+
+test("the pages for contributors name files and types that exist", () => {
+  const extending = pageOf("docs/contributing/extending.md");
+  const named = [...extending.matchAll(/`((?:src|test|docs|scenarios|scripts)\/[\w./-]+\w)`/g)];
+  expect(named.length).toBeGreaterThan(40);
+  expect(named.map(([, file = ""]) => file).filter((file) => !existsSync(join(root, file)))).toEqual([]);
+
+  const words =
+    pageOf("docs/contributing/words.md")
+      .match(/^\| [a-z, ]+ \|.*$/gm)
       ?.slice(1) ?? [];
-  expect(nouns.length).toBeGreaterThan(10);
-  expect(nouns.length).toBeLessThanOrEqual(30);
-  // Each noun has a type, which has its definition.
-  const typesOf = (row: string) => [...row.matchAll(/`([A-Z]\w+)`/g)].map(([, type = ""]) => type);
-  expect(nouns.filter((row) => typesOf(row).length === 0)).toEqual([]);
-  const words = nouns.map((row) => row.split("|")[1]?.trim());
-  expect(words).toEqual(expect.arrayContaining(["path", "report", "check", "run", "dashboard"]));
-  const types = nouns.flatMap(typesOf);
+  expect(words.length).toBe(15);
+  const types = words.flatMap((row) => [...row.matchAll(/`([A-Z]\w+)`/g)].map(([, type]) => type));
   const declared = [...sources.values()].join("\n");
-  expect(
-    types.filter((type) => !new RegExp(`export (?:interface|type|class) ${type}\\b`).test(declared)),
-  ).toEqual([]);
+  const undeclared = types.filter(
+    (type) => !new RegExp(`export (?:interface|type|class) ${type}\\b`).test(declared),
+  );
+  expect(undeclared).toEqual([]);
 });
 
 test("scripts/README.md lists each package that src imports, with the only folder that does", () => {

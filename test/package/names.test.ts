@@ -87,10 +87,11 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/rules/canonical-path.ts": "HTTP",
   "src/rules/keys/redact.ts": "HTTP",
   "src/rules/known-paths.ts": "HTTP",
-  "src/scenario/format/endpoint-shapes.ts": "HTTP",
+  "src/scenario/format/schema.ts": "HTTP",
   "src/scenario/format/step-shapes.ts": "HTTP",
   "src/schema/field-path.ts": "field",
   "src/server/control/access.ts": "HTTP",
+  "src/server/control/routes/changes.ts": "HTTP",
 };
 
 test("a path is the path of a request, a field or a file; the end of a request is an outcome", () => {

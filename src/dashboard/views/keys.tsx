@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { DirectoryPart, KeyAction, ListedKey, ShownSentRequest } from "../control/responses.js";
+import type { ControlData, KeyAction, ListedKey, ShownSentRequest } from "../control/responses.js";
 import { linkTo, linkToKey, linkWithin, route } from "../control/route.js";
 import { Button, RejectionText, useActions, useOffline } from "../elements/action.js";
 import { type Option, Options } from "../elements/form.js";
@@ -12,6 +12,8 @@ import { FactList, InstantText, Sentence, Until } from "../elements/words.js";
 import { KeyDialog, openDialog } from "./key-dialog.js";
 import { Lifelines } from "./lifelines.js";
 import { CopyKey } from "./secret.js";
+
+type DirectoryPart = ControlData[`/directory?${string}`]["sections"][number];
 
 /** How many keys are drawn at most. */
 const maxLines = 20;
@@ -79,9 +81,8 @@ function OrganizationPanel({ organization, keys, active }: DirectoryPart) {
         </div>
         <Permissions organization={organization} />
       </header>
-      {keys.length === 0 ? (
-        <p class="muted">No keys yet.</p>
-      ) : (
+      {keys.length === 0 && <p class="muted">No keys yet.</p>}
+      {keys.length > 0 && (
         <div class="rows-box">
           <ul class="rows keys" aria-label={`Keys of ${ref}`}>
             {keys.map((key) => (
@@ -125,14 +126,13 @@ function Permissions({ organization }: Pick<DirectoryPart, "organization">) {
   );
 }
 
-interface ChoiceProps {
+function Choice(props: {
   readonly label: string;
   readonly value: string;
   readonly options: readonly Option[];
   readonly onChange: (chosen: string) => void;
-}
-
-function Choice({ label, value, options, onChange }: ChoiceProps) {
+}) {
+  const { label, value, options, onChange } = props;
   return (
     <label class="labeled">
       {label}
@@ -174,7 +174,8 @@ function KeyRow({ listed: key }: Readonly<{ listed: ListedKey }>) {
   const { ref, environment, usage, limits, state } = key;
   const isOpen = route.value.parts[0] === ref;
   const next = key.next_request;
-  const nextWords = next.status === 401 ? "401 unauthorized" : next.sentence;
+  let nextWords = next.sentence;
+  if (next.status === 401) nextWords = "401 unauthorized";
 
   const end = keyEnd(key);
   const hasEnded = isOver[state];

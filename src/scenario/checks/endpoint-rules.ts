@@ -36,11 +36,17 @@ const endpointsAreApart: ScenarioRule = ({ scenario, problems }) => {
 const numbersAreExact: ScenarioRule = ({ scenario, spelling, problems }) => {
   for (const [field, number] of numbersOfBodies(scenario)) {
     const text = spelling(field) ?? String(number);
-    const startsWithZeros = /^[+-]?0\d/.test(text);
-    if (startsWithZeros) {
+    if (/^[+-]?0\d/.test(text)) {
       const message = `${shownUnlessSecret(field, text)} would lose its zeros`;
       problems.add("out_of_range", field, message, "put a code or an id in quotes");
-    } else if (!isExactInJson(number, text)) {
+      continue;
+    }
+
+    const isHexOrOctal = /^0[xo]/.test(text);
+    const decimal = isHexOrOctal ? String(BigInt(text)) : text;
+    const isExact = inOneForm(decimal) === inOneForm(String(number));
+    // The spelling of a longer number is cut.
+    if (!isExact || !Number.isFinite(number) || text.length >= longestSpelling) {
       const message = `JSON has no exact number ${shownUnlessSecret(field, text)}`;
       problems.add("out_of_range", field, message, "put it in quotes, or write another number");
     }
@@ -91,15 +97,6 @@ export const endpointRules: readonly ScenarioRule[] = [
 
 // A number in a body is sent as JSON, which has the shortest text of a value: `1.5` for `1.50`, and `1234567890123456800` for
 // `1234567890123456789`. The first two are one number, the other two are not.
-
-/** Whether JSON has the number that a text means. */
-function isExactInJson(value: number, text: string): boolean {
-  // The spelling of a longer number is cut.
-  if (!Number.isFinite(value) || text.length >= longestSpelling) return false;
-  const isHexOrOctal = /^0[xo]/.test(text);
-  const decimal = isHexOrOctal ? String(BigInt(text)) : text;
-  return inOneForm(decimal) === inOneForm(String(value));
-}
 
 /**
  * A decimal number without its sign, in one form for all texts of it: its digits as a whole number, and the power of ten.

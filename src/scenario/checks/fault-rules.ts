@@ -122,8 +122,7 @@ function checkFaults(
       whyNoKeySends(fault, context),
       whyNoDelay(fault),
       whyNoBodyBreaks(fault, successes),
-      whyNumbersSelectNone(fault),
-      whyNeverChosen(fault),
+      whyNoneIsChosen(fault),
       whyEndsBeforeFirstRequest(fault),
     ];
     for (const contradiction of contradictions) {
@@ -222,18 +221,15 @@ function onlyBreaksBodies(then: FaultFields["then"]): boolean {
   return faultKindsOf(then).every((kind) => faultKindTable[kind].breaksBody);
 }
 
-/** Why `every` and `requests` have no number in common: `every: 2` with `requests: [1]`. */
-function whyNumbersSelectNone({ when = {} }: FaultFields): FieldProblem | undefined {
-  const { every, requests } = when;
-  if (every === undefined || requests === undefined) return undefined;
-  if (requests.some((number) => number % every === 0)) return undefined;
-  const message = `every: ${every} selects none of these requests`;
-  return contradiction(["when", "requests"], message, "write a multiple of it, or remove one of the two");
-}
-
-/** Why chance never chooses a request. */
-function whyNeverChosen({ when = {} }: FaultFields): FieldProblem | undefined {
-  if (when.probability !== 0) return undefined;
+/** Why neither the numbers of a fault nor its chance choose a request: `every: 2` with `requests: [1]`, `probability: 0`. */
+function whyNoneIsChosen({ when = {} }: FaultFields): FieldProblem | undefined {
+  const { every = 1, requests, probability } = when;
+  if (requests?.every((number) => number % every !== 0)) {
+    const message = `every: ${every} selects none of these requests`;
+    const hint = "write a multiple of it, or remove one of the two";
+    return contradiction(["when", "requests"], message, hint);
+  }
+  if (probability !== 0) return undefined;
   const message = "a fault with a probability of 0 hits no request";
   return contradiction(["when", "probability"], message, "write a number above 0, or remove the fault");
 }

@@ -59,8 +59,6 @@ const usageAddsUp: ScenarioRule = ({ keys, problems }) => {
   }
 };
 
-export const keyRules: readonly ScenarioRule[] = [scopeOfMeIsKnown, scopesOfKeysAreKnown, usageAddsUp];
-
 /** A retiring key has a replacement (R37). */
 const retiringKeysAreReplaced: ScenarioRule = ({ keys, problems }) => {
   for (const key of keys) {
@@ -114,7 +112,11 @@ const onlyRevokedKeysHaveRevokedAt: ScenarioRule = ({ keys, problems }) => {
   }
 };
 
-export const keyStateRules: readonly ScenarioRule[] = [
+/** The rules of single keys. */
+export const keyRules: readonly ScenarioRule[] = [
+  scopeOfMeIsKnown,
+  scopesOfKeysAreKnown,
+  usageAddsUp,
   retiringKeysAreReplaced,
   onlyReplacedKeysOverlap,
   onlyRevokedKeysHaveRevokedAt,
@@ -202,7 +204,7 @@ export const replacementRules: readonly ScenarioRule[] = [
 const settingNames = ["name", "scopes", "limits"] as const satisfies (keyof KeySettings)[];
 
 /** The keys of a rotation have the same settings (R26, R37). A key that leaves a setting out has that of the others. */
-export const settingsAreShared: ScenarioRule = ({ keys, problems }) => {
+const settingsAreShared: ScenarioRule = ({ keys, problems }) => {
   for (const rotation of rotationsOf(keys)) {
     for (const name of settingNames) {
       const withSetting = rotation.filter(({ fields }) => fields[name] !== undefined);
@@ -229,7 +231,7 @@ function comparableSetting(name: keyof KeySettings, { scopes = [], ...fields }: 
 }
 
 /** A key that writes no scopes, like the others of its rotation, has the default ones, and so has each key of the population: they are known. */
-export const defaultScopesAreKnown: ScenarioRule = ({ scenario, keys, assumptions, problems }) => {
+const defaultScopesAreKnown: ScenarioRule = ({ scenario, keys, assumptions, problems }) => {
   const { scopes: known } = assumptions;
   const unknown = defaultScopes.find((scope) => !known.includes(scope));
   if (unknown === undefined) return;
@@ -246,3 +248,6 @@ export const defaultScopesAreKnown: ScenarioRule = ({ scenario, keys, assumption
     problems.add("unknown_scope", ["population"], message, "add it to assumptions.scopes, or list the keys");
   }
 };
+
+/** The rules of rotations; they rely on `replacementRules`. */
+export const rotationRules: readonly ScenarioRule[] = [settingsAreShared, defaultScopesAreKnown];

@@ -1,7 +1,7 @@
 import { lastClockInstant } from "../../rules/key-state.js";
 import { parseApiKey, prefixOf } from "../../rules/keys/key-text.js";
+import { isVariable } from "../../schema/check.js";
 import type { FieldPath } from "../../schema/field-path.js";
-import { isVariable } from "../../schema/messages.js";
 import { quote } from "../../schema/words.js";
 import { isReserved, scenarioLimits } from "../format/fields.js";
 import { atStart, compareTimes, readTimeOrDuration, type TimeOrDuration } from "../format/times.js";
@@ -11,13 +11,7 @@ import type { Scenario } from "../scenario.generated.js";
 import { checkDuplicates } from "./duplicate-values.js";
 import { endpointRules } from "./endpoint-rules.js";
 import { noUselessFaults } from "./fault-rules.js";
-import {
-  defaultScopesAreKnown,
-  keyRules,
-  keyStateRules,
-  replacementRules,
-  settingsAreShared,
-} from "./key-rules.js";
+import { keyRules, replacementRules, rotationRules } from "./key-rules.js";
 import { checkRef, type RuleInput, ruleInputOf, type ScenarioRule } from "./rule-input.js";
 import { stepsArePossible } from "./step-rules.js";
 
@@ -167,18 +161,10 @@ const stages: readonly (readonly ScenarioRule[])[] = [
   // The scenario is not too large to be compared.
   sizeRules,
   // The fields of each thing agree, and each ref is that of one thing.
-  [
-    ...refRules,
-    ...timeRules,
-    ...keyRules,
-    ...keyStateRules,
-    secretsMatchKeys,
-    ...endpointRules,
-    stepsArePossible,
-  ],
+  [...refRules, ...timeRules, ...keyRules, secretsMatchKeys, ...endpointRules, stepsArePossible],
   // Each key has at most one replacement and replaces at most one key, without circles.
   replacementRules,
-  [settingsAreShared, defaultScopesAreKnown, noUselessFaults],
+  [...rotationRules, noUselessFaults],
 ];
 
 /** Compares the fields of a scenario that has its shape, and finds the rules that it breaks. */

@@ -12,7 +12,15 @@ import {
   replacementRef,
   requestFields,
 } from "./step-shapes.js";
-import { clockMove, overlap, time, timeOrDuration } from "./times.js";
+import {
+  durationPattern,
+  durationText,
+  isDuration,
+  overlap,
+  time,
+  timeOrDuration,
+  waitPattern,
+} from "./times.js";
 
 // The inputs of the library and the control plane have the fields of scenarios, and so their spelling, checks and messages.
 
@@ -61,6 +69,14 @@ export const expectationQuery = s.mapping({
     ),
   ),
 });
+
+/** How far the clock moves. Tests move it in place of a pause, which may be `250ms`. */
+const clockMove = () =>
+  durationText({
+    noun: "a duration",
+    pattern: new RegExp(`${durationPattern.source}|${waitPattern.source}`),
+    accepts: isDuration,
+  });
 
 /** The bodies of the control plane, by the name that each has in its OpenAPI document. */
 export const controlBodies = {

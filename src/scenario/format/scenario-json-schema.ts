@@ -15,9 +15,6 @@ import { scenarioSchema } from "./schema.js";
 
 // What each field means, for editors and for the documents of the control plane.
 
-/** Texts by the path of their field: `organizations.<ref>.type`. */
-type Texts = Readonly<Record<string, string>>;
-
 /** Describes a kind of fault in a sentence: `Resets the connection.` */
 export function faultKindSentence(kind: FaultKind): string {
   const { causeClause, fieldDescription } = faultKindRow(`fault.${kind}`);
@@ -25,8 +22,8 @@ export function faultKindSentence(kind: FaultKind): string {
   return `${causeClause[0]?.toUpperCase()}${causeClause.slice(1)}.`;
 }
 
-/** The texts of `descriptions.json`, and those that the tables of faults and assumptions have. */
-function scenarioTexts(): Texts {
+/** The texts of `descriptions.json`, and those that the tables of faults and assumptions have, by field path: `organizations.<ref>.type`. */
+function scenarioTexts() {
   const texts: Record<string, string> = { ...descriptions.scenario };
   for (const kind of faultKinds) texts[`faults.<item>.then.${kind}`] = faultKindSentence(kind);
   for (const [name, { minimal }] of Object.entries(assumptionTable)) {
@@ -38,26 +35,25 @@ function scenarioTexts(): Texts {
 }
 
 const textsOfScenario = scenarioTexts();
-const textsOfBodies: Readonly<Record<string, Texts>> = descriptions.control;
+const textsOfBodies: Readonly<Record<string, Readonly<Record<string, string>>>> = descriptions.control;
 
 /** The text of each shape. A shape that several fields have, such as the limits of a key, has the text of the first of them. */
 function textsByShape(): ReadonlyMap<Shape, string> {
-  const byShape = new Map<Shape, string>();
-  addTexts(byShape, scenarioSchema, textsOfScenario);
+  const roots: [root: Shape, texts: Readonly<Record<string, string>>][] = [[scenarioSchema, textsOfScenario]];
   for (const [name, texts] of Object.entries(textsOfBodies)) {
-    addTexts(byShape, controlBodies[name as ControlBodyName], texts);
+    roots.push([controlBodies[name as ControlBodyName], texts]);
   }
-  addTexts(byShape, requestQuery, descriptions.queries.requests);
-  return byShape;
-}
+  roots.push([requestQuery, descriptions.queries.requests]);
 
-/** Adds the texts of the fields in a shape. */
-function addTexts(byShape: Map<Shape, string>, root: Shape, texts: Texts): void {
-  for (const [path, text] of Object.entries(texts)) {
-    const shape = shapeAt(root, path === "" ? [] : path.split("."));
-    if (shape === undefined) throw new Error(`there is no field ${path} to describe`);
-    if (!byShape.has(shape)) byShape.set(shape, text);
+  const byShape = new Map<Shape, string>();
+  for (const [root, texts] of roots) {
+    for (const [path, text] of Object.entries(texts)) {
+      const shape = shapeAt(root, path === "" ? [] : path.split("."));
+      if (shape === undefined) throw new Error(`there is no field ${path} to describe`);
+      if (!byShape.has(shape)) byShape.set(shape, text);
+    }
   }
+  return byShape;
 }
 
 const shapeTexts = textsByShape();
@@ -68,7 +64,7 @@ export function shapeDescription(shape: Shape): string | undefined {
 }
 
 /** Describes a field by the text of its path. A field without one has the text of its shape, which may be from another field. */
-function describeBy(texts: Texts): Describe {
+function describeBy(texts: Readonly<Record<string, string>>): Describe {
   return (shape, path) => {
     // The path of a text has no options: `faults.<item>.then.latency.min` is that of `…latency.<option>.min`.
     const pathOfText = path.join(".").replaceAll(/\.<option>(?=\.)/g, "");

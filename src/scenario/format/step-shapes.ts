@@ -6,11 +6,43 @@ import { redact } from "../../rules/keys/redact.js";
 import { mePath } from "../../rules/known-paths.js";
 import { organizationChange } from "../../rules/organization.js";
 import { apiOutcomeShape, outcomeShape } from "../../rules/outcomes.js";
+import { hour, parseDuration } from "../../rules/time.js";
 import * as s from "../../schema/shape.js";
 import { type ActionName, actionNames, stepKinds } from "../actions.js";
 import type { Scenario } from "../scenario.generated.js";
 import { limits, maximumScopes, ref, refOf, scenarioLimits, scope, shortText } from "./fields.js";
-import { durationOrNone, overlap, positiveDuration, timeOrDuration, wait } from "./times.js";
+import { durationPattern, durationText, overlap, timeOrDuration, waitPattern } from "./times.js";
+
+// Durations.
+
+const isPositive = (text: string) => (parseDuration(text) ?? 0) > 0;
+
+/** How long a step of a story waits. */
+const positiveDuration = () =>
+  durationText({
+    noun: "a duration",
+    pattern: waitPattern,
+    accepts: isPositive,
+  });
+
+/** How long something lasts, if it ends at all. */
+const durationOrNone = () =>
+  durationText({
+    noun: "a duration or none",
+    example: "90d, 12h or none",
+    pattern: new RegExp(`^none$|${durationPattern.source}`),
+    accepts: (text) => text === "none" || isPositive(text),
+  });
+
+/** A duration of real time. For more than an hour, a fault can hang. */
+const wait = () =>
+  durationText({
+    noun: "a duration of at most an hour",
+    example: "250ms, 2s or 1m",
+    pattern: waitPattern,
+    accepts: (text) => (parseDuration(text) ?? Number.POSITIVE_INFINITY) <= hour,
+    units: ["ms", "s"],
+  });
 
 // Faults. `checks/fault-rules.ts` checks their fields against each other.
 

@@ -1,12 +1,4 @@
-import {
-  day,
-  hour,
-  type Overlap,
-  parseDuration,
-  parseTime,
-  timeHint,
-  timePattern,
-} from "../../rules/time.js";
+import { day, type Overlap, parseDuration, parseTime, timeHint, timePattern } from "../../rules/time.js";
 import * as s from "../../schema/shape.js";
 
 // Times and durations.
@@ -17,9 +9,7 @@ export const durationPattern = /^-?\d+[smhd]$/;
 /** A duration without a minus, also in milliseconds: `250ms`. */
 export const waitPattern = /^\d+(?:ms|[smhd])$/;
 
-const durationExamples = "90s, 10m, 2h or 7d";
-const isDuration = (text: string) => parseDuration(text) !== undefined;
-const isPositive = (text: string) => (parseDuration(text) ?? 0) > 0;
+export const isDuration = (text: string) => parseDuration(text) !== undefined;
 
 export const time = () =>
   s.text({
@@ -30,19 +20,23 @@ export const time = () =>
     hint: timeHint,
   });
 
-/** What differs between the kinds of durations. */
-interface DurationKind {
+/**
+ * A text with a duration: `pattern` is how it is written, which JSON Schema has, too, and `accepts` which of these texts are allowed. A
+ * number without a unit probably has one of `units`.
+ */
+export function durationText({
+  noun,
+  example = "90s, 10m, 2h or 7d",
+  pattern,
+  accepts,
+  units = ["s", "m"],
+}: {
   readonly noun: string;
-  readonly example: string;
-  /** How it is written; JSON Schema has it, too. */
+  readonly example?: string;
   readonly pattern: RegExp;
-  /** Whether a text that is written so is a duration of this kind. */
   readonly accepts: (text: string) => boolean;
-  /** The units that a number without a unit probably has. Default: s and m. */
   readonly units?: readonly string[];
-}
-
-function durationText({ noun, example, pattern, accepts, units = ["s", "m"] }: DurationKind) {
+}) {
   const isMeant = (duration: string) => pattern.test(duration) && accepts(duration);
   const hint = (text: string) => unitHint(text, units, isMeant);
   return s.text({ noun, example, code: "bad_time", pattern, accepts, hint });
@@ -59,49 +53,11 @@ function unitHint(text: string, units: readonly string[], isMeant: (duration: st
 export function overlap(): s.Shape<Overlap> {
   const inTime = durationText({
     noun: "a duration, or 0",
-    example: durationExamples,
     pattern: durationPattern,
     accepts: isDuration,
   });
   return s.either(inTime, s.choice([0])) as s.Shape<Overlap>; // the type of the texts that fit the pattern, and of 0
 }
-
-/** How far the clock moves. Tests move it in place of a pause, which may be `250ms`. */
-export const clockMove = () =>
-  durationText({
-    noun: "a duration",
-    example: durationExamples,
-    pattern: new RegExp(`${durationPattern.source}|${waitPattern.source}`),
-    accepts: isDuration,
-  });
-
-/** How long a step of a story waits. */
-export const positiveDuration = () =>
-  durationText({
-    noun: "a duration",
-    example: durationExamples,
-    pattern: waitPattern,
-    accepts: isPositive,
-  });
-
-/** How long something lasts, if it ends at all. */
-export const durationOrNone = () =>
-  durationText({
-    noun: "a duration or none",
-    example: "90d, 12h or none",
-    pattern: new RegExp(`^none$|${durationPattern.source}`),
-    accepts: (text) => text === "none" || isPositive(text),
-  });
-
-/** A duration of real time. For more than an hour, a fault can hang. */
-export const wait = () =>
-  durationText({
-    noun: "a duration of at most an hour",
-    example: "250ms, 2s or 1m",
-    pattern: waitPattern,
-    accepts: (text) => (parseDuration(text) ?? Number.POSITIVE_INFINITY) <= hour,
-    units: ["ms", "s"],
-  });
 
 /** When something happens: at a time, or so long after the start. */
 export const timeOrDuration = () =>

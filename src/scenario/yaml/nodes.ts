@@ -1,12 +1,10 @@
-import { type Document, isAlias, isMap, isPair, isScalar, isSeq, type Node, visit, type YAMLMap } from "yaml";
-import type { FieldPath } from "../../schema/field-path.js";
+import { type Document, isAlias, isPair, isScalar, isSeq, type Node, visit } from "yaml";
 import { maximumProblems } from "../../schema/problem.js";
 import { nearest, quote } from "../../schema/words.js";
 import { scenarioLimits } from "../format/fields.js";
 import type { FieldProblem, SourceText } from "../problems.js";
-import type { FieldLocation } from "../written-scenario.js";
 import { isEmpty, keyText, type MapPair } from "./parse-yaml.js";
-import { hasPartOfSecret, isInSecret, isSecretField, isSecretName, placeAt, textProblem } from "./places.js";
+import { hasPartOfSecret, isInSecret, isSecretField, isSecretName, textProblem } from "./places.js";
 
 export const repeatLessHint = "extend a scenario, or repeat less";
 
@@ -98,7 +96,7 @@ function checkNames(pairs: readonly MapPair[], source: SourceText, problems: Fie
 
     const wrong = whatIsWrongWith(pair);
     if (wrong !== undefined) {
-      const { message, hint } = isInSecret(source, offset) ? wrongInSecret : wrong;
+      const { message, hint } = isInSecret(source, offset) ? mistakesInNames.inSecret : wrong;
       problems.push(textProblem(source, offset, "yaml_syntax", message, hint));
     }
     if (names.has(name)) {
@@ -126,25 +124,20 @@ function itemsWithoutBrackets(pairs: readonly MapPair[], index: number): string[
 
 // Mistakes in names that YAML may accept, and may not.
 
-export const noMergeKeys = {
-  message: "merge keys are not supported",
-  hint: "extend a scenario, or write the fields",
-};
-export const otherSpaces = {
-  message: "this indent has other spaces than ordinary ones",
-  hint: "indent with ordinary spaces",
-};
-export const wideColon = {
-  message: "this is no ordinary colon",
-  hint: "write an ordinary colon and a space",
-};
+export const mistakesInNames = {
+  mergeKey: { message: "merge keys are not supported", hint: "extend a scenario, or write the fields" },
+  otherSpaces: {
+    message: "this indent has other spaces than ordinary ones",
+    hint: "indent with ordinary spaces",
+  },
+  wideColon: { message: "this is no ordinary colon", hint: "write an ordinary colon and a space" },
+  inSecret: { message: "a secret is one text", hint: "write it in quotes" },
+} as const;
 
 /** Whether a text is a field with a colon of full width: `type： bank`. */
 export function isNameWithWideColon(text: string): boolean {
   return /^[\w-]+ *：/.test(text);
 }
-
-const wrongInSecret = { message: "a secret is one text", hint: "write it in quotes" };
 
 /**
  * What is wrong with a name that people read as a field with a value:
@@ -162,14 +155,18 @@ function whatIsWrongWith({ key, value }: MapPair): { message: string; hint: stri
   const isPlain = isScalar(key) && key.type === "PLAIN";
   // In quotes, `<<` is a merge key if its value or first item is an alias.
   const [first] = isSeq(value) ? value.items : [value];
-  if (name === "<<" && (isPlain || isAlias(first))) return noMergeKeys;
+  if (name === "<<" && (isPlain || isAlias(first))) return mistakesInNames.mergeKey;
   if (!isPlain) return undefined;
-  if (/^\s/.test(name)) return otherSpaces;
-  if (isNameWithWideColon(name)) return wideColon;
+  if (/^\s/.test(name)) return mistakesInNames.otherSpaces;
+  if (isNameWithWideColon(name)) return mistakesInNames.wideColon;
 
   // `main:{ … }` and `environment:test`.
   const [, beforeColon, afterColon = ""] = /^([\w-]+)\s*:\s*(\S.*)$/.exec(name) ?? [];
-  if (beforeColon !== undefined && isWithoutSpace(afterColon, value)) {
+  // `environment:test` has no other colon, and so no value, not even an empty one. A field `xml:lang:` has another colon.
+  const hasNoOtherColon = value === null;
+  // `main:{ environment` has the value `test }`, and its brace is open. A field `users:{id}` closes its brace.
+  const isBraceOpen = /^[{[][^}\]]*$/.test(afterColon);
+  if (beforeColon !== undefined && (hasNoOtherColon || isBraceOpen)) {
     return {
       message: `there is no space after the colon of ${quote(beforeColon)}`,
       hint: `put an ordinary space after it: ${beforeColon}: …`,
@@ -191,105 +188,4 @@ function whatIsWrongWith({ key, value }: MapPair): { message: string; hint: stri
   const [, word = ""] = /^([\w-]+) *[ =] *\S/.exec(name) ?? [];
   if (!isEmpty(value) || !isSecretName(word)) return undefined;
   return { message: `there is no colon after ${quote(word)}`, hint: "write a colon after it" };
-}
-
-/** Whether what follows a colon in a name is the value of a field, without a space in front of it. */
-function isWithoutSpace(afterColon: string, value: Node | null): boolean {
-  // `environment:test` has no other colon, and so no value, not even an empty one. A field `xml:lang:` has another colon.
-  const hasNoOtherColon = value === null;
-  // `main:{ environment` has the value `test }`, and its brace is open. A field `users:{id}` closes its brace.
-  const isBraceOpen = /^[{[][^}\]]*$/.test(afterColon);
-  return hasNoOtherColon || isBraceOpen;
-}
-
-/** The nodes of a text that can be read: their values and their places. */
-export class ScenarioNodes {
-  readonly #source: SourceText;
-  readonly #root: Node;
-  readonly #targets: ReadonlyMap<Node, Node>;
-  readonly #values = new Map<Node, unknown>();
-  /** The fields of each mapping by name, once one of them was looked for. */
-  readonly #pairsByMap = new Map<YAMLMap, ReadonlyMap<string, MapPair>>();
-
-  constructor(source: SourceText, root: Node, targets: ReadonlyMap<Node, Node>) {
-    this.#source = source;
-    this.#root = root;
-    this.#targets = targets;
-  }
-
-  /** The node that an alias refers to, or the node itself. */
-  #targetOf(node: Node | null): Node | null {
-    return node === null ? null : (this.#targets.get(node) ?? node);
-  }
-
-  /**
-   * The value of a node. The yaml package would compare each alias with every anchor and alias before it; here, an alias has
-   * the value of its anchor, which may contain itself.
-   */
-  valueOf(written: Node | null): unknown {
-    const node = this.#targetOf(written);
-    if (node === null) return null;
-    const earlierValue = this.#values.get(node);
-    if (earlierValue !== undefined) return earlierValue;
-
-    // A mapping and a list are kept before their parts are read: a part may be an alias of the whole.
-    if (isMap(node)) {
-      const members: Record<string, unknown> = {};
-      this.#values.set(node, members);
-      for (const { key, value } of node.items as MapPair[]) {
-        // Also for `__proto__`, which an assignment would not make a member.
-        Object.defineProperty(members, keyText(key), {
-          value: this.valueOf(value),
-          configurable: true,
-          enumerable: true,
-          writable: true,
-        });
-      }
-      return members;
-    }
-    if (isSeq(node)) {
-      const items: unknown[] = [];
-      this.#values.set(node, items);
-      for (const item of node.items) items.push(this.valueOf(item as Node));
-      return items;
-    }
-    return isScalar(node) ? node.value : null;
-  }
-
-  /** Follows a field path as far as the text has it. A field around the one that is missing is shown at its name. */
-  locate(field: FieldPath, pointAt: "name" | "value"): FieldLocation {
-    // Only a field has a name: neither the whole scenario nor an item of a list has one.
-    let name: Node | undefined;
-    let value: Node | null = this.#root;
-    let isInText = true;
-    for (const step of field) {
-      // The fields of an alias are in the lines of its anchor.
-      const outer = this.#targetOf(value);
-      const pair: MapPair | undefined = isMap(outer) ? this.#pairsOf(outer).get(String(step)) : undefined;
-      const item = isSeq(outer) ? (outer.items[Number(step)] as Node | undefined) : undefined;
-      isInText = pair !== undefined || item !== undefined;
-      if (!isInText) break;
-      name = pair?.key;
-      value = pair === undefined ? (item ?? null) : pair.value;
-    }
-
-    // A value without text, as in `keys:`, is shown at its name.
-    const [start = 0, end = 0] = value?.range ?? [];
-    const isShownAtValue = name === undefined || (isInText && pointAt === "value" && end > start);
-    const shown = isShownAtValue ? value : name;
-    const place = placeAt(this.#source, shown?.range?.[0] ?? 0);
-    if (!isInText) return { isInText, place };
-    const scalar = this.#targetOf(value);
-    return { isInText, place, spelling: isScalar(scalar) ? scalar.source : undefined };
-  }
-
-  #pairsOf(map: YAMLMap): ReadonlyMap<string, MapPair> {
-    const earlierPairs = this.#pairsByMap.get(map);
-    if (earlierPairs !== undefined) return earlierPairs;
-
-    const pairs = new Map<string, MapPair>();
-    for (const pair of map.items as MapPair[]) pairs.set(keyText(pair.key), pair);
-    this.#pairsByMap.set(map, pairs);
-    return pairs;
-  }
 }

@@ -1,12 +1,13 @@
-import { type Document, isScalar, stringify } from "yaml";
+import { type Document, isMap, isScalar, isSeq, type Node, stringify, type YAMLMap } from "yaml";
+import type { FieldPath } from "../../schema/field-path.js";
 import { yamlNotation } from "../../schema/notation.js";
 import { maximumProblems } from "../../schema/problem.js";
 import { scenarioLimits } from "../format/fields.js";
 import type { FieldProblem, SourceText } from "../problems.js";
-import { nowhere, readPlain, type WrittenScenario } from "../written-scenario.js";
-import { checkNodes, isNameWithWideColon, repeatLessHint, ScenarioNodes, wideColon } from "./nodes.js";
-import { firstErrorIn, isEmpty, parseYaml, Stop, shortenHint } from "./parse-yaml.js";
-import { secretsIn, textProblem } from "./places.js";
+import { type FieldLocation, nowhere, readPlain, type WrittenScenario } from "../written-scenario.js";
+import { checkNodes, isNameWithWideColon, mistakesInNames, repeatLessHint } from "./nodes.js";
+import { firstErrorIn, isEmpty, keyText, type MapPair, parseYaml, Stop, shortenHint } from "./parse-yaml.js";
+import { placeAt, secretsIn, textProblem } from "./places.js";
 import { syntaxProblem } from "./syntax-problem.js";
 
 /**
@@ -42,7 +43,7 @@ export function readYaml(text: string, file: string | undefined): WrittenScenari
   }
 
   if (isScalar(contents) && isNameWithWideColon(String(contents.value))) {
-    const { message, hint } = wideColon;
+    const { message, hint } = mistakesInNames.wideColon;
     return withoutFields([textProblem(source, contents.range?.[0] ?? 0, "yaml_syntax", message, hint)]);
   }
 
@@ -103,6 +104,98 @@ function withSecrets(source: SourceText, document: Document.Parsed): SourceText 
     return ranges;
   };
   return { ...source, secrets };
+}
+
+/** The nodes of a text that can be read: their values and their places. */
+class ScenarioNodes {
+  readonly #source: SourceText;
+  readonly #root: Node;
+  readonly #targets: ReadonlyMap<Node, Node>;
+  readonly #values = new Map<Node, unknown>();
+  /** The fields of each mapping by name, once one of them was looked for. */
+  readonly #pairsByMap = new Map<YAMLMap, ReadonlyMap<string, MapPair>>();
+
+  constructor(source: SourceText, root: Node, targets: ReadonlyMap<Node, Node>) {
+    this.#source = source;
+    this.#root = root;
+    this.#targets = targets;
+  }
+
+  /** The node that an alias refers to, or the node itself. */
+  #targetOf(node: Node | null): Node | null {
+    return node === null ? null : (this.#targets.get(node) ?? node);
+  }
+
+  /**
+   * The value of a node. The yaml package would compare each alias with every anchor and alias before it; here, an alias has
+   * the value of its anchor, which may contain itself.
+   */
+  valueOf(written: Node | null): unknown {
+    const node = this.#targetOf(written);
+    if (node === null) return null;
+    const earlierValue = this.#values.get(node);
+    if (earlierValue !== undefined) return earlierValue;
+
+    // A mapping and a list are kept before their parts are read: a part may be an alias of the whole.
+    if (isMap(node)) {
+      const members: Record<string, unknown> = {};
+      this.#values.set(node, members);
+      for (const { key, value } of node.items as MapPair[]) {
+        // Also for `__proto__`, which an assignment would not make a member.
+        Object.defineProperty(members, keyText(key), {
+          value: this.valueOf(value),
+          configurable: true,
+          enumerable: true,
+          writable: true,
+        });
+      }
+      return members;
+    }
+    if (isSeq(node)) {
+      const items: unknown[] = [];
+      this.#values.set(node, items);
+      for (const item of node.items) items.push(this.valueOf(item as Node));
+      return items;
+    }
+    return isScalar(node) ? node.value : null;
+  }
+
+  /** Follows a field path as far as the text has it. A field around the one that is missing is shown at its name. */
+  locate(field: FieldPath, pointAt: "name" | "value"): FieldLocation {
+    // Only a field has a name: neither the whole scenario nor an item of a list has one.
+    let name: Node | undefined;
+    let value: Node | null = this.#root;
+    let isInText = true;
+    for (const step of field) {
+      // The fields of an alias are in the lines of its anchor.
+      const outer = this.#targetOf(value);
+      const pair: MapPair | undefined = isMap(outer) ? this.#pairsOf(outer).get(String(step)) : undefined;
+      const item = isSeq(outer) ? (outer.items[Number(step)] as Node | undefined) : undefined;
+      isInText = pair !== undefined || item !== undefined;
+      if (!isInText) break;
+      name = pair?.key;
+      value = pair === undefined ? (item ?? null) : pair.value;
+    }
+
+    // A value without text, as in `keys:`, is shown at its name.
+    const [start = 0, end = 0] = value?.range ?? [];
+    const isShownAtValue = name === undefined || (isInText && pointAt === "value" && end > start);
+    const shown = isShownAtValue ? value : name;
+    const place = placeAt(this.#source, shown?.range?.[0] ?? 0);
+    if (!isInText) return { isInText, place };
+    const scalar = this.#targetOf(value);
+    return { isInText, place, spelling: isScalar(scalar) ? scalar.source : undefined };
+  }
+
+  #pairsOf(map: YAMLMap): ReadonlyMap<string, MapPair> {
+    const earlierPairs = this.#pairsByMap.get(map);
+    if (earlierPairs !== undefined) return earlierPairs;
+
+    const pairs = new Map<string, MapPair>();
+    for (const pair of map.items as MapPair[]) pairs.set(keyText(pair.key), pair);
+    this.#pairsByMap.set(map, pairs);
+    return pairs;
+  }
 }
 
 /** YAML without aliases, and with quotes around what YAML 1.1 would read as dates or booleans. */

@@ -1,6 +1,6 @@
 import type { YAMLError } from "yaml";
 import type { FieldProblem, SourceText } from "../problems.js";
-import { noMergeKeys, otherSpaces, wideColon } from "./nodes.js";
+import { mistakesInNames } from "./nodes.js";
 import { firstErrorIn, parseYaml } from "./parse-yaml.js";
 import { hasPartOfSecret, indentOf, isEmptyOrComment, textProblem } from "./places.js";
 
@@ -37,7 +37,13 @@ export function syntaxProblem(error: YAMLError, source: SourceText): FieldProble
   const [offsetOfError] = error.pos;
   // Formatters write merge keys with this tag.
   if (/^!!merge +<</.test(text.slice(offsetOfError, offsetOfError + 100))) {
-    return textProblem(source, offsetOfError, "yaml_syntax", noMergeKeys.message, noMergeKeys.hint);
+    return textProblem(
+      source,
+      offsetOfError,
+      "yaml_syntax",
+      mistakesInNames.mergeKey.message,
+      mistakesInNames.mergeKey.hint,
+    );
   }
 
   const lines = text.split("\n");
@@ -196,8 +202,8 @@ const corrections: readonly Correction[] = [
     isInEachLine: true,
     // The space of full width looks like two.
     meant: (indent) => indent.replaceAll("\u3000", "  ").replace(/\S|\s/g, " "),
-    reason: otherSpaces.message,
-    hint: otherSpaces.hint,
+    reason: mistakesInNames.otherSpaces.message,
+    hint: mistakesInNames.otherSpaces.hint,
   },
   // A colon of full width, as Chinese and Japanese keyboards write it.
   //
@@ -207,8 +213,8 @@ const corrections: readonly Correction[] = [
     pattern: /(?<before>(?:^|[{,])[ -]*[\w-]+)(?<mistake> *：\s*)/g,
     isInEachLine: true,
     meant: () => ": ",
-    reason: wideColon.message,
-    hint: wideColon.hint,
+    reason: mistakesInNames.wideColon.message,
+    hint: mistakesInNames.wideColon.hint,
   },
   // A quote after a space or a sign has no second one up to the end of the line, or to the brackets and commas there.
   //

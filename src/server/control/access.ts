@@ -12,8 +12,10 @@ import type { ControlServer } from "./route.js";
 /** The page's own files, which show no state: a browser that opens them has no token yet. */
 const pagePath = new RegExp(`^${controlPath}(?:/?$|/assets/|/docs(?:/|$))`);
 
-/** Probes of containers and load balancers have no token. */
-const probePaths = [`${controlPath}/health`, `${controlPath}/ready`];
+/** Whether a call is a probe of a container or a load balancer: they have no token. */
+export function isHealthProbe({ path }: Request): boolean {
+  return path === `${controlPath}/health` || path === `${controlPath}/ready`;
+}
 
 /** Whether a call reads by its method. Some of the others change nothing, such as the check of a scenario, which is a POST for its body. */
 export function hasReadingMethod({ method }: Request): boolean {
@@ -72,7 +74,7 @@ function opensPage({ headers, method, path }: Request): boolean {
 function requireToken(request: Request, response: Response, server: ControlServer): void {
   const isAdmitted = hasToken(server, request);
   localsOf(response).isAdmitted = isAdmitted;
-  if (isAdmitted || probePaths.includes(request.path) || pagePath.test(request.path)) return;
+  if (isAdmitted || isHealthProbe(request) || pagePath.test(request.path)) return;
 
   response.set("WWW-Authenticate", 'Bearer realm="svc-sandbox control plane"');
   throw new HttpError(

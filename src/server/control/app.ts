@@ -7,6 +7,7 @@ import express, {
   type Response,
 } from "express";
 import { textOfBytes } from "../../node/files/scenario-files.js";
+import { timers } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactPath } from "../../rules/keys/redact.js";
 import { controlPath } from "../../rules/known-paths.js";
@@ -17,7 +18,7 @@ import { isTooDeep, maxLevels, tryParseJson } from "../../schema/json-text.js";
 import { jsonNotation } from "../../schema/notation.js";
 import { listed } from "../../schema/words.js";
 import type { ControlHandler } from "../sockets/http-server.js";
-import { admitCallers, hasReadingMethod, localsOf, requireActor } from "./access.js";
+import { admitCallers, hasReadingMethod, isHealthProbe, localsOf, requireActor } from "./access.js";
 import { HttpError, sendControlError } from "./control-errors.js";
 import { pageHandlers, setPageHeaders, toGzip } from "./page.js";
 import { type ControlServer, checkedQuery, type Route, type RouteResult } from "./route.js";
@@ -75,8 +76,46 @@ const setControlHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
+// Some calls take long, and have long responses: the farmers, or the state of many keys. So that many of them harm nobody else:
+//
+//     the requests of clients    each call has a turn of the event loop of its own, and they come between two turns
+//     probes                     wait for no turn
+//     the memory                 clients that do not read their responses have at most `maxUnsent` bytes of them, all together: before a
+//                                call exceeds that, the connection ends whose response has waited longest
+
+/** The most bytes of responses that clients have not read. Few responses are longer than 2 MB. */
+const maxUnsent = 32_000_000;
+
+/** Lets the calls of a server run one after the other. */
+class CallTurns {
+  #latest = Promise.resolve();
+  /** The responses that are not sent as a whole, the oldest first. */
+  readonly #unsent = new Set<Response>();
+
+  /** Resolves when it is this call's turn. */
+  take(): Promise<void> {
+    this.#latest = this.#latest.then(() => new Promise((resolve) => timers.setImmediate(resolve)));
+    return this.#latest;
+  }
+
+  /** Follows a response until it is sent. Ends the connections that wait longest if there are too many bytes. */
+  follow(response: Response): void {
+    this.#unsent.add(response);
+    response.once("close", () => this.#unsent.delete(response));
+
+    let bytes = 0;
+    for (const { writableLength } of this.#unsent) bytes += writableLength;
+    for (const oldest of this.#unsent) {
+      if (bytes <= maxUnsent) return;
+      bytes -= oldest.writableLength;
+      oldest.destroy();
+    }
+  }
+}
+
 /** Mounts each path with all its methods. */
 function mountRoutes(app: Express, server: ControlServer): void {
+  const turns = new CallTurns();
   const readBody = express.raw({ limit: maxBodyBytes, type: () => true });
 
   for (const path of new Set(routes.map((route) => route.path))) {
@@ -86,7 +125,13 @@ function mountRoutes(app: Express, server: ControlServer): void {
 
     for (const route of routes) {
       if (route.path !== path) continue;
-      const run: RequestHandler = (request, response) => runRoute(route, server, request, response);
+      const run: RequestHandler = async (request, response) => {
+        if (!isHealthProbe(request)) await turns.take();
+        // Nobody waits for what only reads.
+        if (request.socket.destroyed && hasReadingMethod(request)) return;
+        turns.follow(response);
+        await runRoute(route, server, request, response);
+      };
       if (route.method === "GET") {
         mounted.get(requireActor, run);
         allowed.push("GET", "HEAD");
