@@ -1,8 +1,8 @@
 import type { Assumptions } from "../../rules/assumptions.js";
-import { type RandomStream, randomStream } from "../../rules/seed.js";
+import { mix32, type RandomStream, randomStream } from "../../rules/seed.js";
 import type { ApiCall, ApiResponse, CallResult } from "../../sandbox/call.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { randomOfRow, type VariedPoint, variantOn } from "../../sandbox/variants.js";
+import { type VariedPoint, variantOn } from "../../sandbox/variants.js";
 import { headerPairs, utf8Length } from "../http-messages.js";
 import type { Body, Header, RowVariant, VariationRow } from "./row.js";
 import { idRows, rowsByContent, variationTable } from "./table.js";
@@ -126,6 +126,21 @@ function chooseVariants(
     chosen.push({ row, variant, isUsual, random: randomOfRow(row, randomOfSeed) });
   }
   return chosen;
+}
+
+/** What separates the numbers of a row: an odd number whose bits look random, so that each of 2 ** 32 numbers comes once. */
+const stepBetweenNumbers = 0x9e3779b9;
+
+/**
+ * Random numbers of a row: the same for each response of a sandbox, and others for each row and each seed. `randomOfSeed` is one
+ * random number, which the caller has drawn from the seed. A `randomStream` would hash the ids of all rows for each response.
+ */
+function randomOfRow(row: { readonly salt: number }, randomOfSeed: number): RandomStream {
+  let value = mix32(randomOfSeed ^ row.salt);
+  return () => {
+    value = mix32(value + stepBetweenNumbers);
+    return value;
+  };
 }
 
 const noPoints: readonly VariedPoint[] = [];

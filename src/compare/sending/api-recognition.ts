@@ -3,9 +3,9 @@ import { isLoopbackHost } from "../../node/host-names.js";
 import { pluralize } from "../../report/plain-text.js";
 import { isMapping } from "../../schema/type-tag.js";
 import type { Variables } from "../contract/keys-of-outcomes.js";
-import { describeTarget, describeUnexpected, quoted } from "../response/describe.js";
+import { describeTarget, describeUnexpected } from "../response/describe.js";
 import { headerOf, isHtml, memberIn } from "../response/parts.js";
-import type { RedactedResponse } from "../response/response.js";
+import { quoted, type RedactedResponse } from "../response/response.js";
 import type { Attempt } from "./attempt.js";
 
 // A redirect, a captive portal or a misspelled address must not get a key. So the first requests have none, and keys

@@ -15,6 +15,8 @@ export interface RawResponse {
   readonly reason: string;
   /** Names and values, with their order and casing. */
   readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Headers after the body. */
+  readonly trailers?: readonly (readonly [name: string, value: string])[];
   /** The body is not decoded, since no request allows an encoding. */
   readonly body: Uint8Array;
 }
@@ -148,6 +150,7 @@ async function readReply(response: http.IncomingMessage, maxBody: number): Promi
     version: response.httpVersion,
     reason: response.statusMessage ?? "",
     headers: headerPairs(response.rawHeaders),
+    trailers: headerPairs(response.rawTrailers),
     body: Buffer.concat(chunks),
   };
 }

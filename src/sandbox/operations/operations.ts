@@ -1,4 +1,4 @@
-import { type ActionErrorCode, actionErrorCodes, SandboxError } from "../../rules/errors.js";
+import { actionErrorCodes, SandboxError } from "../../rules/errors.js";
 import { type Instant, isoTime } from "../../rules/time.js";
 import { actionName } from "../../scenario/actions.js";
 import { requireDuration, requireInstant } from "../clock.js";
@@ -27,7 +27,7 @@ export const operations = {
 };
 
 /** A user sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */
-function changeClock(
+export function changeClock(
   sandbox: SandboxState,
   { now, frozen }: { readonly now?: Instant | undefined; readonly frozen?: boolean | undefined },
 ): ClockView {
@@ -49,7 +49,6 @@ export function advanceClock(
   return announceClock(sandbox, initiator);
 }
 
-/** Emits the event of a change of the clock, and runs what is due. */
 function announceClock(sandbox: SandboxState, initiator: Initiator): ClockView {
   announceChange(sandbox, initiator, { type: "clock.moved", ...viewClock(sandbox.clock) });
   runDue(sandbox);
@@ -57,7 +56,7 @@ function announceClock(sandbox: SandboxState, initiator: Initiator): ClockView {
 }
 
 /** Not noted as a change: requests are no part of the scenario. */
-function clearRequests({ journal, counters, behavior }: SandboxState): void {
+export function clearRequests({ journal, counters, behavior }: SandboxState): void {
   journal.replaceWith();
   counters.clear();
   // Advice on a later request must not be about a cleared one.
@@ -87,7 +86,6 @@ export function runDue(sandbox: SandboxState, now = sandbox.clock.now()): void {
   }
 }
 
-/** A result without an error, a key or an organization: each action adds what it has. */
 const emptyActionResult: ActionResult = {
   error: null,
   key: null,
@@ -120,11 +118,9 @@ export function performAction(sandbox: SandboxState, action: StepAction, dueAt?:
   } catch (error) {
     // A listener may throw. That is no rejection: the change has been made.
     const isMade = sandbox.journal.latestNumber() > eventsBefore;
-    if (isMade || !(error instanceof SandboxError) || !isActionError(error.code)) throw error;
-    return { ...emptyActionResult, error: { code: error.code, message: error.message } };
+    if (isMade || !(error instanceof SandboxError)) throw error;
+    const code = actionErrorCodes.find((known) => known === error.code);
+    if (code === undefined) throw error;
+    return { ...emptyActionResult, error: { code, message: error.message } };
   }
-}
-
-function isActionError(code: string): code is ActionErrorCode {
-  return (actionErrorCodes as readonly string[]).includes(code);
 }
