@@ -37,19 +37,16 @@ export function exampleOfFault(
   { asPage }: { readonly asPage: boolean },
 ): Fault["then"] {
   const { example } = faultKindRow(fault);
-  // Other faults have no body of their own.
   if (fault === "fault.status" && asPage) return { ...example, body: "html" };
   return example;
 }
 
-/** A condition with its times as epoch milliseconds. */
 interface FaultCondition extends Omit<WrittenCondition, "outcome" | "after" | "until"> {
   readonly outcome?: ApiOutcomeId;
   readonly after?: number;
   readonly until?: number;
 }
 
-/** A fault of a running sandbox. */
 export interface ActiveFault {
   /** As it was written: durations have no start there. */
   readonly definition: Fault;
@@ -123,16 +120,12 @@ function durationMs(duration: string): number {
   return parseDuration(duration) ?? 0;
 }
 
-/** What a fault does to one request. */
 export interface FiredFault {
-  /** The name of the fault. */
   readonly name: string;
   readonly effect: FaultEffects;
-  /** Milliseconds of real time. */
   readonly latency: number;
 }
 
-/** What faults see of a call. */
 export interface FaultFacts extends Pick<RoutedCall, "entry" | "endpoint" | "now"> {
   /** Whether its method is HEAD, to which no response has a body. */
   readonly isHead: boolean;
@@ -295,7 +288,6 @@ function isUsedUp(fault: ActiveFault): boolean {
 /** No delay is longer than this many times its `p99`, so that no test waits for one in a billion. */
 const maxTimesP99 = 10;
 
-/** The latency of a fault on one request, in milliseconds. */
 function drawLatency({ effect, salts }: ActiveFault, requestNumber: number): number {
   const { latency } = effect;
   if (latency === undefined) return 0;

@@ -42,7 +42,6 @@ export function keptSecret(sandbox: SandboxState, ref: string): string | undefin
   return sandbox.platform.sha256(secret) === key.sha256 ? secret : undefined;
 }
 
-/** What to send for the two refs that are of no key in every scenario. */
 export function secretsOfNoKey({ seed }: SandboxState): Readonly<Record<"unknown" | "malformed", string>> {
   return { unknown: unknownSecret(seed), malformed: malformedKey };
 }
@@ -71,7 +70,6 @@ export function defaultKeyRef(scenario: Scenario): string | undefined {
   return scenario.default_key ?? allKeys(scenario).next().value?.ref;
 }
 
-/** The secret of the default key; `undefined` if the scenario has only its hash. */
 export function defaultSecret({ scenario, seed }: SandboxState): string | undefined {
   const ref = defaultKeyRef(scenario);
   const key = keysWithSecrets(scenario).find((candidate) => candidate.ref === ref);
@@ -83,19 +81,15 @@ function keysWithSecrets(scenario: Scenario): ScenarioKey[] {
   return [...allKeys(scenario)].filter(({ fields }) => fields.sha256 === undefined);
 }
 
-/** How many keys a program gets, unless a scenario lists more. */
 const maxAnnounced = 1000;
 
-/** How many of the keys that a scenario lists a person gets. */
 const maxListedKeys = 40;
 
 /** How many keys of a population stand for all, where a scenario lists no key. */
 const maxOfPopulation = 5;
 
-/** Some of the keys of a sandbox. */
 interface ShownKeys {
   readonly keys: readonly ScenarioKey[];
-  /** The number of keys that are left out. */
   readonly leftOut: number;
 }
 

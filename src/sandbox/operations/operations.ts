@@ -49,7 +49,6 @@ export function advanceClock(
   return announceClock(sandbox, initiator);
 }
 
-/** Emits the event of a change of the clock, and runs what is due. */
 function announceClock(sandbox: SandboxState, initiator: Initiator): ClockView {
   announceChange(sandbox, initiator, { type: "clock.moved", ...viewClock(sandbox.clock) });
   runDue(sandbox);
@@ -87,7 +86,6 @@ export function runDue(sandbox: SandboxState, now = sandbox.clock.now()): void {
   }
 }
 
-/** A result without an error, a key or an organization: each action adds what it has. */
 const emptyActionResult: ActionResult = {
   error: null,
   key: null,
