@@ -42,6 +42,13 @@ test("a call that is rejected has its error, and the others their responses", as
   expect(responses["/keys/nosuch"]).toEqual((await ask("/keys/nosuch")).body);
 });
 
+test("more than fifty calls are rejected", async () => {
+  const { ask } = await serveControl({ scenario: "key-states" });
+  const many = Array.from({ length: 51 }, (_, index) => `/requests?limit=${index + 1}`);
+  expect((await ask(changesOf(many.slice(1)))).status).toBe(200);
+  expect((await ask(changesOf(many))).body.error.code).toBe("validation_failed");
+});
+
 test("a sandbox with a token tells nothing without it", async () => {
   const { ask } = await serveControl({ scenario: "key-states", controlToken: "a-token-of-the-test" });
   const { status, body } = await ask(changesOf(["/keys"]), { headers: { authorization: "Bearer other" } });
