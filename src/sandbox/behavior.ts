@@ -15,7 +15,6 @@ export function behaviorOf(
   "profile" | "ownAssumptions" | "profileInEffect" | "assumptions" | "windows" | "additions"
 > {
   const { profile, ownAssumptions, run, endpoints } = settings;
-  // The run's profile comes before the sandbox's own.
   const profileInEffect = run?.profile ?? profile;
   const assumptions = resolveAssumptions(profileInEffect, ownAssumptions, endpoints);
   const additions = profileInEffect === "varied" ? recordAdditions(settings) : nothingAdded;

@@ -9,7 +9,6 @@ export class VirtualClock {
   #isFrozen: boolean;
   /** The clock's instant when it was last read. */
   #shownAt: number;
-  /** The platform's time then. */
   #readAt: number;
 
   /** `readAt`: when `start` was read, on `time`; default: now. */
@@ -41,7 +40,6 @@ export class VirtualClock {
     return this.#isFrozen;
   }
 
-  /** Throws like `set`. */
   advance(duration: number): void {
     this.#moveTo(this.now() + duration, "by");
   }
@@ -100,7 +98,6 @@ export function requireInstant(instant: Instant): number {
   throw invalidInput("time", instant, timeHint(isShowable ? `${instant}` : ""));
 }
 
-/** The epoch milliseconds of an instant; anything else for what is none. */
 function epochMilliseconds(instant: Instant): unknown {
   // A text without a zone would mean different instants on different machines.
   if (typeof instant === "string") return parseTime(instant);

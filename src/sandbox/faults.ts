@@ -20,7 +20,6 @@ import type { RoutedCall } from "./call.js";
 // it does not change them. A question about the next request (`faultsAhead`) counts nothing.
 
 type ScenarioFault = NonNullable<Scenario["faults"]>[number];
-type WrittenCondition = NonNullable<ScenarioFault["when"]>;
 
 /** A fault as scenarios, the library and the control plane write it, with the refs that it may use. */
 export type Fault<KeyRef extends string = string, OrganizationRef extends string = string> = Omit<
@@ -28,7 +27,10 @@ export type Fault<KeyRef extends string = string, OrganizationRef extends string
   "when"
 > & {
   /** The requests that it affects: each of its members must match. Default: every request. */
-  when?: Omit<WrittenCondition, "key" | "organization"> & { key?: KeyRef; organization?: OrganizationRef };
+  when?: Omit<NonNullable<ScenarioFault["when"]>, "key" | "organization"> & {
+    key?: KeyRef;
+    organization?: OrganizationRef;
+  };
 };
 
 /** The effect of a fault, as its example has it: a status with the error body of the API, or as a gateway's page. */
@@ -37,19 +39,16 @@ export function exampleOfFault(
   { asPage }: { readonly asPage: boolean },
 ): Fault["then"] {
   const { example } = faultKindRow(fault);
-  // Other faults have no body of their own.
   if (fault === "fault.status" && asPage) return { ...example, body: "html" };
   return example;
 }
 
-/** A condition with its times as epoch milliseconds. */
-interface FaultCondition extends Omit<WrittenCondition, "outcome" | "after" | "until"> {
+interface FaultCondition extends Omit<NonNullable<ScenarioFault["when"]>, "outcome" | "after" | "until"> {
   readonly outcome?: ApiOutcomeId;
   readonly after?: number;
   readonly until?: number;
 }
 
-/** A fault of a running sandbox. */
 export interface ActiveFault {
   /** As it was written: durations have no start there. */
   readonly definition: Fault;
@@ -123,16 +122,12 @@ function durationMs(duration: string): number {
   return parseDuration(duration) ?? 0;
 }
 
-/** What a fault does to one request. */
 export interface FiredFault {
-  /** The name of the fault. */
   readonly name: string;
   readonly effect: FaultEffects;
-  /** Milliseconds of real time. */
   readonly latency: number;
 }
 
-/** What faults see of a call. */
 export interface FaultFacts extends Pick<RoutedCall, "entry" | "endpoint" | "now"> {
   /** Whether its method is HEAD, to which no response has a body. */
   readonly isHead: boolean;
@@ -295,7 +290,6 @@ function isUsedUp(fault: ActiveFault): boolean {
 /** No delay is longer than this many times its `p99`, so that no test waits for one in a billion. */
 const maxTimesP99 = 10;
 
-/** The latency of a fault on one request, in milliseconds. */
 function drawLatency({ effect, salts }: ActiveFault, requestNumber: number): number {
   const { latency } = effect;
   if (latency === undefined) return 0;

@@ -5,19 +5,15 @@ import { nearest, quote } from "../schema/words.js";
 import type { Usage } from "./usage.js";
 import type { RecordAdditions } from "./variants.js";
 
-/** How many refs the message about an unknown one lists. */
 const maxShownRefs = 20;
 
-/** How many refs an error about an unknown one has in its details. */
 const maxComparedRefs = 1000;
 
-/** An organization's entry in the registry. A change replaces its record. */
 export interface OrganizationEntry {
   organization: Organization;
   readonly keys: KeyEntry[];
 }
 
-/** A key's entry in the registry. A change replaces its record. */
 export interface KeyEntry {
   key: KeyRecord;
   readonly owner: OrganizationEntry;
@@ -38,7 +34,6 @@ export interface KeyEntry {
 export class Registry {
   readonly #organizations = new Map<string, OrganizationEntry>();
   readonly #keys = new Map<string, KeyEntry>();
-  /** By the SHA-256 of the key. */
   readonly #byHash = new Map<string, KeyEntry>();
 
   constructor(organizations: Iterable<Organization>) {
@@ -56,14 +51,12 @@ export class Registry {
     return this.#keys;
   }
 
-  /** Throws `unknown_ref`. */
   organization(ref: string): OrganizationEntry {
     const entry = this.#organizations.get(ref);
     if (entry === undefined) throw unknownRefError("organization", ref, this.#organizations);
     return entry;
   }
 
-  /** Throws `unknown_ref`. */
   key(ref: string): KeyEntry {
     const entry = this.#keys.get(ref);
     if (entry === undefined) throw unknownRefError("key", ref, this.#keys);
@@ -86,7 +79,6 @@ export class Registry {
     return entry;
   }
 
-  /** Replaces a key's record by one with these changes. */
   change(entry: KeyEntry, changes: Partial<KeyRecord>): void {
     entry.key = { ...entry.key, ...changes };
   }

@@ -11,7 +11,6 @@ import { type Exchange, type RequestView, viewRequest } from "./journal/exchange
 import { matchedParts, type RequestFilter } from "./journal/journal.js";
 import type { SandboxState } from "./sandbox-state.js";
 
-/** Lists the matching requests of the journal. */
 export function listRequests(sandbox: SandboxState, query: ValueOf<typeof requestQuery>): RequestView[] {
   requireKnownFilter(sandbox, query);
   return sandbox.journal.requests(query).map(viewRequest);

@@ -19,10 +19,8 @@ import type { StoryProgress, Timeline } from "./steps.js";
 // A sandbox as JSON, without the options of its start. It has the records and the clock as they are, and is no scenario: what a
 // sandbox has acknowledged can always be continued, whatever the rules for what people write say of it.
 
-/** How many of the latest requests of the journal are saved. */
 const maxSaved = 100;
 
-/** A time as the sandbox has it, in epoch milliseconds. */
 const instant = s.number();
 
 const savedOrganization = s.mapping({
@@ -64,9 +62,7 @@ export const savedSandboxShape = s.mapping({
   /** When it was saved, on the platform's wall clock (epoch milliseconds). */
   at: instant,
   name: s.text(),
-  /** The YAML of its scenario. */
   text: s.optional(s.text()),
-  /** The scenario that a reset starts again. */
   scenario: plainData<Scenario>(),
   /** `startedAt`: when the scenario started, on this clock. */
   clock: s.mapping({ startedAt: instant, now: instant, frozen: s.flag() }),
@@ -77,16 +73,11 @@ export const savedSandboxShape = s.mapping({
   faults: s.list(plainData<Fault>()),
   /** Includes the steps that ran, so that the others keep their numbers. */
   timeline: plainData<Timeline>(),
-  /** How far the story is. Its steps are those of the scenario. */
   story: plainData<Omit<StoryProgress, "steps">>(),
   isChangedByUser: s.flag(),
-  /** The series of request ids, and how many requests it has had. */
   requestIds: s.mapping({ series: s.integer(), count: s.integer() }),
-  /** The latest requests of the journal, oldest first. */
   exchanges: s.list(plainData<Exchange>()),
-  /** How many requests the journal has recorded in total. */
   total: s.integer(),
-  /** The counts of the report. */
   counts: plainData<Counts>(),
   /** What advice depends on: as in `ClientBehavior`. */
   behavior: s.mapping({

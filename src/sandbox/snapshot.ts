@@ -116,12 +116,8 @@ function snapshotKey(
 }
 
 /**
- * The ends of a key, as a scenario writes them beside `state`. An example, where the clock shows 10:00, so the snapshot starts then:
- *
- * | the key was revoked at | written                                   |                                             |
- * |------------------------|-------------------------------------------|---------------------------------------------|
- * | 9:00                   | `state: revoked`, `revoked_at` with 9:00  |                                             |
- * | 10:00                  | `state: revoked`                          | alone, it begins at the start of the clock  |
+ * The ends of a key, as a scenario writes them beside `state`. The end of the current state is left out if it is now: the snapshot
+ * starts then, and `state: revoked` alone begins at the start of the clock.
  */
 function writtenEnds(key: KeyRecord, now: number): Partial<KeyFields> {
   // `revokedAt` for a revoked key, for example; `null` while the key works.

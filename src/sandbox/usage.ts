@@ -28,9 +28,7 @@ export interface Usage {
 
 /** The requests that a key has already used at the start. */
 interface PastUsage {
-  /** Default: 0. */
   readonly thisMinute?: number | undefined;
-  /** Default: those of this minute. */
   readonly today?: number | undefined;
   /** A sliding minute's requests, oldest first. Default: all at the start. */
   readonly counted?: readonly CountedRequests[] | undefined;
@@ -75,7 +73,6 @@ export function usageAt(usage: Usage, windows: Windows, now: number): Usage {
   return { minuteCount, minuteEndsAt, dayCount, dayEndsAt, counted };
 }
 
-/** Counts a request in a usage of this instant. */
 export function countRequest(usage: Usage, { sliding }: Windows, now: number): void {
   usage.minuteCount += 1;
   usage.dayCount += 1;
@@ -108,7 +105,6 @@ function hasMinuteChanged(usage: Usage, { sliding }: Windows, now: number): bool
   return oldest !== undefined && now - oldest.at >= minute;
 }
 
-/** A limit and its use in the current window. */
 export interface LimitUse {
   readonly quota: number;
   readonly used: number;
@@ -138,7 +134,6 @@ export function reachedLimit({ minute, day }: LimitUses): keyof LimitUses | unde
   return day.resetsAt > minute.resetsAt ? "day" : "minute";
 }
 
-/** The limits of a key, and how much of each is used now. */
 export function limitUses(
   { key, usage }: { readonly key: { readonly limits: KeyLimits }; readonly usage: Usage },
   windows: Windows,

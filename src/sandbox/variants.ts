@@ -19,7 +19,6 @@ export interface VariedPoint {
  * where they show a record, so that it comes and goes with the profile. Only the limits are written into records.
  */
 export interface RecordAdditions {
-  /** What the name of an organization ends in. */
   readonly nameEnding: string;
   /** The scopes that each key shows besides its own. No endpoint requires any of these: a key that shows a scope must also pass where the scope is required. */
   readonly scopes: readonly string[];
@@ -35,7 +34,6 @@ export interface RecordAdditions {
 /** What decides which variants responses have. */
 export interface VariantRules {
   readonly seed: number;
-  /** The only rows that vary. Default: all. */
   readonly rows?: readonly RowChoice[] | undefined;
   /** How many variants after that of the seed. Default: 0. */
   readonly shift?: number | undefined;

@@ -91,6 +91,7 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/scenario/format/step-shapes.ts": "HTTP",
   "src/schema/field-path.ts": "field",
   "src/server/control/access.ts": "HTTP",
+  "src/server/control/routes/changes.ts": "HTTP",
 };
 
 test("a path is the path of a request, a field or a file; the end of a request is an outcome", () => {

@@ -7,7 +7,6 @@ export interface Counts {
   requests: number;
   /** The responses that the client did not read whole. */
   unread: number;
-  /** The counts by outcome, also of the successes of other endpoints. */
   readonly outcomes: Partial<
     Record<
       OutcomeId,
@@ -18,7 +17,6 @@ export interface Counts {
       }
     >
   >;
-  /** The number of requests by operation id. */
   readonly endpoints: Record<string, number>;
   /** How often requests have caused an advice, and the first of them, with the key that it is about, such as one in the query (R46). */
   readonly advice: Partial<
@@ -36,7 +34,6 @@ export interface Counts {
   faultHits?: Record<string, number>;
 }
 
-/** The maximum number of examples of one advice, here and in reports. */
 export const maxAdviceExamples = 5;
 const maxResends = 100;
 /** Tests may set new faults again and again. */
@@ -47,7 +44,6 @@ const misplacedKeyAdvice: readonly AdviceId[] = ["key-in-query", "key-in-url", "
 /** What is told of each request that a client sent, with the trace that its run keeps of it. */
 export interface RequestCounter {
   count(exchange: Exchange, trace?: object): void;
-  /** A client did not read the whole response to the request with this id. */
   countUnread: (id: string) => void;
 }
 
@@ -84,7 +80,6 @@ export class Counters implements RequestCounter {
     return this.#counts.unread;
   }
 
-  /** Starts again from zero. The counter of a client's run keeps its counts. */
   clear(): void {
     this.#counts = zeroCounts();
   }

@@ -46,7 +46,6 @@ export function changeAssumptions(
   announceChange(sandbox, initiator, { type: "assumptions.changed" });
 }
 
-/** Each scope of a key must be one of the assumed scopes. */
 function heldScopeProblem(registry: Registry, next: Assumptions): string | undefined {
   for (const { key } of registry.keys.values()) {
     const lacking = key.scopes.find((scope) => !next.scopes.includes(scope));

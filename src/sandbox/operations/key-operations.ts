@@ -116,7 +116,6 @@ export function rotateKey(
   const newEntry = addNewKey(sandbox, created, defaultEnd(sandbox, now), usage, now);
   const replacement = viewKey(newEntry, sandbox, now);
 
-  // The old key retires.
   sandbox.registry.change(entry, { overlapEndsAt: now + overlap, replacedBy: newRef });
   sandbox.behavior.rotatedKeys.add(ref);
   const key = viewKey(entry, sandbox, now);
@@ -168,7 +167,6 @@ export function updateOrganization(
   return { organization };
 }
 
-/** The end of a key as an instant. */
 function expiryOf(expires: string, now: number): number {
   const expiresAt = timeFrom(now, expires);
   const problem = isInstant(expiresAt) ? undefined : "must be a time in the years 0000 to 9999";
@@ -241,7 +239,6 @@ function requireKeyIn(
   const state = keyStateAt(entry.key, now);
   if (states.includes(state)) return entry;
 
-  // Such as "revoked".
   const { participle } = actions[verb];
   const why = `it is ${state}, and only a key that is ${listed(states, "or")} can be ${participle}`;
   const message = `Failed to ${verb} the key ${quote(ref)}: ${why}.`;
@@ -299,13 +296,8 @@ function requireRoomForKey(
 /**
  * A ref for a new key, which no key of the sandbox has: the given one, or with the next free number.
  *
- * | the ref     | of a key that replaces | the free ref  |
- * |-------------|------------------------|---------------|
- * | `main`      | none                   | `main-2`      |
- * | `main-2`    | `main`                 | `main-3`      |
- * | `bank-2024` | `old`                  | `bank-2024-2` |
- *
- * The number of `main-2` counts replacements. That of `bank-2024` is a part of its name.
+ * `main-2` of `main`, `main-3` of `main-2` that replaces `main`, where the number counts replacements; but `bank-2024-2` of
+ * `bank-2024` that replaces `old`, where it is a part of the name.
  */
 function freeKeyRef(registry: Registry, ref: string): string {
   const isTaken = (candidate: string) => registry.keys.has(candidate);

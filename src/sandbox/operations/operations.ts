@@ -49,7 +49,6 @@ export function advanceClock(
   return announceClock(sandbox, initiator);
 }
 
-/** Emits the event of a change of the clock, and runs what is due. */
 function announceClock(sandbox: SandboxState, initiator: Initiator): ClockView {
   announceChange(sandbox, initiator, { type: "clock.moved", ...viewClock(sandbox.clock) });
   runDue(sandbox);
@@ -87,7 +86,6 @@ export function runDue(sandbox: SandboxState, now = sandbox.clock.now()): void {
   }
 }
 
-/** A result without an error, a key or an organization: each action adds what it has. */
 const emptyActionResult: ActionResult = {
   error: null,
   key: null,
@@ -95,13 +93,6 @@ const emptyActionResult: ActionResult = {
   secret: null,
   organization: null,
 };
-
-/** An operation as a step runs it: its result has those members of an `ActionResult` that it has. */
-type StepOperation = (
-  sandbox: SandboxState,
-  input: unknown,
-  initiator: Initiator,
-) => Partial<ActionResult> | undefined;
 
 /**
  * Runs the action of a step; its rejection is a result. Secrets of new keys derive from the seed and their refs: a scenario always
@@ -111,7 +102,12 @@ export function performAction(sandbox: SandboxState, action: StepAction, dueAt?:
   const name = actionName(action);
   if (name === undefined) return emptyActionResult;
 
-  const operation = operations[name] as StepOperation; // the input of an action is that of its operation
+  // The input of an action is that of its operation, and the result has those members of an `ActionResult` that it has.
+  const operation = operations[name] as (
+    sandbox: SandboxState,
+    input: unknown,
+    initiator: Initiator,
+  ) => Partial<ActionResult> | undefined;
   const input = action[name] as { readonly actor?: Actor }; // some actions name who runs them
   const eventsBefore = sandbox.journal.latestNumber();
   try {
