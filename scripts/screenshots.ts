@@ -33,7 +33,7 @@ const pictures: readonly Picture[] = [
     view: "story",
     scenario: "rotation",
     shows: ".lifelines-axis",
-    height: 620,
+    height: 740,
     steps: 13,
     act: showLifelines,
   },

@@ -98,7 +98,13 @@ func (s *Sandbox) Key(ref string) string {
 // Advance moves the sandbox's clock forward.
 func (s *Sandbox) Advance(by time.Duration) {
 	s.t.Helper()
-	s.Control("POST", "/clock/advance", map[string]string{"by": fmt.Sprintf("%dms", by.Milliseconds())}, nil)
+	s.AdvanceBy(fmt.Sprintf("%dms", by.Milliseconds()))
+}
+
+// AdvanceBy moves the sandbox's clock forward by a duration as scenarios write it, such as "10m" or "7d".
+func (s *Sandbox) AdvanceBy(duration string) {
+	s.t.Helper()
+	s.Control("POST", "/clock/advance", map[string]string{"by": duration}, nil)
 }
 
 // Statuses returns the statuses of the requests with a key, oldest first. A request and its retries after faults count
@@ -259,7 +265,7 @@ func report(minimum int) error {
 		Outcomes []struct {
 			ID                string `json:"outcome"`
 			Promised, Covered bool
-			Way               struct{ Ref string } `json:"how_to_cover"`
+			How               *struct{ Ref, Scenario string } `json:"how_to_cover"`
 		}
 	}
 	reports := []string{}
@@ -267,6 +273,11 @@ func report(minimum int) error {
 		var text string
 		if one.hasEnded() {
 			continue
+		}
+		// A report tells how to cover the rest with what runs: the scenario of the folder, not that of the last test.
+		reset := map[string]any{"scenario": one.scenario, "frozen": true}
+		if err := one.call("POST", "/reset", reset, nil); err != nil {
+			return err
 		} else if err := one.call("GET", "/report?format=json", nil, &text); err != nil {
 			return err
 		}
@@ -282,17 +293,30 @@ func report(minimum int) error {
 	if err != nil {
 		return err
 	}
-	missed := []string{}
+	// What to do, and the outcomes that it covers.
+	ways, missed := []string{}, map[string][]string{}
 	for _, row := range report.Outcomes {
-		if row.Promised && !row.Covered {
-			missed = append(missed, row.ID+" ("+row.Way.Ref+")")
+		if !row.Promised || row.Covered {
+			continue
 		}
+		way, shown := "", row.ID
+		if row.How != nil {
+			way, shown = " (send the key)", row.ID+" ("+row.How.Ref+")"
+		}
+		// The scenario of the folder may not have the key.
+		if row.How != nil && row.How.Scenario != "" {
+			way = fmt.Sprintf(" (with Scenario(%q), send the key)", row.How.Scenario)
+		}
+		if missed[way] == nil {
+			ways = append(ways, way)
+		}
+		missed[way] = append(missed[way], shown)
 	}
 	// The text's last line, as exec prints it.
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	fmt.Println("svc-sandbox: " + lines[len(lines)-1])
-	if len(missed) > 0 {
-		fmt.Println("Not covered (send the key): " + strings.Join(missed, ", "))
+	for _, way := range ways {
+		fmt.Println("Not covered" + way + ": " + strings.Join(missed[way], ", "))
 	}
 	if report.Coverage.Percent < minimum {
 		return fmt.Errorf("the coverage is below SVC_SANDBOX_MIN_COVERAGE=%d", minimum)

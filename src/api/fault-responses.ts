@@ -64,7 +64,11 @@ function resultBeforeDelivery(
     case "hang":
       return { outcome: "fault.hang", response: noResponse, code: null };
     case "malformed":
-      return malformedSuccess(sandbox, call);
+      // A success, the same one for every key.
+      return respondVaried(sandbox, call, { status: 200, content: "of_fault" }, ({ id }) => {
+        const response = responseOf(200, textBody(brokenJson), ["X-Request-Id", id]);
+        return { outcome: "fault.malformed", response, code: null };
+      });
     case "truncate": {
       // A failure is cut, or else the response that the call would get. The client does not get it, so the call counts only among
       // the responses that a client's run varies.
@@ -121,12 +125,4 @@ function gatewayPage(status: FailureStatus): string {
     "</html>",
     "",
   ].join("\r\n");
-}
-
-/** A success with broken JSON: the same one for every key. */
-function malformedSuccess(sandbox: SandboxState, call: ApiCall): CallResult {
-  return respondVaried(sandbox, call, { status: 200, content: "of_fault" }, ({ id }) => {
-    const response = responseOf(200, textBody(brokenJson), ["X-Request-Id", id]);
-    return { outcome: "fault.malformed", response, code: null };
-  });
 }

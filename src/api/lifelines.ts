@@ -8,19 +8,20 @@ import { faultsAhead, shareWithFault } from "../sandbox/faults.js";
 import { ClientBehavior } from "../sandbox/journal/client-behavior.js";
 import { Journal } from "../sandbox/journal/journal.js";
 import { runDue } from "../sandbox/operations/operations.js";
-import { type KeyEntry, Registry } from "../sandbox/registry.js";
+import { type KeyEntry, type OrganizationEntry, Registry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { limitUses } from "../sandbox/usage.js";
+import { actionRefs } from "../scenario/actions.js";
 import { predictOutcome } from "./authorize.js";
 import { me } from "./endpoints.js";
 
 // The life of a key: phases, one after the other, in each of which all requests get the same result.
 //
-// | time              | what is known                                                                            |
-// |-------------------|------------------------------------------------------------------------------------------|
-// | before now        | when the key was created and ended; not what it got until then, which others may have set  |
-// | from now on       | everything, if nobody sends a request or changes anything: the timeline runs in a copy     |
-// | after 100 steps   | nothing                                                                                  |
+// | time            | what is known                                                                          |
+// |-----------------|----------------------------------------------------------------------------------------|
+// | before now      | when the key was created and ended, and not what it got until then                     |
+// | from now on     | everything, if nobody sends a request or changes anything: the timeline runs in a copy |
+// | after 100 steps | nothing                                                                                |
 //
 // Nothing here decides what a request gets: each phase starts with the same prediction as `nextRequest`.
 
@@ -68,7 +69,7 @@ export function lifelines(sandbox: SandboxState, entries: readonly KeyEntry[]): 
 
   // Only steps of the timeline change a sandbox by themselves.
   const isChanging = sandbox.timeline.next < sandbox.timeline.steps.length;
-  const ahead = isChanging ? copyOf(sandbox, now) : sandbox;
+  const ahead = isChanging ? copyOf(sandbox, entries, now) : sandbox;
   let from = now;
   for (let steps = 0; from < never; steps++) {
     const stepAt = ahead.timeline.steps[ahead.timeline.next]?.at ?? never;
@@ -90,11 +91,13 @@ export function lifelines(sandbox: SandboxState, entries: readonly KeyEntry[]): 
 }
 
 /** A copy of a sandbox to move its clock and run its timeline. Nobody listens to it. */
-function copyOf(sandbox: SandboxState, now: number): SandboxState {
-  const { organizations, keys } = sandbox.registry;
-  const registry = new Registry([...organizations.values()].map(({ organization }) => organization));
-  // Records and usage are replaced, not changed, unless a request is counted.
-  for (const { key, usage } of keys.values()) registry.addKey(key, usage);
+function copyOf(sandbox: SandboxState, keys: readonly KeyEntry[], now: number): SandboxState {
+  const owners = ownersOf(sandbox, keys);
+  const registry = new Registry(owners.map(({ organization }) => organization));
+  for (const owner of owners) {
+    // Records and usage are replaced, not changed, unless a request is counted.
+    for (const { key, usage } of owner.keys) registry.addKey(key, usage);
+  }
   return {
     ...sandbox,
     registry,
@@ -103,6 +106,23 @@ function copyOf(sandbox: SandboxState, now: number): SandboxState {
     journal: new Journal(),
     behavior: new ClientBehavior(),
   };
+}
+
+/** The organizations that keys and the steps ahead are about: a copy of 100,000 keys would delay requests. */
+function ownersOf({ registry, timeline }: SandboxState, keys: readonly KeyEntry[]): OrganizationEntry[] {
+  const owners = new Set(keys.map(({ owner }) => owner));
+  for (const { step } of timeline.steps.slice(timeline.next)) {
+    // Such a step is rejected if it does not fit each key.
+    const concernsAll = step.faults !== undefined || step.assumptions !== undefined;
+    if (concernsAll) return [...registry.organizations.values()];
+
+    const { key = "", newKey = "", organization = "" } = actionRefs(step);
+    // A new key is rejected if another one has its ref.
+    const concerned = [registry.keys.get(key)?.owner, registry.keys.get(newKey)?.owner];
+    concerned.push(registry.organizations.get(organization));
+    for (const owner of concerned) if (owner !== undefined) owners.add(owner);
+  }
+  return [...owners];
 }
 
 /** The life of a key before now: a key that has ended gets the same 401 since then. */

@@ -1,24 +1,17 @@
-import {
-  type FaultOutcomeId,
-  faultKindRow,
-  isFault,
-  isIdempotent,
-  whatToDoAfter,
-} from "../rules/fault-effects.js";
+import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import { keyStateAt, keyStateTable } from "../rules/key-state.js";
 import type { PresentedKind } from "../rules/keys/key-text.js";
-import { type ApiOutcomeId, isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
+import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import type { Endpoint, RoutedCall } from "../sandbox/call.js";
 import { faultsAhead } from "../sandbox/faults.js";
-import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { limitUses } from "../sandbox/usage.js";
 import { isReserved } from "../scenario/format/fields.js";
 import { predictOutcome, publicCause } from "./authorize.js";
 import { me } from "./endpoints.js";
-import { codeOf, headerPairs } from "./http-messages.js";
+import { codeOf } from "./http-messages.js";
 
 /** What the next request with a key gets. */
 export interface NextResult extends RejectionReason {
@@ -40,10 +33,18 @@ export interface NextResult extends RejectionReason {
 export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoint = me): NextResult {
   const entry = isReserved(ref) ? undefined : sandbox.registry.key(ref);
   const now = sandbox.clock.now();
-  const call: RoutedCall = { presented: presentedByRef(ref), entry, now, route: undefined, endpoint };
+  let presented: PresentedKind = "well_formed";
+  if (ref === "none") presented = "missing";
+  if (ref === "malformed") presented = "malformed";
+  const call: RoutedCall = { presented, entry, now, route: undefined, endpoint };
   const outcome = predictOutcome(sandbox, call);
   const { status } = outcomeRow(outcome);
-  const code = predictedCode(sandbox, outcome);
+  // The profile `varied` varies the code of a 429.
+  const isCodeVaried =
+    status === 429 &&
+    sandbox.profileInEffect === "varied" &&
+    sandbox.ownAssumptions.rate_limit_code === undefined;
+  const code = isCodeVaried ? null : codeOf(outcome, sandbox.assumptions);
 
   const faults = faultsAhead(sandbox.faults, call, endpoint.method, outcome);
   const faultOutcomes = [...new Set(faults.map((fault) => fault.outcome))];
@@ -55,20 +56,6 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   if (why !== null) sentence += ` ${why}`;
   if (faultOutcomes.length > 0) sentence += ", or a fault";
   return { status, code, outcome, why, faultOutcomes, sentence, until };
-}
-
-function presentedByRef(ref: string): PresentedKind {
-  if (ref === "none") return "missing";
-  return ref === "malformed" ? "malformed" : "well_formed";
-}
-
-/** The error code of an outcome; `null` on success, and for a 429 whose code the profile varies. */
-function predictedCode(sandbox: SandboxState, outcome: OutcomeId): string | null {
-  const isOfLimit = outcomeRow(outcome).status === 429;
-  const isCodeVaried =
-    sandbox.profileInEffect === "varied" && sandbox.ownAssumptions.rate_limit_code === undefined;
-  if (isOfLimit && isCodeVaried) return null;
-  return codeOf(outcome, sandbox.assumptions);
 }
 
 /** Why a request is rejected, with facts of its key. */
@@ -138,20 +125,4 @@ export function whatToDoAbout(outcome: OutcomeId, next: RejectionReason | undefi
     return `Create a new key: waiting does not help (${next.why}).`;
   }
   return whatToDo;
-}
-
-/** What its client should do after a request. `next`: what the next request would get, if that is the same outcome. */
-export function whatToDoAfterRequest(exchange: Exchange, next: NextResult | undefined): string {
-  const { outcome, fault } = exchange;
-  if (isFault(outcome)) {
-    const headers = new Map(headerPairs(exchange.response.headers));
-    const retryAfter = headers.get("Retry-After");
-    return whatToDoAfter(outcome, { isIdempotent: isIdempotent(exchange.method), retryAfter });
-  }
-
-  // A client with a short timeout has given up, although the request succeeded.
-  if (isSuccess(outcome) && fault !== null && faultKindRow(fault).onlyDelays) {
-    return `The request succeeded, but late. ${faultKindRow(fault).whatToDo}`;
-  }
-  return whatToDoAbout(outcome, next);
 }

@@ -1,8 +1,8 @@
 import { adviceIds, adviceLevels, adviceTable } from "../rules/advice.js";
 import { SandboxError } from "../rules/errors.js";
-import { isFault } from "../rules/fault-effects.js";
+import { faultKindRow, isFault, isIdempotent, whatToDoAfter } from "../rules/fault-effects.js";
 import { mePath } from "../rules/known-paths.js";
-import { type OutcomeId, outcomeRow, outcomeShape } from "../rules/outcomes.js";
+import { isSuccess, type OutcomeId, outcomeRow, outcomeShape } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import type { Endpoint } from "../sandbox/call.js";
 import { type Exchange, requestShape, sentKeyRef, viewRequest } from "../sandbox/journal/exchange.js";
@@ -13,7 +13,7 @@ import { quote } from "../schema/words.js";
 import { type RequestCheck, requestChecks, requiredScope } from "./authorize.js";
 import { fillPlaceholders } from "./endpoints.js";
 import { headerPairs } from "./http-messages.js";
-import { type NextResult, nextRequest, whatToDoAfterRequest } from "./next-request.js";
+import { type NextResult, nextRequest, whatToDoAbout } from "./next-request.js";
 import { sentResponse } from "./story/send.js";
 
 const requestCheckShape = s.mapping({ name: s.text(), question: s.text(), rules: s.text() });
@@ -62,7 +62,12 @@ type CheckResult = RequestDetails["checks"][number];
 
 /** Works out everything about a request of the journal. Throws `not_found` if the journal has none with this id. */
 export function requestDetails(sandbox: SandboxState, id: string): RequestDetails {
-  const exchange = requireRequest(sandbox, id);
+  const exchange = sandbox.journal.find(id);
+  if (exchange === undefined) {
+    const message = `There is no request ${quote(id)}. The journal keeps the last 1,000 requests of the running scenario.`;
+    throw new SandboxError("not_found", message);
+  }
+
   const { outcome, response } = exchange;
   // Not by its path, which may be cut.
   const endpoint = sandbox.endpoints.find(({ operationId }) => operationId === exchange.operation);
@@ -93,13 +98,6 @@ export function requestDetails(sandbox: SandboxState, id: string): RequestDetail
     whatToDo: whatToDoAfterRequest(exchange, next),
     adviceDetails,
   };
-}
-
-function requireRequest({ journal }: SandboxState, id: string): Exchange {
-  const exchange = journal.find(id);
-  if (exchange !== undefined) return exchange;
-  const message = `There is no request ${quote(id)}. The journal keeps the last 1,000 requests of the running scenario.`;
-  throw new SandboxError("not_found", message);
 }
 
 /** What the next request with the same key would get, if its outcome is that of this request: they then have the same cause. */
@@ -173,7 +171,9 @@ function repeatableRequest(exchange: Exchange): ControlBody<"sending"> {
   // Any unknown method gets the same response.
   const isSendable = /^[A-Z]{1,20}$/.test(exchange.method);
   const method = isSendable ? exchange.method : "OTHER";
-  const path = repeatablePath(exchange.path);
+  // A `*` gets the same response as what it stands for: both are only the value of a parameter, or in no endpoint's path.
+  let path = exchange.path.replace(outsideVisibleAscii, "*");
+  if (!path.startsWith("/")) path = `/${path}`;
   return {
     key: sentKeyRef(exchange),
     ...(method !== "GET" && { method }),
@@ -181,8 +181,18 @@ function repeatableRequest(exchange: Exchange): ControlBody<"sending"> {
   };
 }
 
-function repeatablePath(shownPath: string): string {
-  // A `*` gets the same response as what it stands for: both are only the value of a parameter, or in no endpoint's path.
-  const path = shownPath.replace(outsideVisibleAscii, "*");
-  return path.startsWith("/") ? path : `/${path}`;
+/** What its client should do after a request. `next`: what the next request would get, if that is the same outcome. */
+function whatToDoAfterRequest(exchange: Exchange, next: NextResult | undefined): string {
+  const { outcome, fault } = exchange;
+  if (isFault(outcome)) {
+    const headers = new Map(headerPairs(exchange.response.headers));
+    const retryAfter = headers.get("Retry-After");
+    return whatToDoAfter(outcome, { isIdempotent: isIdempotent(exchange.method), retryAfter });
+  }
+
+  // A client with a short timeout has given up, although the request succeeded.
+  if (isSuccess(outcome) && fault !== null && faultKindRow(fault).onlyDelays) {
+    return `The request succeeded, but late. ${faultKindRow(fault).whatToDo}`;
+  }
+  return whatToDoAbout(outcome, next);
 }

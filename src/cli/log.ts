@@ -1,5 +1,5 @@
-import { errorCodeOf } from "../api/story/compare-response.js";
 import { summarizeAction, summarizeStep, summarizeWait } from "../api/story/narrate.js";
+import { errorCodeOf } from "../api/story/run-story.js";
 import type { Logger } from "../node/logger.js";
 import { pluralize } from "../report/plain-text.js";
 import { adviceOf } from "../rules/advice.js";

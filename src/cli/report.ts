@@ -1,124 +1,7 @@
-import { rerunCommand } from "../report/curl-line.js";
-import type { ReportFormat } from "../report/render/layout.js";
-import { adviceCount, conclusion, renderReport } from "../report/report-layout.js";
+import { adviceCount } from "../report/report-layout.js";
 import type { Report } from "../report/report-shape.js";
 import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
-import type { SandboxError } from "../rules/errors.js";
-import { redactPlainKeys } from "../rules/keys/redact.js";
 import { oneSafeLine } from "../rules/terminal-text.js";
-import { listed, quoteFile } from "../schema/words.js";
-import type { CommandCall } from "./command.js";
-import { describeFailure } from "./exit-codes.js";
-import { runsOnGithub } from "./io.js";
-import { type ReportTarget, writeTargets } from "./output-files.js";
-import { whyNoRequest } from "./run-client.js";
-import type { RunFolder } from "./run-folder.js";
-import type { ServeFlags } from "./shared-flags.js";
-import type { Style } from "./terminal.js";
-
-/** The flags that decide where the report goes. */
-interface ReportFlags extends ServeFlags {
-  readonly format?: ReportFormat;
-}
-type ReportCall = CommandCall<ReportFlags>;
-
-/** What a run of the command has shown. */
-interface ShownRun {
-  readonly report: Report;
-  readonly unmet: readonly UnmetThreshold[];
-  readonly folder: RunFolder;
-}
-
-/** The flag that names the files of the report, and what they contain. */
-export const reportFlag = { name: "--report", contents: "the report" };
-
-/**
- * Writes the report of `exec` into its files, or prints it on stderr, with the lines next to it. Resolves to whether every file
- * could be written. If not, the report is on stderr.
- */
-export async function deliverReport(
-  run: ShownRun,
-  targets: readonly ReportTarget[],
-  call: ReportCall,
-): Promise<boolean> {
-  const { flags, io } = call;
-  const { format = "text" } = flags;
-  const textIn = (inFormat: ReportFormat) => reportText(run, inFormat, call);
-  const failures = await writeTargets(targets, textIn, reportFlag, io);
-  const isWritten = failures.length === 0;
-  // A report that a file should have, and has not, must not be lost: it is printed also with --quiet.
-  const isPrinted = !isWritten || (targets.length === 0 && !flags.quiet);
-
-  if (isPrinted && format === "json") {
-    // Programs read stderr to its end, which is the report.
-    for (const failure of failures) io.stderr.write(describeFailure(failure, { json: true }));
-    io.stderr.write(redactPlainKeys(textIn("json")));
-  } else printForPeople(run, { targets, failures, isPrinted }, call);
-  return isWritten;
-}
-
-/** Where the report of a run went. */
-interface ReportDelivery {
-  /** The files that were to have it. */
-  readonly targets: readonly ReportTarget[];
-  /** Why a file does not have it. */
-  readonly failures: readonly SandboxError[];
-  /** Whether it is on stderr. */
-  readonly isPrinted: boolean;
-}
-
-/** Prints the report, or where it is, and what people need to know besides. */
-function printForPeople(run: ShownRun, delivery: ReportDelivery, call: ReportCall): void {
-  const { report, unmet, folder } = run;
-  const { targets, failures, isPrinted } = delivery;
-  const { flags, io } = call;
-  const { quiet, format = "text" } = flags;
-  const style = io.stderr.style();
-  const sayLine = (line: string) => io.stderr.say(redactPlainKeys(`${line}\n`));
-
-  if (isPrinted) io.stderr.write(redactPlainKeys(`\n${reportText(run, format, call, style)}`));
-  else if (!quiet) {
-    const files = targets.map(({ file }) => (file === "-" ? "stdout" : quoteFile(file)));
-    sayLine(`${conclusion(report)} The report is in ${listed(files, "and")}.`);
-  }
-
-  // A report as text ends with the unmet thresholds.
-  const reportHasUnmet = isPrinted && format === "text";
-  if (!reportHasUnmet) {
-    for (const { sentence } of unmet) sayLine(style.palette.red(sentence));
-  }
-
-  if (!quiet) {
-    const mayLackRequests = report.requests === 0 || folder.uncountedSentences().length > 0;
-    if (mayLackRequests) sayLine(whyMissing(run, call));
-    for (const sentence of folder.notRemovedSentences()) sayLine(sentence);
-  }
-
-  if (runsOnGithub(io)) io.stderr.write(redactPlainKeys(githubAnnotations(report, unmet)));
-  for (const failure of failures) io.stderr.say(redactPlainKeys(describeFailure(failure, flags)));
-}
-
-/** The report in a format. Without a style, it has no colors and no width, as in files. */
-function reportText(
-  run: ShownRun,
-  format: ReportFormat,
-  call: ReportCall,
-  style: Partial<Style> = {},
-): string {
-  const { args, clientCommand, io } = call;
-  return renderReport(run.report, format, {
-    failures: run.unmet.map(({ sentence }) => sentence),
-    hint: `The command has sent no request. ${whyMissing(run, call)}`,
-    certifyCommand: rerunCommand("certify", args, clientCommand, io.program),
-    ...style,
-  });
-}
-
-/** What may be the reason if requests are missing. */
-function whyMissing({ folder }: ShownRun, { io, flags }: ReportCall): string {
-  const uncounted = folder.uncountedSentences();
-  return uncounted.length > 0 ? uncounted.join(" ") : whyNoRequest(io, flags);
-}
 
 /** What a report must reach. */
 interface Thresholds {
@@ -130,7 +13,7 @@ interface Thresholds {
   readonly needsRequests?: boolean | undefined;
 }
 
-interface UnmetThreshold {
+export interface UnmetThreshold {
   /** What is too little, or too much. */
   readonly kind: "requests" | "coverage" | "advice";
   /** The title of its annotation: the flag, such as `--min-coverage 80`. */

@@ -24,8 +24,7 @@ import { createLog, logEvents } from "./log.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "./run-command.js";
 import { openRunFolder, type RunFolder } from "./run-folder.js";
 import { warnOfOverriddenProfile } from "./scenario.js";
-import { serveOptions } from "./serve.js";
-import type { SandboxFlags, ServeFlags } from "./shared-flags.js";
+import { type SandboxFlags, type ServeFlags, serveOptions } from "./shared-flags.js";
 
 /** A run of a client: its sandbox, its command, and what it calls. */
 interface ClientStart extends Pick<CommandOptions, "place" | "signals" | "isLate" | "onOutput"> {

@@ -1,9 +1,9 @@
 import type { ChildProcess, StdioOptions } from "node:child_process";
+import type { EventEmitter } from "node:events";
 import { constants } from "node:os";
 import { isatty } from "node:tty";
 import spawn from "cross-spawn";
 import type { Io } from "./io.js";
-import { outputErrors, processEnd } from "./process-events.js";
 
 // Runs a command of the user as a child process, at one of two places:
 // - `at_terminal`, for `exec`: in the process group of this process, whose terminal it reads. Its output is also ours. The
@@ -222,3 +222,37 @@ export class TakenSignals {
     return () => void this.#listeners.delete(listener);
   }
 }
+/** Steps at an event of this process or its outputs. They share a listener: Node warns of more than ten, and `certify` has some for each run. */
+export class SharedListener {
+  readonly #emitter: EventEmitter;
+  readonly #event: string;
+  readonly #steps = new Set<() => void>();
+
+  constructor(emitter: EventEmitter, event: string) {
+    this.#emitter = emitter;
+    this.#event = event;
+  }
+
+  add(step: () => void): void {
+    if (this.#steps.size === 0) this.#emitter.on(this.#event, this.#callSteps);
+    this.#steps.add(step);
+  }
+
+  remove(step: () => void): void {
+    this.#steps.delete(step);
+    if (this.#steps.size === 0) this.#emitter.off(this.#event, this.#callSteps);
+  }
+
+  readonly #callSteps = (): void => {
+    for (const step of this.#steps) step();
+  };
+}
+
+/** What to do when this process ends. */
+export const processEnd = new SharedListener(process, "exit");
+
+/** What to do when nobody reads an output of this process any more. */
+const outputErrors = {
+  stdout: new SharedListener(process.stdout, "error"),
+  stderr: new SharedListener(process.stderr, "error"),
+};

@@ -26,7 +26,7 @@ import { tryParseJson } from "../schema/json-text.js";
 import * as s from "../schema/shape.js";
 import { listed, quote, quoteFile } from "../schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
-import { processEnd } from "./process-events.js";
+import { processEnd } from "./run-command.js";
 
 // A run of `exec` or `certify` has a folder, in which the sandboxes in processes of its command report their requests:
 // src/runs/current-run.ts shows which files it has. This process makes the folder, reads it while the command runs, and

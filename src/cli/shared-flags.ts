@@ -1,14 +1,19 @@
+import { isMachineLimit } from "../node/files/write-file.js";
 import { readHostName } from "../node/host-names.js";
+import type { Logger } from "../node/logger.js";
 import { nodePlatform } from "../node/platform.js";
 import { reportFormats } from "../report/render/layout.js";
 import { adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
 import { readBaseUrl } from "../rules/base-url.js";
+import { SandboxError } from "../rules/errors.js";
 import type { StartOptions } from "../sandbox/sandbox-state.js";
 import { listed } from "../schema/words.js";
-import { usageError } from "./exit-codes.js";
+import type { ServeOptions } from "../server/server-options.js";
+import { describeFailure, usageError } from "./exit-codes.js";
 import {
   cliOnlyOption,
+  cliOnlyToggle,
   durationLike,
   type Flag,
   type FlagSet,
@@ -18,11 +23,14 @@ import {
   readClockStart,
   readerOf,
   readFileName,
+  readPort,
   toggle,
   wholeNumber,
 } from "./flags.js";
+import type { Io } from "./io.js";
 
-// Flags of several commands. A command's own flags are in its file.
+// Flags of several commands, those of `start`, and the options that they become: `startOptionsOf` for the sandbox, `serveOptions` for
+// the server. The flags of any other command are in its file.
 
 const readHost = readerOf((text) => {
   // Node listens on all addresses if the address is empty, which would open the sandbox to the network.
@@ -139,26 +147,6 @@ export const serverFlags = {
   key: option("--key <file>", "private key of --cert (PEM, without a passphrase)", readFileName),
 };
 
-/** The flags of `start`. */
-export interface StartFlags extends ServeFlags, SandboxFlags {
-  readonly state?: string;
-  readonly watch?: boolean;
-  readonly writeEnv?: string;
-  readonly showKeys?: boolean;
-  readonly json?: boolean;
-  readonly detach?: boolean;
-  readonly untilStdinEnds?: boolean;
-  readonly open?: boolean;
-}
-
-/** The flags of a command that serves a sandbox. */
-export interface ServeFlags extends FlagValues<typeof serverFlags> {
-  readonly port?: number;
-  readonly log?: "pretty" | "json" | "off";
-  readonly quiet?: boolean;
-  readonly verbose?: boolean;
-}
-
 const logFormats = ["pretty", "json", "off"] as const;
 
 export function log(defaultFormat: (typeof logFormats)[number]) {
@@ -222,4 +210,95 @@ const verboseLog = toggle("--verbose", "print more: request ids in the log, stac
 /** The flags of a command, with the one that every command has. */
 export function withVerbose(flags: FlagSet): FlagSet {
   return { ...flags, verbose: "log" in flags ? verboseLog : verbose };
+}
+
+/** The flags of `start`. */
+export const startFlags = {
+  port: option(
+    "-p, --port <number>",
+    "the port to listen on; 0 uses any free port (default: 4747)",
+    readPort,
+    {
+      variables: ["SVC_SANDBOX_PORT", "PORT"],
+    },
+  ),
+  ...serverFlags,
+  ...sandboxFlags,
+  watch: toggle(
+    "--watch",
+    "load the scenario again when its file changes; a broken file does not replace the running scenario",
+  ),
+  writeEnv: option(
+    "--write-env <file>",
+    "set SVC_BASE_URL, SVC_API_KEY, your client's other variables, and a required control token in this file; its other lines stay",
+    readFileName,
+  ),
+  state: option(
+    "--state <file>",
+    "keep the sandbox in this file, with its requests, so that it survives a restart; the file overrides --seed, --now, --frozen and --profile",
+    readFileName,
+  ),
+  detach: toggle(
+    "--detach",
+    "serve in the background: print the line of --json once requests are accepted, and return; the command stop ends it",
+    { variables: [], conflicts: ["untilStdinEnds"] },
+  ),
+  untilStdinEnds: cliOnlyToggle(
+    "--until-stdin-ends",
+    "print the line of --json, and stop when stdin ends: the sandbox never outlives a program that starts it with a pipe",
+  ),
+  open: toggle(
+    "--open",
+    "open the dashboard in the browser (BROWSER, or the default browser) once the server is ready",
+  ),
+  log: log("pretty"),
+  showKeys: toggle(
+    "--show-keys",
+    "print full keys and a generated control token; SVC_SANDBOX_SHOW_KEYS=0 hides them (default: print them, except with --log json)",
+  ),
+  json: json,
+  quiet: quiet("no notes and no request log"),
+};
+
+/** The values of the flags of `start`. */
+export type StartFlags = FlagValues<typeof startFlags> & { readonly verbose?: boolean };
+
+/** Those of a command that serves a sandbox, which `exec` and `certify` do, too. */
+export type ServeFlags = Pick<StartFlags, keyof typeof serverFlags | "port" | "log" | "quiet" | "verbose">;
+
+/** The options of a server that the flags set. */
+export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Promise<ServeOptions> {
+  const { port = 4747, host, publicUrl, allowHosts, explain, noControl, controlToken } = flags;
+  const tls = await readTls(flags, io);
+  return {
+    port,
+    ...(host !== undefined && { host }),
+    ...(publicUrl !== undefined && { publicUrl }),
+    ...(allowHosts !== undefined && { allowHosts }),
+    ...(explain !== undefined && { explain }),
+    ...(noControl && { control: false }),
+    ...(controlToken !== undefined && { controlToken }),
+    ...(tls !== undefined && { tls }),
+    stop: io.stopProcess,
+    program: io.program,
+    onDefect(error) {
+      const failure = describeFailure(error, { ...flags, json: false }).trimEnd();
+      // A failed save is reported here too, although no request waits for it.
+      const isFailedSave = error instanceof SandboxError && error.code.startsWith("state_");
+      if (isMachineLimit(error) || isFailedSave) log.problem(failure);
+      else log.problem(`A request got 500. ${failure}`);
+    },
+  };
+}
+
+/** The option that `--tls`, `--cert` and `--key` set: whether to serve HTTPS, and with which certificate. Throws a usage error if it has no private key, or the other way round. */
+async function readTls(flags: ServeFlags, { cwd }: Io): Promise<ServeOptions["tls"]> {
+  const { cert, key } = flags;
+  if (cert === undefined && key === undefined) return flags.tls;
+  if (cert === undefined || key === undefined) {
+    const requires = key === undefined ? "--cert requires --key" : "--key requires --cert";
+    throw usageError(`${requires}. Use both, or only --tls for a self-signed certificate.`);
+  }
+  const { readPair } = await import("../server/sockets/tls.js");
+  return readPair({ cert, key }, cwd);
 }

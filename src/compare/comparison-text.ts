@@ -1,7 +1,6 @@
 import { pluralize } from "../report/plain-text.js";
 import type { Section, TableRow, Tone } from "../report/render/layout.js";
-import type { TextStyle } from "../report/render/render.js";
-import { render } from "../report/render/render.js";
+import { render, type TextStyle } from "../report/render/render.js";
 import { outcomeRow } from "../rules/outcomes.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
 import { listed } from "../schema/words.js";

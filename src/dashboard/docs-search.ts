@@ -12,7 +12,8 @@ declare const headings: readonly Heading[];
 
 const mostResults = 12;
 const field = document.createElement("input");
-const list = document.createElement("ul");
+const list = document.createElement("div");
+const nothing = document.createElement("p");
 let active = -1;
 
 /** How well a heading fits the words: 0 if one of them is missing. */
@@ -38,34 +39,28 @@ function found(text: string): readonly Heading[] {
   return results.slice(0, mostResults).map(({ heading }) => heading);
 }
 
-function resultItem({ at, title, page }: Heading, index: number): HTMLLIElement {
-  const item = document.createElement("li");
-  item.id = `result-${index}`;
-  item.role = "option";
+function resultLink({ at, title, page }: Heading, index: number): HTMLAnchorElement {
   const link = document.createElement("a");
+  link.id = `result-${index}`;
+  link.role = "option";
   link.href = at;
   link.tabIndex = -1;
-  link.append(title);
   const where = document.createElement("small");
   where.className = "muted";
   where.append(page === title ? "" : ` ${page}`);
-  link.append(where);
+  link.append(title, where);
   // A link to a heading of the same page loads nothing.
   link.addEventListener("click", () => close());
-  item.append(link);
-  return item;
+  return link;
 }
 
 function show(): void {
   active = -1;
   const results = found(field.value);
-  list.replaceChildren(...results.map(resultItem));
-  if (results.length === 0 && field.value.trim() !== "") {
-    const nothing = document.createElement("li");
-    nothing.append("No heading has these words.");
-    list.append(nothing);
-  }
-  list.hidden = field.value.trim() === "";
+  list.replaceChildren(...results.map(resultLink));
+  list.hidden = results.length === 0;
+  const isInVain = list.hidden && field.value.trim() !== "";
+  nothing.textContent = isInVain ? "No heading has these words." : "";
   field.setAttribute("aria-expanded", String(!list.hidden));
   field.removeAttribute("aria-activedescendant");
 }
@@ -76,7 +71,7 @@ function close(): void {
 }
 
 function choose(index: number): void {
-  const options = [...list.querySelectorAll("[role=option]")];
+  const options = [...list.children];
   if (options.length === 0) return;
   active = (index + options.length) % options.length;
   for (const [at, option] of options.entries()) option.ariaSelected = String(at === active);
@@ -93,7 +88,7 @@ field.addEventListener("keydown", (event) => {
   if (key === "ArrowUp") choose(active - 1);
   if (key === "Escape") close();
   if (key !== "Enter") return;
-  const link = list.querySelector<HTMLElement>(`#result-${Math.max(active, 0)} a`);
+  const link = list.querySelector<HTMLElement>(`#result-${Math.max(active, 0)}`);
   link?.click();
 });
 document.addEventListener("keydown", (event) => {
@@ -114,4 +109,5 @@ list.id = "results";
 list.role = "listbox";
 list.ariaLabel = "Headings";
 list.hidden = true;
-document.querySelector("#search")?.append(field, list);
+nothing.role = "status";
+document.querySelector("#search")?.append(field, list, nothing);

@@ -7,6 +7,6 @@ import { Shell } from "./views/shell.js";
 takeToken();
 // The printed link may be pasted into an open page.
 addEventListener("hashchange", takeToken);
-keepUpToDate();
+void keepUpToDate();
 keepFocus();
 render(<Shell />, document.getElementById("page") as HTMLElement);

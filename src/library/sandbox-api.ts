@@ -5,7 +5,15 @@ import { checkedCopy, checkInput, requireKnownOptions, throwIfProblems } from ".
 import { requireInstant } from "../sandbox/clock.js";
 import { defaultFarmerPage } from "../sandbox/farmer-records/farmer-list.js";
 import { type Fault, writtenFaults } from "../sandbox/faults.js";
-import { operations, runDue } from "../sandbox/operations/operations.js";
+import { changeFaults } from "../sandbox/operations/behavior-operations.js";
+import {
+  createKey,
+  expireKey,
+  revokeKey,
+  rotateKey,
+  updateOrganization,
+} from "../sandbox/operations/key-operations.js";
+import { advanceClock, changeClock, clearRequests, runDue } from "../sandbox/operations/operations.js";
 import { expectRequests, listRequests } from "../sandbox/request-queries.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { secretToSend } from "../sandbox/secrets.js";
@@ -79,16 +87,10 @@ function clockApi(currentSandbox: () => SandboxState): Sandbox["clock"] {
   return {
     now: rejectingArguments("clock.now", () => viewClock(currentSandbox().clock).now),
     isFrozen: rejectingArguments("clock.isFrozen", () => currentSandbox().clock.isFrozen()),
-    advance: (by) => operations.advance(currentSandbox(), { by }).now,
-    set: (to) => operations.clock(currentSandbox(), { now: requireInstant(to) }).now,
-    freeze: rejectingArguments(
-      "clock.freeze",
-      () => void operations.clock(currentSandbox(), { frozen: true }),
-    ),
-    resume: rejectingArguments(
-      "clock.resume",
-      () => void operations.clock(currentSandbox(), { frozen: false }),
-    ),
+    advance: (by) => advanceClock(currentSandbox(), { by }).now,
+    set: (to) => changeClock(currentSandbox(), { now: requireInstant(to) }).now,
+    freeze: rejectingArguments("clock.freeze", () => void changeClock(currentSandbox(), { frozen: true })),
+    resume: rejectingArguments("clock.resume", () => void changeClock(currentSandbox(), { frozen: false })),
   };
 }
 
@@ -99,22 +101,18 @@ function keysApi(currentSandbox: () => SandboxState): Sandbox["keys"] {
     create(creation, by) {
       const body = membersToSnakeCase(withExpiryAsText(creation));
       const input = checkedArgument(inputShapes.key_creation, body, "create a key");
-      return operations.create_key(currentSandbox(), input, checkedActor(by));
+      return createKey(currentSandbox(), input, checkedActor(by));
     },
     rotate(key, rotation = {}, by) {
       const input = checkedArgument(inputShapes.key_rotation, rotation, "rotate the key");
-      const { replacement, secret } = operations.rotate(
-        currentSandbox(),
-        { ...input, key },
-        checkedActor(by),
-      );
+      const { replacement, secret } = rotateKey(currentSandbox(), { ...input, key }, checkedActor(by));
       return { key: replacement, secret };
     },
-    revoke: (key, by) => operations.revoke(currentSandbox(), { key }, checkedActor(by)).key,
+    revoke: (key, by) => revokeKey(currentSandbox(), { key }, checkedActor(by)).key,
     expire(key, end, by) {
       const body = withExpiryAsText(end);
       const input = checkedArgument(inputShapes.key_expiry, body, "set the end of the key");
-      return operations.expire(currentSandbox(), { key, ...input }, checkedActor(by)).key;
+      return expireKey(currentSandbox(), { key, ...input }, checkedActor(by)).key;
     },
   };
 }
@@ -127,7 +125,7 @@ function organizationsApi(currentSandbox: () => SandboxState): Sandbox["organiza
     update(ref, change, by) {
       const body = membersToSnakeCase(change);
       const input = checkedArgument(inputShapes.organization_update, body, "change the organization");
-      return operations.organization(currentSandbox(), { ...input, ref }, checkedActor(by)).organization;
+      return updateOrganization(currentSandbox(), { ...input, ref }, checkedActor(by)).organization;
     },
   };
 }
@@ -154,7 +152,7 @@ function faultsApi(currentSandbox: () => SandboxState): Sandbox["faults"] {
       // Faults are written as in scenarios, so that errors have those names.
       const change = { faults: faults ?? null };
       const input = checkInput(inputShapes.faults_change, change, "change the faults", valueNotation);
-      operations.faults(currentSandbox(), input.faults as Fault[]);
+      changeFaults(currentSandbox(), input.faults as Fault[]);
       return list();
     },
   };
@@ -168,7 +166,7 @@ function requestsApi(currentSandbox: () => SandboxState): Sandbox["requests"] {
       return listRequests(currentSandbox(), query);
     },
     total: rejectingArguments("requests.total", () => currentSandbox().journal.total()),
-    clear: rejectingArguments("requests.clear", () => operations.clear_requests(currentSandbox())),
+    clear: rejectingArguments("requests.clear", () => clearRequests(currentSandbox())),
   };
 }
 

@@ -16,96 +16,128 @@ type EachMember<Row> = { readonly [Name in keyof Row]-?: unknown };
 
 /** Merges the reports of one or more runs: an outcome is covered if any run has covered it. */
 export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
-  const [first] = reports;
-  // A merged report has runs already.
   const runs: NonNullable<Report["runs"]>[number][] = [];
+  const scenarios = new Set<string>();
+  const rows = {
+    outcomes: [] as ReportedOutcome[],
+    endpoints: [] as ReportedEndpoint[],
+    advice: [] as ReportedAdvice[],
+    resends: [] as ReportedResend[],
+    faults: [] as ConfiguredFault[],
+  };
+  let requests = 0;
+  let unread = 0;
   for (const report of reports) {
     const { scenario, seed, profile, pinned } = report;
-    runs.push(...(report.runs ?? [{ scenario, seed, profile, pinned }]));
+    // A merged report has runs already.
+    const runsOfReport = report.runs ?? [{ scenario, seed, profile, pinned }];
+    for (const run of runsOfReport) {
+      runs.push(run);
+      scenarios.add(run.scenario);
+    }
+    requests += report.requests;
+    unread += report.unread;
+    rows.outcomes.push(...report.outcomes);
+    rows.endpoints.push(...report.endpoints);
+    rows.advice.push(...report.advice);
+    rows.resends.push(...report.resends);
+    rows.faults.push(...(report.configuredFaults ?? []));
   }
-  const scenarios = new Set(runs.map(({ scenario }) => scenario));
 
-  const outcomes = mergeOutcomes(reports.flatMap((report) => report.outcomes));
-  const endpoints = mergeEndpoints(reports.flatMap((report) => report.endpoints));
+  const [{ seed, profile, pinned }] = reports;
+  const outcomes = mergeOutcomes(rows.outcomes);
+  const endpoints = mergeEndpoints(rows.endpoints);
   return {
     scenario: [...scenarios].join(", "),
-    seed: first.seed,
-    profile: first.profile,
-    pinned: first.pinned,
+    seed,
+    profile,
+    pinned,
     runs,
-    requests: sum(reports, ({ requests }) => requests),
-    unread: sum(reports, ({ unread }) => unread),
+    requests,
+    unread,
     ...sharesOf(outcomes, endpoints),
     endpoints,
     outcomes,
-    advice: mergeAdvice(reports.flatMap((report) => report.advice)),
-    resends: mergeResends(reports.flatMap((report) => report.resends)),
-    configuredFaults: mergeFaults(reports.flatMap((report) => report.configuredFaults ?? [])),
+    advice: mergeAdvice(rows.advice),
+    resends: mergeResends(rows.resends),
+    configuredFaults: mergeFaults(rows.faults),
   } satisfies EachMember<Report>;
 }
 
-function mergeOutcomes(outcomes: readonly ReportedOutcome[]): ReportedOutcome[] {
-  return groupsOf(outcomes, (row) => row.outcome).map((rows) => {
+function mergeOutcomes(all: readonly ReportedOutcome[]): ReportedOutcome[] {
+  const merged: ReportedOutcome[] = [];
+  for (const rows of groupsOf(all, (row) => row.outcome)) {
     const { outcome, promised, when } = rows[0];
-    const covered = rows.some((row) => row.covered);
-    const count = sum(rows, (row) => row.count);
-    // The first run that can cover the outcome shows how.
+    let covered = false;
+    let count = 0;
     let howToCover: HowToCover | null = null;
-    if (!covered) howToCover = rows.find((row) => row.howToCover !== null)?.howToCover ?? null;
-    return {
-      outcome,
-      promised,
-      covered,
-      count,
-      when,
-      howToCover,
-    } satisfies EachMember<ReportedOutcome>;
-  });
+    for (const row of rows) {
+      if (row.covered) covered = true;
+      count += row.count;
+      // The first run that can cover the outcome shows how.
+      howToCover ??= row.howToCover;
+    }
+    if (covered) howToCover = null;
+    const row = { outcome, promised, covered, count, when, howToCover };
+    merged.push(row satisfies EachMember<ReportedOutcome>);
+  }
+  return merged;
 }
 
-function mergeEndpoints(endpoints: readonly ReportedEndpoint[]): ReportedEndpoint[] {
+function mergeEndpoints(all: readonly ReportedEndpoint[]): ReportedEndpoint[] {
+  const merged: ReportedEndpoint[] = [];
   // Runs of two scenarios may have an operation id at different paths.
-  const groups = groupsOf(endpoints, ({ method, path, operationId }) => `${method} ${path} ${operationId}`);
-  return groups.map((rows) => {
+  const idOf = ({ method, path, operationId }: ReportedEndpoint) => `${method} ${path} ${operationId}`;
+  for (const rows of groupsOf(all, idOf)) {
     const { method, path, operationId, release } = rows[0];
     const requests = sum(rows, (row) => row.requests);
     const covered = rows.some((row) => row.covered);
-    return { method, path, operationId, release, requests, covered } satisfies EachMember<ReportedEndpoint>;
-  });
+    const row = { method, path, operationId, release, requests, covered };
+    merged.push(row satisfies EachMember<ReportedEndpoint>);
+  }
+  return merged;
 }
 
 /** In the order of the table: the most serious first. Advice that only a newer version has comes last. */
-function mergeAdvice(advice: readonly ReportedAdvice[]): ReportedAdvice[] {
+function mergeAdvice(all: readonly ReportedAdvice[]): ReportedAdvice[] {
   const merged: ReportedAdvice[] = [];
-  for (const rows of groupsOf(advice, (row) => row.id)) {
+  for (const rows of groupsOf(all, (row) => row.id)) {
     const { id, level, rule, meaning, whatToDo } = rows[0];
     const count = sum(rows, (row) => row.count);
-    const examples = rows.flatMap((row) => row.examples).slice(0, maxAdviceExamples);
-    const row = { id, level, rule, count, meaning, whatToDo, examples } satisfies EachMember<ReportedAdvice>;
-    merged.push(row);
+    const examples: ReportedAdvice["examples"][number][] = [];
+    for (const row of rows) examples.push(...row.examples);
+    examples.splice(maxAdviceExamples);
+    const row = { id, level, rule, count, meaning, whatToDo, examples };
+    merged.push(row satisfies EachMember<ReportedAdvice>);
   }
-  const rankOf = ({ id }: ReportedAdvice) =>
-    adviceIds.includes(id) ? adviceIds.indexOf(id) : adviceIds.length;
+
+  const rankOf = ({ id }: ReportedAdvice) => {
+    const rank = adviceIds.indexOf(id);
+    return rank === -1 ? adviceIds.length : rank;
+  };
   return merged.sort((one, other) => rankOf(one) - rankOf(other));
 }
 
 /** By the ref of the key if it has one: with each seed, a ref has another key. */
-function mergeResends(resends: readonly ReportedResend[]): ReportedResend[] {
-  const groups = groupsOf(resends, ({ outcome, key, fingerprint }) => `${outcome} ${key ?? fingerprint}`);
-  return groups.map((rows) => {
+function mergeResends(all: readonly ReportedResend[]): ReportedResend[] {
+  const merged: ReportedResend[] = [];
+  for (const rows of groupsOf(all, (row) => `${row.outcome} ${row.key ?? row.fingerprint}`)) {
     const { outcome, key, fingerprint } = rows[0];
     const count = sum(rows, (row) => row.count);
-    return { outcome, key, fingerprint, count } satisfies EachMember<ReportedResend>;
-  });
+    merged.push({ outcome, key, fingerprint, count } satisfies EachMember<ReportedResend>);
+  }
+  return merged;
 }
 
 /** A fault that hit no request in one run may have hit one in another. */
-function mergeFaults(faults: readonly ConfiguredFault[]): ConfiguredFault[] {
-  return groupsOf(faults, ({ source, text }) => `${source} ${text}`).map((rows) => {
+function mergeFaults(all: readonly ConfiguredFault[]): ConfiguredFault[] {
+  const merged: ConfiguredFault[] = [];
+  for (const rows of groupsOf(all, (row) => `${row.source} ${row.text}`)) {
     const { source, fault, outcome, text } = rows[0];
     const requests = sum(rows, (row) => row.requests);
-    return { source, fault, outcome, text, requests } satisfies EachMember<ConfiguredFault>;
-  });
+    merged.push({ source, fault, outcome, text, requests } satisfies EachMember<ConfiguredFault>);
+  }
+  return merged;
 }
 
 /** The rows by their ids: a group for each id, in the order of its first row. */

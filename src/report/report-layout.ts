@@ -95,20 +95,28 @@ function reportSections(report: Report): Section[] {
   const sections: Section[] = [];
   // A client that never called needs no table, but may have printed a key.
   if (report.requests > 0) {
-    const resends = report.resends.map(({ outcome, key, fingerprint, count }) => {
-      return { cells: [outcome, key ?? fingerprint ?? "", String(count)] };
-    });
+    const resends: TableRow[] = [];
+    for (const { outcome, key, fingerprint, count } of report.resends) {
+      const sentKey = key ?? fingerprint ?? "";
+      resends.push({ cells: [outcome, sentKey, String(count)] });
+    }
     const columns = ["outcome", "key", "requests"];
-    sections.push(outcomesSection(report), endpointsSection(report));
+    sections.push(outcomesSection(report));
+    sections.push(endpointsSection(report));
     sections.push({ title: "Resent after a rejection", columns, rows: resends });
     sections.push(unusedFaultsSection(report));
   }
 
   const columns = ["level", "advice", "how often", "rule", "what happened", "what to do", "requests"];
-  const toFollow = report.advice.filter(requiresChange);
-  const onlyToKnow = report.advice.filter(({ level }) => level === "note");
-  sections.push({ title: "Advice", columns, rows: toFollow.map(adviceRow) });
-  sections.push({ title: "Notes", columns, rows: onlyToKnow.map(adviceRow) });
+  const toFollow: TableRow[] = [];
+  const onlyToKnow: TableRow[] = [];
+  for (const advice of report.advice) {
+    const row = adviceRow(advice);
+    if (requiresChange(advice)) toFollow.push(row);
+    else onlyToKnow.push(row);
+  }
+  sections.push({ title: "Advice", columns, rows: toFollow });
+  sections.push({ title: "Notes", columns, rows: onlyToKnow });
   return sections;
 }
 

@@ -10,8 +10,6 @@ import { type Counters, type Counts, requestsTo } from "../sandbox/journal/count
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { writeValue, yamlNotation } from "../schema/notation.js";
-import { isMapping } from "../schema/type-tag.js";
 import { listed, nearest } from "../schema/words.js";
 import { howToCoverEach } from "./how-to-cover.js";
 import type {
@@ -77,7 +75,7 @@ function configuredFaults(
     const fault = faultOutcomeId(effect);
     const { requests_matched: _matched, ...written } = definition;
     const outcome = written.when?.outcome ?? null;
-    const text = source === "command_line" ? `${fault}@${outcome}` : flowText(written);
+    const text = source === "command_line" ? `${fault}@${outcome}` : JSON.stringify(written);
     faults.push({ source, fault, outcome, text, requests: faultHits[name] ?? 0 });
   };
   const ofCommandLine = activateFaults(faultsOfRun, sandbox.seed, sandbox.startedAt);
@@ -86,32 +84,29 @@ function configuredFaults(
   return faults;
 }
 
-/** A value on one line, as a scenario writes it: `{ when: { key: main }, then: { status: 503 } }`. */
-function flowText(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(flowText).join(", ")}]`;
-  if (!isMapping(value)) return writeValue(value, yamlNotation);
-  const members = Object.entries(value).map(([name, member]) => `${name}: ${flowText(member)}`);
-  return `{ ${members.join(", ")} }`;
-}
-
 /** All outcomes, with the requests that ended on each. */
 function reportedOutcomes(counted: Counts, sandbox: SandboxState, underExec: boolean): ReportedOutcome[] {
   const rows = [...allOutcomesOf(sandbox.endpoints)];
   // A client may have covered an endpoint that only an earlier scenario had.
-  const knownIds = new Set<string>(rows.map(({ id }) => id));
+  const knownIds = new Set<string>();
+  for (const { id } of rows) knownIds.add(id);
   for (const id of Object.keys(counted.outcomes) as OutcomeId[]) {
     if (!knownIds.has(id)) rows.push(outcomeRow(id));
   }
 
   const isCovered = (id: OutcomeId) => counted.outcomes[id]?.isCovered ?? false;
-  const openIds = rows.map(({ id }) => id).filter((id) => !isCovered(id));
+  const openIds: OutcomeId[] = [];
+  for (const { id } of rows) {
+    if (!isCovered(id)) openIds.push(id);
+  }
   const instructions = howToCoverEach(sandbox, openIds, underExec);
 
   const outcomes: ReportedOutcome[] = [];
   for (const { id, promised, when } of rows) {
     const count = counted.outcomes[id]?.count ?? 0;
     const howToCover = instructions.get(id) ?? null;
-    outcomes.push({ outcome: id, promised, covered: isCovered(id), count, when, howToCover });
+    const covered = isCovered(id);
+    outcomes.push({ outcome: id, promised, covered, count, when, howToCover });
   }
   return outcomes;
 }
@@ -132,14 +127,10 @@ function reportedEndpoints(
   const endpoints: ReportedEndpoint[] = [];
   for (const endpoint of served) {
     const { method, path, operationId } = endpoint;
-    endpoints.push({
-      method,
-      path,
-      operationId,
-      release: released.includes(endpoint) ? "released" : "announced",
-      requests: requestsTo(counted, operationId),
-      covered: successOutcomesOf(endpoint).some((id) => coveredIds.has(id)),
-    });
+    const release = released.includes(endpoint) ? "released" : "announced";
+    const requests = requestsTo(counted, operationId);
+    const covered = successOutcomesOf(endpoint).some((id) => coveredIds.has(id));
+    endpoints.push({ method, path, operationId, release, requests, covered });
   }
   return endpoints;
 }
@@ -251,12 +242,21 @@ export function sharesOf(
 
 /** The outcomes that a client of a scenario can be expected to cover: the promised ones, and the successes of its endpoints. */
 export function outcomesToCover(scenario: Pick<Scenario, "endpoints">): OutcomeId[] {
-  const rows = allOutcomesOf(endpointsIn(scenario));
-  return rows.filter(({ id, promised }) => promised || isSuccess(id)).map(({ id }) => id);
+  const toCover: OutcomeId[] = [];
+  for (const { id, promised } of allOutcomesOf(endpointsIn(scenario))) {
+    if (promised || isSuccess(id)) toCover.push(id);
+  }
+  return toCover;
 }
 
 /** The rows of all outcomes of these endpoints: their successes, of which those of announced endpoints are not promised, then the rejections and faults. */
 export function allOutcomesOf(endpoints: readonly Endpoint[]): readonly Outcome[] {
-  const successes = endpoints.flatMap(successOutcomesOf).map(outcomeRow);
-  return [...successes, ...outcomes.filter(({ id }) => !isSuccess(id))];
+  const rows: Outcome[] = [];
+  for (const endpoint of endpoints) {
+    for (const id of successOutcomesOf(endpoint)) rows.push(outcomeRow(id));
+  }
+  for (const row of outcomes) {
+    if (!isSuccess(row.id)) rows.push(row);
+  }
+  return rows;
 }

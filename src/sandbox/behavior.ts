@@ -1,7 +1,7 @@
 import { resolveAssumptions } from "../rules/assumptions.js";
 import type { KeyLimits } from "../rules/key-state.js";
+import { minute } from "../rules/time.js";
 import type { SandboxState } from "./sandbox-state.js";
-import { windowsOf } from "./usage.js";
 import { type RecordAdditions, type RowOfVariants, saltOf, type VariedPoint, variantOn } from "./variants.js";
 
 // How the API behaves where the specification leaves it open: a profile, the assumptions that the sandbox sets itself, and what the
@@ -15,11 +15,14 @@ export function behaviorOf(
   "profile" | "ownAssumptions" | "profileInEffect" | "assumptions" | "windows" | "additions"
 > {
   const { profile, ownAssumptions, run, endpoints } = settings;
-  // The run's profile comes before the sandbox's own.
   const profileInEffect = run?.profile ?? profile;
   const assumptions = resolveAssumptions(profileInEffect, ownAssumptions, endpoints);
   const additions = profileInEffect === "varied" ? recordAdditions(settings) : nothingAdded;
-  const windows = windowsOf(assumptions);
+  const [hours, minutes] = assumptions.day_resets_at.split(":");
+  const windows = {
+    sliding: assumptions.minute_window === "sliding",
+    dayResetsAt: (Number(hours) * 60 + Number(minutes)) * minute,
+  };
   return { profile, ownAssumptions, profileInEffect, assumptions, windows, additions };
 }
 

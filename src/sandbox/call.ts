@@ -15,7 +15,6 @@ import type { RecordAdditions, VariedPoint } from "./variants.js";
 
 // A call on its way: the endpoint that it is for and its route, the call itself, and its result.
 
-/** An endpoint of the API, and its responses. */
 export interface Endpoint {
   readonly method: string;
   /** The exact path; a segment in braces matches any segment: `/things/{id}`. */
@@ -30,15 +29,12 @@ export interface Endpoint {
   /** The scope that it requires, or `null` for none. Default: the assumption `me_scope`. */
   readonly scope?: string | null;
   readonly summary: string;
-  /** Whether its success has a body. */
   readonly hasBody: boolean;
   /** The body of its success for a key, with what the sandbox adds to records; empty without a body. Dry runs call it, too: it changes nothing. */
   readonly respond: (entry: KeyEntry, additions: RecordAdditions) => TextBody;
-  /** The body of a success for an example key, for documents. */
   readonly example: () => TextBody;
 }
 
-/** An endpoint that the specification has, and its description. */
 export interface ReleasedEndpoint extends Endpoint {
   readonly description: string;
   /** The shape of a success body, with its name in the description, and an example. */
@@ -64,20 +60,15 @@ export function successOutcomesOf(endpoint: Endpoint): readonly OutcomeId[] {
   return outcomes.map(({ id }) => id).filter(isSuccess);
 }
 
-/** A path of the API, with its endpoints. */
 export interface ApiRoute {
-  /** A name in braces matches any segment: `/things/{id}`. */
   readonly path: string;
-  /** The path's parts between slashes. */
   readonly segments: readonly string[];
-  /** Whether a segment is a name in braces. */
   readonly isPattern: boolean;
   readonly methods: ReadonlyMap<string, Endpoint>;
   /** The value of the header `Allow` of a 405. */
   readonly allow: string;
 }
 
-/** The routes of a sandbox's API. */
 export interface Routes {
   /** Those without parameters, by path. */
   readonly exact: ReadonlyMap<string, ApiRoute>;
@@ -88,13 +79,11 @@ export interface Routes {
 /** All of a call that decides its outcome: who calls, when, and the route that the call takes. A predicted request has no more. */
 export interface RoutedCall {
   readonly presented: PresentedKind;
-  /** The presented key, if the sandbox has it. */
   readonly entry: KeyEntry | undefined;
   /** When the call came, on the sandbox's clock (epoch milliseconds). */
   readonly now: number;
   /** `undefined` if the API does not have the path (404). */
   readonly route: ApiRoute | undefined;
-  /** `undefined` also if the path does not have the method (405). */
   readonly endpoint: Endpoint | undefined;
 }
 
@@ -106,11 +95,9 @@ export interface ApiCall extends RoutedCall {
   readonly request: ApiRequest;
   /** When it came, on the platform's stopwatch. */
   readonly started: number;
-  /** The hash of the presented key; empty without one. */
   readonly sha256: string;
   /** The number of the request, from which its id is made. See `RequestIds`. */
   readonly number: number;
-  /** The request id, even if the response does not have it. */
   readonly id: string;
   readonly assumptions: Assumptions;
 }
@@ -119,13 +106,11 @@ export interface ApiResponse {
   readonly status: number;
   /** Names and values in turn, `Content-Length` included. */
   readonly headers: readonly string[];
-  /** Empty for HEAD. */
   readonly body: string;
 }
 
 /** How both adapters, `sendFaulty` and `deliverOverWeb`, deliver a response that a fault changed; plain data. */
 export interface Delivery {
-  /** Milliseconds of real time before anything happens. */
   readonly delayMs: number;
   /** Send the response, reset the connection, or send nothing until the client gives up. */
   readonly kind: "send" | "reset" | "hang";
@@ -144,19 +129,14 @@ export interface Delivery {
 export interface CallResult<Outcome = OutcomeId> {
   readonly outcome: Outcome;
   readonly response: ApiResponse;
-  /** The error code in the response; `null` if it has none. */
   readonly code: string | null;
-  /** The fault that affected the call. Default: none. */
   readonly fault?: FaultOutcomeId;
-  /** The name of this fault, by which the report counts its requests. */
   readonly faultName?: string;
   /** How a fault has the response delivered. Default: at once, and whole. */
   readonly delivery?: Delivery;
   /** Epoch milliseconds of its header `Date`. Default: the sandbox's clock. */
   readonly date?: number | undefined;
-  /** The request id in its response. Default: the call's. */
   readonly requestId?: string;
-  /** What varied in the response, for a run of a client. */
   readonly points?: readonly VariedPoint[];
   /** What a run of a client keeps of the call. Only the run reads it. */
   readonly trace?: object;

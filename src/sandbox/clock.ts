@@ -3,24 +3,26 @@ import { lastClockInstant } from "../rules/key-state.js";
 import { type Instant, isInstant, isoTime, parseDuration, parseTime, timeHint } from "../rules/time.js";
 import { quote } from "../schema/words.js";
 
-interface ClockOptions {
-  readonly time: () => number;
-  readonly start: number;
-  /** When `start` was read, on `time`. Default: now. */
-  readonly readAt?: number | undefined;
-  readonly frozen?: boolean | undefined;
-}
-
 /** Runs with `time` unless frozen, and never backwards, also if a fake `Date` moves back. */
 export class VirtualClock {
   readonly #time: () => number;
   #isFrozen: boolean;
   /** The clock's instant when it was last read. */
   #shownAt: number;
-  /** The platform's time then. */
   #readAt: number;
 
-  constructor({ time, start, readAt = time(), frozen = false }: ClockOptions) {
+  /** `readAt`: when `start` was read, on `time`; default: now. */
+  constructor({
+    time,
+    start,
+    readAt = time(),
+    frozen = false,
+  }: {
+    readonly time: () => number;
+    readonly start: number;
+    readonly readAt?: number | undefined;
+    readonly frozen?: boolean | undefined;
+  }) {
     this.#time = time;
     this.#isFrozen = frozen;
     this.#shownAt = start;
@@ -38,7 +40,6 @@ export class VirtualClock {
     return this.#isFrozen;
   }
 
-  /** Throws like `set`. */
   advance(duration: number): void {
     this.#moveTo(this.now() + duration, "by");
   }
@@ -97,7 +98,6 @@ export function requireInstant(instant: Instant): number {
   throw invalidInput("time", instant, timeHint(isShowable ? `${instant}` : ""));
 }
 
-/** The epoch milliseconds of an instant; anything else for what is none. */
 function epochMilliseconds(instant: Instant): unknown {
   // A text without a zone would mean different instants on different machines.
   if (typeof instant === "string") return parseTime(instant);
@@ -107,12 +107,9 @@ function epochMilliseconds(instant: Instant): unknown {
   return (instant as { readonly epochMilliseconds?: unknown } | null | undefined)?.epochMilliseconds;
 }
 
-/** Whether a value can be a detail of an error. An object could contain anything. */
-function isPlain(value: unknown): boolean {
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
-}
-
 function invalidInput(kind: string, value: unknown, hint: string): SandboxError {
   const message = `Invalid ${kind} ${quote(value)}: ${hint}.`;
-  return new SandboxError("validation_failed", message, isPlain(value) ? { given: value } : {});
+  // An object could contain anything.
+  const isPlain = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+  return new SandboxError("validation_failed", message, isPlain ? { given: value } : {});
 }

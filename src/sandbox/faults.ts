@@ -20,7 +20,6 @@ import type { RoutedCall } from "./call.js";
 // it does not change them. A question about the next request (`faultsAhead`) counts nothing.
 
 type ScenarioFault = NonNullable<Scenario["faults"]>[number];
-type WrittenCondition = NonNullable<ScenarioFault["when"]>;
 
 /** A fault as scenarios, the library and the control plane write it, with the refs that it may use. */
 export type Fault<KeyRef extends string = string, OrganizationRef extends string = string> = Omit<
@@ -28,7 +27,10 @@ export type Fault<KeyRef extends string = string, OrganizationRef extends string
   "when"
 > & {
   /** The requests that it affects: each of its members must match. Default: every request. */
-  when?: Omit<WrittenCondition, "key" | "organization"> & { key?: KeyRef; organization?: OrganizationRef };
+  when?: Omit<NonNullable<ScenarioFault["when"]>, "key" | "organization"> & {
+    key?: KeyRef;
+    organization?: OrganizationRef;
+  };
 };
 
 /** The effect of a fault, as its example has it: a status with the error body of the API, or as a gateway's page. */
@@ -37,19 +39,16 @@ export function exampleOfFault(
   { asPage }: { readonly asPage: boolean },
 ): Fault["then"] {
   const { example } = faultKindRow(fault);
-  // Other faults have no body of their own.
   if (fault === "fault.status" && asPage) return { ...example, body: "html" };
   return example;
 }
 
-/** A condition with its times as epoch milliseconds. */
-interface FaultCondition extends Omit<WrittenCondition, "outcome" | "after" | "until"> {
+interface FaultCondition extends Omit<NonNullable<ScenarioFault["when"]>, "outcome" | "after" | "until"> {
   readonly outcome?: ApiOutcomeId;
   readonly after?: number;
   readonly until?: number;
 }
 
-/** A fault of a running sandbox. */
 export interface ActiveFault {
   /** As it was written: durations have no start there. */
   readonly definition: Fault;
@@ -68,10 +67,14 @@ export function activateFaults(faults: readonly Fault[], seed: number, start: nu
   const active: ActiveFault[] = [];
   for (const [index, definition] of faults.entries()) {
     const random = randomStream(seed, "fault", String(index));
+    const { after, until, ...otherConditions } = definition.when ?? {};
+    const when: Writable<FaultCondition> = otherConditions;
+    if (after !== undefined) when.after = timeFrom(start, after);
+    if (until !== undefined) when.until = timeFrom(start, until);
     active.push({
       definition,
       name: nameOfFault(definition),
-      when: readCondition(definition.when ?? {}, start),
+      when,
       effect: readEffect(definition.then),
       salts: { chance: random(), latency: random() },
       matched: definition.requests_matched ?? 0,
@@ -81,17 +84,9 @@ export function activateFaults(faults: readonly Fault[], seed: number, start: nu
 }
 
 /** The name of a fault: its condition and its effect. Times are left out, because durations start anew with each start. */
-export function nameOfFault({ when = {}, then }: Fault): string {
+function nameOfFault({ when = {}, then }: Fault): string {
   const { after: _after, until: _until, ...conditions } = when;
   return JSON.stringify({ when: conditions, then });
-}
-
-function readCondition(when: NonNullable<Fault["when"]>, start: number): FaultCondition {
-  const { after, until, ...otherConditions } = when;
-  const condition: Writable<FaultCondition> = otherConditions;
-  if (after !== undefined) condition.after = timeFrom(start, after);
-  if (until !== undefined) condition.until = timeFrom(start, until);
-  return condition;
 }
 
 function readEffect(then: Fault["then"]): FaultEffects {
@@ -102,7 +97,12 @@ function readEffect(then: Fault["then"]): FaultEffects {
     effect.status = status;
     effect.html = body === "html";
   }
-  if (wait !== undefined) effect.retryAfter = readWait(wait);
+  if (wait !== undefined) {
+    const asDate = typeof wait !== "string";
+    // A header has whole seconds.
+    const seconds = Math.ceil(durationMs(asDate ? wait.date : wait) / 1000);
+    effect.retryAfter = { seconds, asDate };
+  }
   return effect;
 }
 
@@ -117,29 +117,17 @@ function readLatency(latency: NonNullable<Fault["then"]["latency"]>): NonNullabl
   return { min: durationMs(latency.min), max: durationMs(latency.max) };
 }
 
-function readWait(wait: NonNullable<Fault["then"]["retry_after"]>): NonNullable<FaultEffects["retryAfter"]> {
-  const asDate = typeof wait !== "string";
-  const duration = asDate ? wait.date : wait;
-  // A header has whole seconds.
-  const seconds = Math.ceil(durationMs(duration) / 1000);
-  return { seconds, asDate };
-}
-
 /** The length of a duration, which the shape of the fault has checked. */
 function durationMs(duration: string): number {
   return parseDuration(duration) ?? 0;
 }
 
-/** What a fault does to one request. */
 export interface FiredFault {
-  /** The name of the fault. */
   readonly name: string;
   readonly effect: FaultEffects;
-  /** Milliseconds of real time. */
   readonly latency: number;
 }
 
-/** What faults see of a call. */
 export interface FaultFacts extends Pick<RoutedCall, "entry" | "endpoint" | "now"> {
   /** Whether its method is HEAD, to which no response has a body. */
   readonly isHead: boolean;
@@ -302,7 +290,6 @@ function isUsedUp(fault: ActiveFault): boolean {
 /** No delay is longer than this many times its `p99`, so that no test waits for one in a billion. */
 const maxTimesP99 = 10;
 
-/** The latency of a fault on one request, in milliseconds. */
 function drawLatency({ effect, salts }: ActiveFault, requestNumber: number): number {
   const { latency } = effect;
   if (latency === undefined) return 0;
@@ -344,11 +331,7 @@ function writtenFault(fault: ActiveFault): Fault {
   if (when !== undefined && until !== undefined) when.until = isoTime(until);
 
   const written: Fault = { ...rest, ...(when !== undefined && { when }), then };
-  if (choosesByCount(fault)) written.requests_matched = fault.matched;
+  const choosesByCount = fault.when.every !== undefined || fault.when.requests !== undefined;
+  if (choosesByCount) written.requests_matched = fault.matched;
   return written;
-}
-
-/** Whether a fault chooses by its count. */
-function choosesByCount({ when }: ActiveFault): boolean {
-  return when.every !== undefined || when.requests !== undefined;
 }

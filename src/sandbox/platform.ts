@@ -6,7 +6,6 @@ import type { FarmerMaker } from "./farmer-records/farmer-list.js";
 export interface Platform {
   /** SHA-256 of a text's UTF-8 bytes, as 64 lowercase hex digits. */
   readonly sha256: (text: string) => string;
-  /** The wall clock, in epoch milliseconds. */
   readonly time: () => number;
   /**
    * The time that drives clocks, in epoch milliseconds. It follows the wall clock forward, also over a sleep of the machine,
@@ -19,7 +18,6 @@ export interface Platform {
   readonly random: () => number;
   /** Creates farmers; called when the first one is read. Default: there are none. */
   readonly farmers?: FarmerMaker;
-  /** Returns the endpoints of a sandbox that starts this scenario. */
   readonly endpoints: (scenario: Scenario) => readonly Endpoint[];
   readonly routes: (endpoints: readonly Endpoint[]) => Routes;
 }

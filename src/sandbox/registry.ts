@@ -5,43 +5,35 @@ import { nearest, quote } from "../schema/words.js";
 import type { Usage } from "./usage.js";
 import type { RecordAdditions } from "./variants.js";
 
-/** How many refs the message about an unknown one lists. */
 const maxShownRefs = 20;
 
-/** How many refs an error about an unknown one has in its details. */
 const maxComparedRefs = 1000;
 
-/** An organization's entry in the registry. A change replaces its record. */
 export interface OrganizationEntry {
   organization: Organization;
   readonly keys: KeyEntry[];
 }
 
-/** A key's entry in the registry. A change replaces its record. */
 export interface KeyEntry {
   key: KeyRecord;
   readonly owner: OrganizationEntry;
   /** The usage when a request last counted; `usageAt` returns the usage now. */
   usage: Usage;
-  /** What the endpoint `/me` has prepared of its responses to this key. A member, because a look-up in a map would cost each response more. */
-  prepared?: PreparedResponse;
-}
-
-/** The start of the body of `/me` for a key: the same until the key's record, its organization's or the additions are replaced. */
-interface PreparedResponse {
-  readonly key: KeyRecord;
-  readonly organization: Organization;
-  readonly additions: RecordAdditions;
-  readonly text: string;
-  /** Its length in UTF-8. */
-  readonly bytes: number;
+  /** The start of the body of `/me` for the key: the same until its record, its organization's or the additions are replaced. */
+  prepared?: {
+    readonly key: KeyRecord;
+    readonly organization: Organization;
+    readonly additions: RecordAdditions;
+    readonly text: string;
+    /** Its length in UTF-8. */
+    readonly bytes: number;
+  };
 }
 
 /** The organizations and keys of a sandbox. It contains hashes of keys, never keys (R35). */
 export class Registry {
   readonly #organizations = new Map<string, OrganizationEntry>();
   readonly #keys = new Map<string, KeyEntry>();
-  /** By the SHA-256 of the key. */
   readonly #byHash = new Map<string, KeyEntry>();
 
   constructor(organizations: Iterable<Organization>) {
@@ -59,14 +51,12 @@ export class Registry {
     return this.#keys;
   }
 
-  /** Throws `unknown_ref`. */
   organization(ref: string): OrganizationEntry {
     const entry = this.#organizations.get(ref);
     if (entry === undefined) throw unknownRefError("organization", ref, this.#organizations);
     return entry;
   }
 
-  /** Throws `unknown_ref`. */
   key(ref: string): KeyEntry {
     const entry = this.#keys.get(ref);
     if (entry === undefined) throw unknownRefError("key", ref, this.#keys);
@@ -89,7 +79,6 @@ export class Registry {
     return entry;
   }
 
-  /** Replaces a key's record by one with these changes. */
   change(entry: KeyEntry, changes: Partial<KeyRecord>): void {
     entry.key = { ...entry.key, ...changes };
   }

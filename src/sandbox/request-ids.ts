@@ -2,19 +2,14 @@ import { hexOf, mix32, randomStream } from "../rules/seed.js";
 
 /**
  * The request ids of a sandbox (R7). Each depends only on the seed, its series and its number in the series. After a restart, a
- * sandbox counts its requests from 1 again, but no id comes again: the restart begins the next series. So does a continuation from
- * a file.
- *
+ * sandbox counts its requests from 1 again, but no id comes again: a restart or a continuation from a file begins the next series.
  * Two ids of one series differ in their last 8 characters, because the mixing is one-to-one. Two series have different prefixes,
  * since these have 64 random bits.
  */
 export class RequestIds {
-  /** The number of the series, from 0. */
   readonly series: number;
   #count: number;
-  /** The first 20 characters of each id. */
   readonly #prefix: string;
-  /** Mixed into the last 8 characters of each id. */
   readonly #salt: number;
 
   /** A series that continues after `count` requests: after 2, the next is the third one. */
@@ -35,7 +30,6 @@ export class RequestIds {
     return { number: this.#count, id: this.#prefix + hexOf(mix32(this.#count ^ this.#salt)) };
   }
 
-  /** How many requests this series has had. */
   count(): number {
     return this.#count;
   }

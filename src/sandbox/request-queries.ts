@@ -11,7 +11,6 @@ import { type Exchange, type RequestView, viewRequest } from "./journal/exchange
 import { matchedParts, type RequestFilter } from "./journal/journal.js";
 import type { SandboxState } from "./sandbox-state.js";
 
-/** Lists the matching requests of the journal. */
 export function listRequests(sandbox: SandboxState, query: ValueOf<typeof requestQuery>): RequestView[] {
   requireKnownFilter(sandbox, query);
   return sandbox.journal.requests(query).map(viewRequest);
@@ -45,10 +44,10 @@ export function expectRequests(sandbox: SandboxState, query: ValueOf<typeof expe
   byNearness.sort((before, after) => matchedParts(after, filter) - matchedParts(before, filter));
   const nearest = byNearness.slice(0, 5).map(viewNearest);
 
-  const sentences = [
-    `Expected ${expectedRequests(count, filter)}, found ${matching}.`,
-    nearestInWords(nearest),
-  ];
+  const sentences = [`Expected ${expectedRequests(count, filter)}, found ${matching}.`];
+  const texts = nearest.map(({ id, key, outcome }) => `${outcome} with ${key ?? "no known key"} (${id})`);
+  if (texts.length === 0) sentences.push("The journal has no request of a client.");
+  else sentences.push(`Nearest: ${texts.join(", ")}.`);
   const total = journal.total();
   const inJournal = journal.requests().length;
   if (inJournal < total) {
@@ -59,12 +58,6 @@ export function expectRequests(sandbox: SandboxState, query: ValueOf<typeof expe
 
 function viewNearest({ id, at, key, status, outcome }: Exchange) {
   return { id, at: isoTime(at), key, status, outcome };
-}
-
-function nearestInWords(nearest: readonly ReturnType<typeof viewNearest>[]): string {
-  if (nearest.length === 0) return "The journal has no request of a client.";
-  const texts = nearest.map(({ id, key, outcome }) => `${outcome} with ${key ?? "no known key"} (${id})`);
-  return `Nearest: ${texts.join(", ")}.`;
 }
 
 /** The expectation in words: `2 requests with 401.revoked and the key main`. */

@@ -24,9 +24,8 @@ export interface SandboxState extends ScenarioState {
   readonly platform: Platform;
   /** The client's run that it belongs to, whose conditions come before the rest of the state. Default: none. */
   readonly run: ConditionedRun | undefined;
-  /** The options of its first start, which other scenarios that start later get as well. */
+  /** Of its first start: other scenarios that start later get them as well. */
   readonly startOptions: StartOptions;
-  /** The latest requests, and its listeners. */
   readonly journal: Journal;
   /** Counts the requests for the report: the client stays the same after a restart. */
   readonly counters: Counters;
@@ -38,76 +37,54 @@ export interface SandboxState extends ScenarioState {
  * one; `replaceState` changes some of it.
  */
 export interface ScenarioState {
-  // The scenario.
-  /** The scenario's bundled name, file or title. */
   name: string;
   /** The scenario with the options applied; a reset starts it again. */
   scenario: Scenario;
-  /** The YAML of the scenario, if it is known. */
   text: string | undefined;
   /** Decides everything that the scenario leaves open: ids, names, secrets, chances of faults, variants. */
   seed: number;
 
   // How the API behaves where the specification leaves it open.
-  /** The sandbox's own profile. */
   profile: Profile;
   /** The run's profile, or else the sandbox's own. With `varied`, responses vary in everything left open. */
   profileInEffect: Profile;
   /** The sandbox's own assumptions that were set explicitly, not by the profile; `varied` never varies them. */
   ownAssumptions: Partial<Assumptions>;
-  /** The assumptions in effect. */
   assumptions: Assumptions;
-  /** The windows of limits that the assumptions choose. */
   windows: Windows;
   /** What the profile in effect adds to keys and organizations where they are shown. */
   additions: RecordAdditions;
-  /** The endpoints of the API, released ones first. */
   endpoints: readonly Endpoint[];
   routes: Routes;
 
-  // Time.
   clock: VirtualClock;
-  /** The start of the clock (epoch milliseconds). */
   startedAt: number;
-  /** The scenario's steps that run when the clock reaches them. */
   timeline: Timeline;
 
-  // Data.
-  /** The organizations and keys, with their usage. */
   registry: Registry;
   farmers: Farmers;
   /** The SHA-256 of the key that stories send as `unknown`. */
   unknownKeyHash: string;
 
   // Requests.
-  /** The faults that requests may hit, in their order. */
   faults: readonly ActiveFault[];
-  /** The ids and numbers of requests. */
   requestIds: RequestIds;
   /** What earlier requests have shown of the client, for advice. */
   behavior: ClientBehavior;
 
-  // People.
-  /** The scenario's steps that a presenter runs. */
   story: StoryProgress;
-  /** Whether a user has changed anything since the start. */
   isChangedByUser: boolean;
 }
 
-/** Replaces members of a sandbox's state, all at the same time. */
 export function replaceState(sandbox: SandboxState, members: Partial<ScenarioState>): void {
   Object.assign(sandbox, members);
 }
 
 /** What a start sets in place of its scenario, as a caller wrote it. `Start` has the rest. */
 export interface StartOptions {
-  /** Default: the scenario's, or 1. */
   readonly seed?: number | undefined;
-  /** The start of the clock. Default: the scenario's, or the real time. */
   readonly now?: Instant | undefined;
-  /** Whether the clock is frozen until it is moved. Default: the scenario's, or false. */
   readonly frozen?: boolean | undefined;
-  /** The set of assumptions to start with. Default: the scenario's, or `minimal`. */
   readonly profile?: Profile | undefined;
 }
 
@@ -116,11 +93,9 @@ export interface StartOptions {
  * this is all that a sandbox knows of them.
  */
 export interface ConditionedRun {
-  /** The profile of all sandboxes. Default: each one's own. */
   readonly profile?: Profile | undefined;
   /** The start of clocks that neither their options nor their scenario set (epoch milliseconds). Default: the wall clock. */
   readonly clockStart?: number | undefined;
-  /** The only rows that vary in the profile `varied`. Default: all. */
   readonly rows?: VariantRules["rows"];
   /**
    * Tells by how many variants a response with a status shifts each row: of the variants a, b and c, where the seed chooses b, 1
@@ -136,7 +111,6 @@ export interface ConditionedRun {
 
 /** What a call gets if its run puts nothing in place of it. */
 export interface OwnResponse {
-  /** What faults see of the call. */
   readonly facts: FaultFacts;
   /** The sandbox's own fault that fired. The faults have counted the call already, also one that the run replaces. */
   readonly fault: FiredFault | undefined;
@@ -144,15 +118,11 @@ export interface OwnResponse {
   readonly respond: () => CallResult;
 }
 
-/** How the user starts things, for the commands in advice. */
 export interface Invocation {
   /** Options that curl needs to reach the server. */
   readonly curlOptions: string;
-  /** How svc-sandbox is started. */
   readonly program: string;
-  /** The command that certifies a client. */
   readonly certify: string;
-  /** The client's command. */
   readonly command: string;
   /** Whether the user has the sandbox itself, as tests do: texts name its members in place of variables and calls. Default: no. */
   readonly isInTest?: boolean;

@@ -8,10 +8,9 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import * as s from "../schema/shape.js";
 import { VirtualClock } from "./clock.js";
 import { activateFaults, type Fault, writtenFaults } from "./faults.js";
-import type { ClientBehavior } from "./journal/client-behavior.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
-import { type KeyEntry, Registry } from "./registry.js";
+import { Registry } from "./registry.js";
 import { RequestIds } from "./request-ids.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { type Start, sandboxWith, scenarioState } from "./start-sandbox.js";
@@ -20,10 +19,8 @@ import type { StoryProgress, Timeline } from "./steps.js";
 // A sandbox as JSON, without the options of its start. It has the records and the clock as they are, and is no scenario: what a
 // sandbox has acknowledged can always be continued, whatever the rules for what people write say of it.
 
-/** How many of the latest requests of the journal are saved. */
 const maxSaved = 100;
 
-/** A time as the sandbox has it, in epoch milliseconds. */
 const instant = s.number();
 
 const savedOrganization = s.mapping({
@@ -65,9 +62,7 @@ export const savedSandboxShape = s.mapping({
   /** When it was saved, on the platform's wall clock (epoch milliseconds). */
   at: instant,
   name: s.text(),
-  /** The YAML of its scenario. */
   text: s.optional(s.text()),
-  /** The scenario that a reset starts again. */
   scenario: plainData<Scenario>(),
   /** `startedAt`: when the scenario started, on this clock. */
   clock: s.mapping({ startedAt: instant, now: instant, frozen: s.flag() }),
@@ -78,16 +73,11 @@ export const savedSandboxShape = s.mapping({
   faults: s.list(plainData<Fault>()),
   /** Includes the steps that ran, so that the others keep their numbers. */
   timeline: plainData<Timeline>(),
-  /** How far the story is. Its steps are those of the scenario. */
   story: plainData<Omit<StoryProgress, "steps">>(),
   isChangedByUser: s.flag(),
-  /** The series of request ids, and how many requests it has had. */
   requestIds: s.mapping({ series: s.integer(), count: s.integer() }),
-  /** The latest requests of the journal, oldest first. */
   exchanges: s.list(plainData<Exchange>()),
-  /** How many requests the journal has recorded in total. */
   total: s.integer(),
-  /** The counts of the report. */
   counts: plainData<Counts>(),
   /** What advice depends on: as in `ClientBehavior`. */
   behavior: s.mapping({
@@ -107,8 +97,9 @@ export function* saveSandbox(sandbox: SandboxState): Generator<string> {
   const withoutKeys = JSON.stringify(savedWithoutKeys(sandbox));
   yield `${withoutKeys.slice(0, -1)},"keys":[`; // the object goes on
   let separator = "";
-  for (const entry of sandbox.registry.keys.values()) {
-    yield separator + JSON.stringify(savedKeyOf(entry));
+  for (const { key, usage } of sandbox.registry.keys.values()) {
+    const savedKey: SavedSandbox["keys"][number] = { ...key, usage };
+    yield separator + JSON.stringify(savedKey);
     separator = ",";
   }
   yield "]}";
@@ -142,10 +133,6 @@ function savedWithoutKeys(sandbox: SandboxState): Omit<SavedSandbox, "keys"> {
       rotatedKeys: [...behavior.rotatedKeys],
     },
   };
-}
-
-function savedKeyOf({ key, usage }: KeyEntry): SavedSandbox["keys"][number] {
-  return { ...key, usage };
 }
 
 /**
@@ -183,7 +170,13 @@ export function restoreSandbox(saved: SavedSandbox, start: Start): SandboxState 
   });
 
   const sandbox = sandboxWith(ownStart, state);
-  restoreBehavior(sandbox.behavior, saved.behavior);
+  const { behavior } = sandbox;
+  for (const [fingerprint, outcome] of saved.behavior.lastRejections) {
+    behavior.noteRejection(fingerprint, outcome);
+  }
+  for (const origin of saved.behavior.preflightOrigins) behavior.notePreflight(origin);
+  for (const ref of saved.behavior.keysThatWorked) behavior.keysThatWorked.add(ref);
+  for (const ref of saved.behavior.rotatedKeys) behavior.rotatedKeys.add(ref);
   sandbox.counters.restore(saved.counts);
   sandbox.journal.replaceWith(saved.exchanges, saved.total);
   return sandbox;
@@ -203,11 +196,4 @@ function restoredRegistry({ organizations, keys }: SavedSandbox): Registry {
     registry.addKey(record, { ...usage, counted: [...usage.counted] });
   }
   return registry;
-}
-
-function restoreBehavior(behavior: ClientBehavior, saved: SavedSandbox["behavior"]): void {
-  for (const [fingerprint, outcome] of saved.lastRejections) behavior.noteRejection(fingerprint, outcome);
-  for (const origin of saved.preflightOrigins) behavior.notePreflight(origin);
-  for (const ref of saved.keysThatWorked) behavior.keysThatWorked.add(ref);
-  for (const ref of saved.rotatedKeys) behavior.rotatedKeys.add(ref);
 }

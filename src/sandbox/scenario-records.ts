@@ -1,5 +1,6 @@
 import type { KeyLimits, KeyRecord } from "../rules/key-state.js";
 import { type Organization, readAccess } from "../rules/organization.js";
+import { pick, type RandomStream, randomStream } from "../rules/seed.js";
 import type { Writable } from "../rules/writable.js";
 import {
   type EndsBeforeStart,
@@ -21,7 +22,8 @@ import {
 } from "../scenario/keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { requireInstant } from "./clock.js";
-import { inventKeyName, inventOrganizationName } from "./invented-names.js";
+import patterns from "./name-patterns.json" with { type: "json" };
+import words from "./name-words.generated.json" with { type: "json" };
 import type { Platform } from "./platform.js";
 import { Registry } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
@@ -37,9 +39,7 @@ interface ScenarioRecords {
 
 /** A key of a scenario before there is a clock. At the start of the clock, `startRecords` adds the times that count from there, and the usage. */
 interface UnstartedKey {
-  /** Its record, without the ends. */
   readonly record: KeyRecord;
-  /** The key as the scenario writes it. */
   readonly fields: KeyFields;
   /** What ends it: times, and durations from the start of the clock, such as `expires: 2h`. `undefined` if nothing does. */
   readonly ends: EndsBeforeStart | undefined;
@@ -47,7 +47,7 @@ interface UnstartedKey {
   readonly rotation: RotationPosition["rotation"];
 }
 
-/** The latest records by the scenario's member `organizations`. Tests start one scenario many times, and the hashes of its keys take time. */
+/** The latest records by the scenario's member `organizations`. Tests start one scenario many times: without these, a start with 100 keys takes seven times as long. Records never change. */
 const latestRecords = new WeakMap<object, ScenarioRecords>();
 
 /** The records of a scenario with a seed. If its last start had the same organizations, population and seed, they are those of that start. */
@@ -181,4 +181,41 @@ function raisedLimits(
   const isMinuteFixed = written.per_minute !== undefined || mostUsed.thisMinute >= limits.perMinute;
   if (isMinuteFixed) return { perMinute: limits.perMinute, perDay };
   return { perMinute: limits.perMinute + added.perMinute, perDay };
+}
+
+// The names that a scenario leaves out: the seed and the ref decide each of them.
+
+/** A bank or an insurer in an invented town: one that is named after a real town may exist. */
+function inventOrganizationName(seed: number, ref: string, type: Organization["type"]): string {
+  const draw = randomStream(seed, "organization.name", ref);
+  const family = pick(draw, words.familyNames);
+  // Such as `{{family}} & {{partner}} Bank`.
+  const pattern = pick(draw, patterns.organizations[type]);
+  return pattern.replace(/\{\{(\w+)\}\}/g, (_match, part: string) => {
+    if (part === "family") return family;
+    if (part === "partner") {
+      const others = words.familyNames.filter((name) => name !== family);
+      return pick(draw, others);
+    }
+    return inventTown(draw, family);
+  });
+}
+
+function inventTown(draw: RandomStream, family: string): string {
+  // One town in four has a prefix.
+  const hasPrefix = pick(draw, [true, false, false, false]);
+  if (hasPrefix) return `${pick(draw, words.townPrefixes)} ${family}`;
+
+  // A repeated letter between the two parts looks wrong: "Dibbertton".
+  const joinable = words.townSuffixes.filter((suffix) => suffix[0] !== family.at(-1));
+  return `${family}${pick(draw, joinable)}`;
+}
+
+/** The system that uses a key: `Core banking, test environment`. Banks and insurers have the same ones. */
+function inventKeyName(seed: number, ref: string): string {
+  const draw = randomStream(seed, "key.name", ref);
+  const { systems, installations } = patterns.keys;
+  const system = pick(draw, systems);
+  const hasInstallation = pick(draw, [true, false, false]);
+  return hasInstallation ? `${system}, ${pick(draw, installations)}` : system;
 }

@@ -29,6 +29,7 @@ export function snapshotSandbox(sandbox: SandboxState): Scenario {
   const faults = writtenFaults(sandbox.faults);
   const hasFaultsToWrite = faults.length > 0 || scenario.faults !== undefined;
 
+  const { organizations, keys_per_organization, ...population } = scenario.population ?? {};
   const snapshot: Scenario = {
     ...scenario,
     seed: sandbox.seed,
@@ -37,7 +38,8 @@ export function snapshotSandbox(sandbox: SandboxState): Scenario {
     assumptions,
     ...(hasFaultsToWrite && { faults }),
     organizations: snapshotOrganizations(sandbox, now),
-    population: snapshotPopulation(sandbox),
+    // Its organizations and keys are written as records. The farmers stay the same, although the clock starts later.
+    population: { ...population, as_of: isoTime(sandbox.farmers.start) },
   };
 
   // The steps that are left, with absolute times, so that a later start does not shift them.
@@ -64,12 +66,6 @@ function snapshotOrganizations(sandbox: SandboxState, now: number): Record<strin
     organizations[organization.ref] = { ...snapshotOrganization(organization), keys: fieldsOfKeys };
   }
   return organizations;
-}
-
-/** The farmers, which stay the same although the clock starts later. */
-function snapshotPopulation({ scenario, farmers }: SandboxState): NonNullable<Scenario["population"]> {
-  const { organizations, keys_per_organization, ...settings } = scenario.population ?? {};
-  return { ...settings, as_of: isoTime(farmers.start) };
 }
 
 function snapshotOrganization(organization: Organization): ScenarioOrganization {
@@ -120,12 +116,8 @@ function snapshotKey(
 }
 
 /**
- * The ends of a key, as a scenario writes them beside `state`. An example, where the clock shows 10:00, so the snapshot starts then:
- *
- * | the key was revoked at | written                                   |                                             |
- * |------------------------|-------------------------------------------|---------------------------------------------|
- * | 9:00                   | `state: revoked`, `revoked_at` with 9:00  |                                             |
- * | 10:00                  | `state: revoked`                          | alone, it begins at the start of the clock  |
+ * The ends of a key, as a scenario writes them beside `state`. The end of the current state is left out if it is now: the snapshot
+ * starts then, and `state: revoked` alone begins at the start of the clock.
  */
 function writtenEnds(key: KeyRecord, now: number): Partial<KeyFields> {
   // `revokedAt` for a revoked key, for example; `null` while the key works.

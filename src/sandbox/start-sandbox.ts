@@ -52,7 +52,6 @@ export interface Start extends NamedScenario {
   /** Whether the scenario itself does not set its clock: then only the start shows which times are over. */
   readonly isClockOpen: boolean;
   readonly platform: Platform;
-  /** The client's run that it belongs to, whose conditions come before the rest of the state. Default: none. */
   readonly run?: ConditionedRun | undefined;
   /** Default: that of a server without HTTPS, by the name of the program. */
   readonly invocation?: Invocation | undefined;
@@ -125,7 +124,6 @@ export function startSandbox(start: Start): SandboxState {
   return sandboxWith(start, initialState(start));
 }
 
-/** A new sandbox, with this state of its scenario. */
 export function sandboxWith(start: Start, state: ScenarioState): SandboxState {
   const { platform, run, startOptions, invocation = invocationOfServer() } = start;
   // With a spread of so many members, a start takes twice as long.
@@ -144,7 +142,6 @@ export function sandboxWith(start: Start, state: ScenarioState): SandboxState {
  * out is as in its last start. Throws if it cannot start, and changes nothing then.
  */
 export function restartSandbox(sandbox: SandboxState, options: StartOptions = {}): void {
-  // The scenario contains the options of the last start.
   const { scenario, name, text } = sandbox;
   replaceScenario(sandbox, checkedStart({ scenario, name, text }, options, sandbox));
 }
@@ -211,11 +208,8 @@ function initialState(start: Start, series = 0): ScenarioState {
 }
 
 /**
- * A timeline of which no step has run. Its durations count from `start` (epoch milliseconds).
- *
- * Steps run in the order in which they are written: no step is due earlier than the step before it. An example with the steps
- * `2h` and `2030-01-01T00:30:00Z`, and a clock that starts on that day at 00:00: the first is due at 02:00. The second would be due
- * at 00:30, and is due at 02:00, too.
+ * A timeline of which no step has run. Its durations count from `start` (epoch milliseconds). Steps run in the order in which they are
+ * written, none earlier than the step before it: after `2h`, a step whose time is in half an hour is due in two hours, too.
  */
 function makeTimeline(written: readonly TimelineStep[], start: number): Timeline {
   const steps: { at: number; step: TimelineStep }[] = [];

@@ -7,21 +7,17 @@ import { type FieldPath, pathText } from "../schema/field-path.js";
 import { quote } from "../schema/words.js";
 import type { KeyView, OrganizationView } from "./views.js";
 
-/** A step that a presenter runs. */
 export type StoryStep = NonNullable<Scenario["story"]>[number];
 
-/** A step that runs when the clock reaches it. */
 export type TimelineStep = NonNullable<Scenario["timeline"]>[number];
 
 /** What a step does to its sandbox: one of its members, or none. */
 export type StepAction = Pick<TimelineStep, ActionName>;
 
-/** The story of a sandbox, and how far it is. */
 export interface StoryProgress {
   readonly steps: readonly StoryStep[];
   /** The index of the next step; the number of steps at the end of the story. */
   next: number;
-  /** Whether each step that has run was as expected. */
   readonly results: boolean[];
   /** The result of the last step, without a secret; `undefined` before the first one. */
   last: PlayedStep | undefined;
@@ -33,14 +29,11 @@ export interface StoryProgress {
 export interface Timeline {
   /** Each step with the time when it is due (epoch milliseconds). */
   readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
-  /** The index of the next step; the number of steps at the end of the timeline. */
   next: number;
 }
 
-/** Stands for a missing value in a difference. */
 const nothing = "nothing";
 
-/** How many characters of a value a difference shows. */
 const longestShown = 300;
 
 /** The result of an action: the new state of the changed key or organization, or the error. */
@@ -53,7 +46,6 @@ export interface ActionResult {
   readonly organization: OrganizationView | null;
 }
 
-/** One part of a step's result that is not as expected. */
 export interface StepDifference {
   /** The field of `expect` that differs: `["body", "data", "usage", "today"]`. */
   readonly path: FieldPath;
@@ -62,13 +54,11 @@ export interface StepDifference {
   readonly found: string;
 }
 
-/** A difference as results show it. */
 export interface ShownDifference extends Omit<StepDifference, "path"> {
   /** `status`, `body.data.usage.today`, or `timeline[3].error` of a step of the timeline. */
   readonly at: string;
 }
 
-/** A response to a request of the story. */
 export interface StoryResponse {
   /** 0 without a response. */
   readonly status: number;
@@ -82,13 +72,11 @@ export interface StoryResponse {
 /** A request for display: `key` is a ref, `none`, `malformed` or `unknown`. */
 export interface SentRequest {
   readonly method: string;
-  /** The path and its query. */
   readonly path: string;
   readonly key: string;
   /** Names in lowercase. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** How often it was sent. */
   readonly times: number;
 }
 
@@ -96,23 +84,15 @@ export interface SentRequest {
 export interface PlayedStep {
   /** Counted from 1. */
   readonly number: number;
-  /** The number of steps of the story. */
   readonly of: number;
   readonly kind: StepKind;
-  /** As the scenario has it. */
   readonly step: StoryStep;
-  /** Its narration. */
   readonly say: string | null;
   readonly request: SentRequest | null;
-  /** The last response, if the request was sent several times. */
   readonly response: StoryResponse | null;
-  /** The result of its action. */
   readonly performed: ActionResult | null;
-  /** Why the step could not run. */
   readonly failure: { readonly code: SandboxError["code"]; readonly message: string } | null;
-  /** The timeline steps that ran during this step. */
   readonly timeline: readonly TimelineResult[];
-  /** The clock after the step; ISO 8601. */
   readonly now: string;
   /** The differences of the step itself. `timeline` has the differences of the timeline steps. */
   readonly differences: readonly StepDifference[];
@@ -120,9 +100,7 @@ export interface PlayedStep {
 
 /** The result of a timeline step. Never contains a secret. */
 export interface TimelineResult {
-  /** Counted from 0. */
   readonly index: number;
-  /** When, on the sandbox's clock; ISO 8601. */
   readonly at: string;
   readonly step: TimelineStep;
   readonly performed: ActionResult;
@@ -158,7 +136,6 @@ export function shownDifferences(
   });
 }
 
-/** The differences of a step, and of the timeline steps that ran during it. */
 export function allDifferences({ differences, timeline }: PlayedStep): ShownDifference[] {
   const ofAllSteps = shownDifferences(differences);
   for (const { index, differences: ofTimeline } of timeline) {
@@ -171,26 +148,19 @@ export function isAsExpected(step: PlayedStep): boolean {
   return step.failure === null && allDifferences(step).length === 0;
 }
 
-/** The ref of the key of an action, and the ref of the key that replaces it; `null` where there is none. */
-interface KeyRefs {
-  readonly key: string | null;
-  readonly replacement: string | null;
-}
-
-/** The refs that the result of an action has; each that it has not is as its step writes it. Default of `result`: none yet. */
-export function keyRefsOf(action: StepAction, result: Partial<ActionResult> = {}): KeyRefs {
-  const written = writtenRefs(action);
-  return {
-    key: result.key?.ref ?? written.key,
-    replacement: result.replacement?.ref ?? written.replacement,
-  };
-}
-
-function writtenRefs(action: StepAction): KeyRefs {
-  const { key, newKey = null } = actionRefs(action);
+/**
+ * The ref of the key of an action, and the ref of the key that replaces it; `null` where there is none. A ref that the result does
+ * not have is as the step writes it. Default of `result`: none yet.
+ */
+export function keyRefsOf(
+  action: StepAction,
+  result: Partial<ActionResult> = {},
+): { readonly key: string | null; readonly replacement: string | null } {
+  const written = actionRefs(action);
+  let { key = null, newKey: replacement = null } = written;
   // `create_key` has only a new key. A rotation has both: the new key replaces the other one.
-  if (key === undefined) return { key: newKey, replacement: null };
-  return { key, replacement: newKey };
+  if (written.key === undefined) [key, replacement] = [replacement, null];
+  return { key: result.key?.ref ?? key, replacement: result.replacement?.ref ?? replacement };
 }
 
 /** A difference of a step with the field of the scenario that expects something else. */
@@ -212,21 +182,25 @@ export function fieldDifferences({ number, failure, differences, timeline }: Pla
     withFields.push({ at: null, expected: null, found: null, message: failure.message, field: storyStep });
   }
   for (const difference of differences) {
-    withFields.push(fieldDifference(difference, pathText(difference.path), storyStep));
+    withFields.push(fieldDifference(difference, storyStep));
   }
 
   for (const { index, differences: ofTimeline } of timeline) {
     const timelineStep = ["timeline", index];
     for (const difference of ofTimeline) {
-      const at = pathText([...timelineStep, ...difference.path]);
-      withFields.push(fieldDifference(difference, at, timelineStep));
+      withFields.push(fieldDifference(difference, timelineStep, timelineStep));
     }
   }
   return withFields;
 }
 
-function fieldDifference(difference: StepDifference, at: string, step: FieldPath): FieldDifference {
-  const { path, expected, found } = difference;
+/** `shownIn`: the step that its text names. Default: none, for a step of the story. */
+function fieldDifference(
+  { path, expected, found }: StepDifference,
+  step: FieldPath,
+  shownIn: FieldPath = [],
+): FieldDifference {
+  const at = pathText([...shownIn, ...path]);
   const message = `${at}: expected ${expected}, found ${found}`;
   return { at, expected, found, message, field: [...step, "expect", ...path] };
 }

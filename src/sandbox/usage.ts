@@ -1,4 +1,3 @@
-import type { Assumptions } from "../rules/assumptions.js";
 import type { KeyLimits } from "../rules/key-state.js";
 import { dayEnd, minute, minuteEnd } from "../rules/time.js";
 
@@ -29,25 +28,10 @@ export interface Usage {
 
 /** The requests that a key has already used at the start. */
 interface PastUsage {
-  /** Default: 0. */
   readonly thisMinute?: number | undefined;
-  /** Default: those of this minute. */
   readonly today?: number | undefined;
   /** A sliding minute's requests, oldest first. Default: all at the start. */
   readonly counted?: readonly CountedRequests[] | undefined;
-}
-
-export function windowsOf(assumptions: Assumptions): Windows {
-  return {
-    sliding: assumptions.minute_window === "sliding",
-    dayResetsAt: timeOfDay(assumptions.day_resets_at),
-  };
-}
-
-/** Milliseconds after midnight of a `HH:MM` time of day. */
-function timeOfDay(text: string): number {
-  const [hours = "0", minutes = "0"] = text.split(":");
-  return Number(hours) * 60 * minute + Number(minutes) * minute;
 }
 
 export function startUsage(windows: Windows, now: number, past: PastUsage = {}): Usage {
@@ -89,7 +73,6 @@ export function usageAt(usage: Usage, windows: Windows, now: number): Usage {
   return { minuteCount, minuteEndsAt, dayCount, dayEndsAt, counted };
 }
 
-/** Counts a request in a usage of this instant. */
 export function countRequest(usage: Usage, { sliding }: Windows, now: number): void {
   usage.minuteCount += 1;
   usage.dayCount += 1;
@@ -122,7 +105,6 @@ function hasMinuteChanged(usage: Usage, { sliding }: Windows, now: number): bool
   return oldest !== undefined && now - oldest.at >= minute;
 }
 
-/** A limit and its use in the current window. */
 export interface LimitUse {
   readonly quota: number;
   readonly used: number;
@@ -152,7 +134,6 @@ export function reachedLimit({ minute, day }: LimitUses): keyof LimitUses | unde
   return day.resetsAt > minute.resetsAt ? "day" : "minute";
 }
 
-/** The limits of a key, and how much of each is used now. */
 export function limitUses(
   { key, usage }: { readonly key: { readonly limits: KeyLimits }; readonly usage: Usage },
   windows: Windows,

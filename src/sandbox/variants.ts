@@ -1,5 +1,5 @@
 import type { KeyLimits } from "../rules/key-state.js";
-import { mix32, type RandomStream, randomStream } from "../rules/seed.js";
+import { randomStream } from "../rules/seed.js";
 
 /** A row of variants on the responses with a status; without `status`, on all responses. */
 export interface RowChoice {
@@ -19,7 +19,6 @@ export interface VariedPoint {
  * where they show a record, so that it comes and goes with the profile. Only the limits are written into records.
  */
 export interface RecordAdditions {
-  /** What the name of an organization ends in. */
   readonly nameEnding: string;
   /** The scopes that each key shows besides its own. No endpoint requires any of these: a key that shows a scope must also pass where the scope is required. */
   readonly scopes: readonly string[];
@@ -35,7 +34,6 @@ export interface RecordAdditions {
 /** What decides which variants responses have. */
 export interface VariantRules {
   readonly seed: number;
-  /** The only rows that vary. Default: all. */
   readonly rows?: readonly RowChoice[] | undefined;
   /** How many variants after that of the seed. Default: 0. */
   readonly shift?: number | undefined;
@@ -54,9 +52,6 @@ export interface RowOfVariants<Variant> {
 export function saltOf(rowId: string): number {
   return randomStream(0, "variation.row", rowId)();
 }
-
-/** What separates the numbers of a row: an odd number whose bits look random, so that each of 2 ** 32 numbers comes once. */
-const stepBetweenNumbers = 0x9e3779b9;
 
 /**
  * The variant of a row in all responses with a status, as if one service had sent them.
@@ -82,16 +77,4 @@ export function variantOn<Variant>(
   const stepsOfSeed = seed % count;
   const index = (begin + stepsOfSeed + shift) % count;
   return variants[index] as Variant; // the index is below the count
-}
-
-/**
- * Random numbers of a row: the same for each response of a sandbox, and others for each row and each seed. `randomOfSeed` is one
- * random number, which the caller has drawn from the seed. A `randomStream` would hash the ids of all rows for each response.
- */
-export function randomOfRow(row: { readonly salt: number }, randomOfSeed: number): RandomStream {
-  let value = mix32(randomOfSeed ^ row.salt);
-  return () => {
-    value = mix32(value + stepBetweenNumbers);
-    return value;
-  };
 }

@@ -54,12 +54,13 @@ export function quoteFile(name: string): string {
 }
 
 /** Shows by its code point what nobody can see. */
-function showInvisible(text: string): string {
+export function showInvisible(text: string): string {
   if (/^[ -~]*$/.test(text)) return text;
   return text.replace(invisible(), codePoint);
 }
 
-function codePoint(character: string): string {
+/** `\u{430}`. */
+export function codePoint(character: string): string {
   return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }
 

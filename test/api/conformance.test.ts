@@ -8,13 +8,13 @@ import type { Seen } from "../support/send.js";
 import { conformanceCases } from "./conformance-cases.js";
 import { type ConformanceCase, comparable, type KeyedSent, runSteps } from "./conformance-script.js";
 
-/** The entry points by name, in the order of the columns in docs/integrations.md. */
+/** The entry points by name, in the order of the columns in test/api/README.md. */
 const doorNames = ["core", "msw", "socket", "express", "browser"] as const;
 type DoorName = (typeof doorNames)[number];
 
 /** A request that does not end in the same way behind every entry point. */
 interface DoorDifference {
-  /** How docs/integrations.md calls it. */
+  /** How test/api/README.md calls it. */
   readonly request: string;
   readonly sent: KeyedSent;
   readonly ends: Readonly<Record<DoorName, string>>;
@@ -39,7 +39,7 @@ const requests: Readonly<Record<string, KeyedSent>> = {
 };
 
 const doorDifferences: readonly DoorDifference[] = sectionOf(
-  "docs/integrations.md",
+  "test/api/README.md",
   "Where the integrations differ",
 )
   .split("\n")
@@ -50,7 +50,7 @@ const doorDifferences: readonly DoorDifference[] = sectionOf(
       .split(" | ")
       .map((cell) => cell.trim());
     const sent = requests[request];
-    if (sent === undefined) throw new Error(`docs/integrations.md: no test sends ${request}`);
+    if (sent === undefined) throw new Error(`test/api/README.md: no test sends ${request}`);
     const byDoor = Object.fromEntries(doorNames.map((name, column) => [name, ends[column]]));
     return { request, sent, ends: byDoor as Record<DoorName, string> };
   });

@@ -146,7 +146,7 @@ test("a plain run without a request is one line, and not a pass", async () => {
 test("a wrong answer that --allow names is no problem of the progress either", async () => {
   const runs = ["--allow", "403.insufficient_scope", "--only", "answer.403.insufficient_scope"];
   const { stderr } = await runCli(["certify", ...runs, "--", ...planted("none")]);
-  expect(stderr).toMatch(/^ {9}failed {5}answer\.403\.insufficient_scope +2$/m);
+  expect(stderr).toMatch(/^open {5}failed {6}answer\.403\.insufficient_scope, each request +2$/m);
 });
 
 test("a wrong answer to one request that nobody noticed is no problem of the progress; one to each request is", async () => {

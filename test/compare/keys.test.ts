@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
 import { unknownSecret } from "../../src/scenario/keys.js";
-import { allProbeKeys, probed, probeKeys, serveProbed, setIn } from "../support/probed-server.js";
+import { allProbeKeys, probed, probeKeys, type Reply, serveProbed, setIn } from "../support/probed-server.js";
 import { runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
 import { served } from "../support/servers.js";
@@ -118,8 +118,27 @@ test("R11 unknown keys have the form of a given key, and are new in each run", a
     ...(await unknownKeys({ SVC_KEY_LIVE: key })),
     ...(await unknownKeys({ SVC_KEY_LIVE: key, SVC_KEY_REVOKED: "SVC_test_revoked" })),
   ];
-  expect(new Set(keys).size).toBe(4);
-  for (const unknown of keys) expect(unknown).toMatch(/^SVC_live_[0-9a-f]{40}$/);
+  // One more is the given key after the other prefix (R15).
+  expect(new Set(keys).size).toBe(5);
+  for (const unknown of keys) expect(unknown).toMatch(/^SVC_(?:live|test)_[0-9a-f]{40}$/);
+});
+
+test.each<[what: string, change: (reply: Reply) => unknown, at: string]>([
+  ["works", (reply) => Object.assign(reply, { status: 200, body: { data: {} } }), "status"],
+  ["has a text of its own", (reply) => setIn(reply, "body.error.message", "Of live."), "$.error.message"],
+])("R15 a key that %s after the other prefix is found, and never shown", async (_what, change, at) => {
+  const ofOther = probeKeys.SVC_KEY_ACTIVE?.replace("_test_", "_live_");
+  const { send } = probed((reply, { apiKey }) => {
+    if (apiKey === ofOther) change(reply);
+  });
+  const result = await compareWithContract(send, {
+    ...{ url, env: probeKeys, probeLimits: false, unknownKey: unknownSecret },
+  });
+  const found = result.differences.filter((difference) => difference.at === at);
+  expect(found.map(({ outcome, rules }) => [outcome, rules.includes("R15")])).toEqual([
+    ["401.unknown", true],
+  ]);
+  expect(JSON.stringify(result)).not.toContain(ofOther?.slice(9));
 });
 
 test("R11 without a key, unknown keys have the form of a sandbox's, and a note says so", async () => {

@@ -550,7 +550,11 @@ describe("a lock that answers 401, in the same words or its own", () => {
       { probeLimits: false },
     );
     expect(differences).toEqual([
-      expect.objectContaining({ outcome: "200.test", rules: ["R1"], found: "401 unauthorized" }),
+      expect.objectContaining({
+        outcome: "200.test",
+        rules: ["R1"],
+        found: "401 unauthorized; is the key in SVC_KEY_ACTIVE the right one?",
+      }),
     ]);
   });
 });

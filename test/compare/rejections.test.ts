@@ -228,7 +228,7 @@ test("R14 each 401 is sent twice, with other malformed and unknown keys, and one
   const { all, times } = await compare((_reply, { ref, apiKey }) => {
     if (ref === "malformed" || ref === "unknown") keys.add(apiKey);
   });
-  expect([all, causes.map(times), keys.size]).toEqual([14, [2, 2, 2, 2, 2], 4]);
+  expect([all, causes.map(times), keys.size]).toEqual([15, [2, 2, 3, 2, 2], 5]);
   const leak = await compare(
     on401((reply, { ref }) => setIn(reply, "headers.X-Leak", String(ref === "expired"))),
   );
@@ -299,7 +299,7 @@ test("R14 six causes, each with its own message, are found next to all other out
     setIn(reply, "body.error.message", apiKey === dead.SVC_KEY_ROTATED ? "Rotated." : `Key ${ref}.`);
   });
   const { differences, all } = await compare(change, 60, { ...keys, ...dead });
-  expect([differences.length, all]).toEqual([5, 58]);
+  expect([differences.length, all]).toEqual([5, 57]);
 });
 
 test("R14 a missing key whose response differs from all others is found", async () => {
@@ -334,12 +334,12 @@ test("R14 without enough requests, a note names the causes and the requests that
 
 test("R14 without the requests for a suspect, its baseline and the controls, nothing is a difference", async () => {
   const change = on401((reply, { ref }) => setIn(reply, "headers.X-Leak", String(ref === "expired")));
-  const { found, notes, all } = await compare(change, 32);
+  const { found, notes, all } = await compare(change, 31);
   expect([found, all]).toEqual([[], 14]);
   expect(notes).toBe(
     "Not compared with the other causes of 401 (R14): 401.expired, because that takes 1 more of --max-requests.",
   );
-  expect((await compare(change, 33)).found).toEqual(["401.expired X-Leak"]);
+  expect((await compare(change, 32)).found).toEqual(["401.expired X-Leak"]);
 });
 
 test("R14 a suspect whose baseline gets something else among its requests is not compared", async () => {
@@ -398,6 +398,36 @@ test("R14 a body in UTF-8 is shown, also one whose text is about UTF-8", async (
   expect(ofExpired.map(({ found }) => found)).toEqual(['"not UTF-8: b"']);
 });
 
+test("R14 a trailer of one cause is found", async () => {
+  const { send } = probed(() => {});
+  const { differences } = await compareWithContract(
+    async (apiKey) => {
+      const raw = await send(apiKey);
+      if (apiKey !== probeKeys.SVC_KEY_REVOKED) return raw;
+      return { ...raw, trailers: [["X-Reason", "revoked"]] };
+    },
+    {
+      ...{ url: "https://api.example/v1/relying-party/me", env: probeKeys },
+      ...{ probeLimits: false, unknownKey: unknownSecret },
+    },
+  );
+  expect(differences).toMatchObject([
+    { outcome: "401.revoked", at: "trailer X-Reason", expected: "nothing, as for 401.unknown" },
+  ]);
+});
+
+test("R14 R27 JSON with too many levels is told as such", async () => {
+  const deep = JSON.stringify({ error: { code: "unauthorized", message: "No valid key." } });
+  const { differences } = await compare(
+    on401((reply, { ref }) => {
+      if (ref === "expired") reply.bytes = `${deep.slice(0, -2)},"x":${"[".repeat(500)}${"]".repeat(500)}}}`;
+    }),
+  );
+  expect(differences).toContainEqual(
+    expect.objectContaining({ outcome: "401.expired", at: "body", found: "JSON with more than 64 levels" }),
+  );
+});
+
 const unsplitChallenge = 'Basic realm="a", ApiKey realm="b"';
 test.each<[form: string, change: Change, at: string, expected: string, found: string]>([
   [
@@ -438,6 +468,28 @@ test.each<[form: string, change: Change, at: string, expected: string, found: st
   const { differences } = await compare(on401(change));
   const ofR14 = differences.filter(({ rules }) => rules.includes("R14"));
   expect(ofR14).toMatchObject([{ outcome: "401.expired", at, expected, found }]);
+});
+
+test.each<[what: string, usual: string, own: string, expected: string, found: string]>([
+  ["a line end and a tab", "No key", "No\n\tkey", "No key", String.raw`No\n\tkey`],
+  ["a space that does not break", "No key", "No\u00a0key", "No key", String.raw`No\u{a0}key`],
+  ["a character without width", "No key", "No \u200bkey", "No key", String.raw`No \u{200b}key`],
+  [
+    "an accent of its own",
+    "Cl\u00e9 inconnue",
+    "Cle\u0301 inconnue",
+    String.raw`Cl\u{e9} inconnue`,
+    String.raw`Cle\u{301} inconnue`,
+  ],
+  ["a letter that looks alike", "No key", "N\u043e key", "No key", String.raw`N\u{43e} key`],
+  ["a letter of a language", "Nicht gültig", "Nicht bekannt", "Nicht gültig", "Nicht bekannt"],
+])("R14 %s is shown by its code point where it matters", async (_what, usual, own, expected, found) => {
+  const { differences } = await compare(
+    on401((reply, { ref }) => setIn(reply, "body.error.message", ref === "expired" ? own : usual)),
+  );
+  expect(differences).toMatchObject([
+    { outcome: "401.expired", expected: `"${expected}", as for 401.unknown`, found: `"${found}"` },
+  ]);
 });
 
 test("R14 messages that differ only after their first 80 characters are shown as different", async () => {
@@ -511,7 +563,7 @@ test("R14 each unknown key is a new key, also the fifteenth", async () => {
     number += 1;
     const isLimited = number === 4 || number === 5;
     if (isLimited) Object.assign(reply, { status: 429, headers: { ...reply.headers, "Retry-After": "1" } });
-    if (ref === "unknown" && count > 15) throw new Error("more than 15 unknown keys");
+    if (ref === "unknown" && count > 16) throw new Error("more than 16 unknown keys");
   });
   const { differences } = await compareWithContract(
     async (apiKey) => {

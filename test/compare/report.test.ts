@@ -31,7 +31,7 @@ async function render(misbehave: Misbehave, env: Readonly<Record<string, string>
 test("the text and the JSON of a comparison have its time", async () => {
   const { text, json } = await render(() => {});
   expect(text).toMatch(
-    /^Compared \S+ with the contract at 2026-03-02T09:00:00\.000Z: 14 of at most 60 requests\n/,
+    /^Compared \S+ with the contract at 2026-03-02T09:00:00\.000Z: 15 of at most 60 requests\n/,
   );
   expect(json.compared_at).toBe("2026-03-02T09:00:00.000Z");
 });

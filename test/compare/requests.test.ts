@@ -128,7 +128,7 @@ describe("a comparison", () => {
     const small = await limited(3);
     const ran = await runCli(["compare", small.url, "--probe-limits"], { env });
     expect(ran.stdout).toMatch(/^ {2}429\.per_minute +agrees +429 slow_down, SVC_API_KEY$/m);
-    expect(small.requests()).toHaveLength(11);
+    expect(small.requests()).toHaveLength(12);
 
     expect(ran.stderr).toBe(
       "Sends up to 7 requests with SVC_API_KEY, until one gets 429. They use up this key's minute.\n",
@@ -137,26 +137,26 @@ describe("a comparison", () => {
     const usual = await limited(60);
     const whole = await runCli(["compare", usual.url, "--probe-limits"], { env });
     expect(whole.stdout).toMatch(
-      /: 68 of at most 182 requests\n[\s\S]*429\.per_minute +agrees +429 slow_down/,
+      /: 69 of at most 182 requests\n[\s\S]*429\.per_minute +agrees +429 slow_down/,
     );
 
     const stopped = await limited(60);
     const few = await runCli(["compare", stopped.url, "--probe-limits", "--max-requests", "44"], { env });
     expect(few.stdout).toContain(
-      "needs 62 requests, two more than per_minute, and 36 are left; --max-requests 70 has room for them",
+      "needs 62 requests, two more than per_minute, and 35 are left; --max-requests 71 has room for them",
     );
-    expect([stopped.requests().length, few.stderr]).toEqual([8, ""]);
+    expect([stopped.requests().length, few.stderr]).toEqual([9, ""]);
 
     const large = await limited(400);
     const rejected = await runCli(["compare", large.url, "--probe-limits"], { env });
-    expect(rejected.stdout).toContain("needs 402 requests, two more than per_minute, and 392 are left;");
-    expect(large.requests()).toHaveLength(8);
+    expect(rejected.stdout).toContain("needs 402 requests, two more than per_minute, and 391 are left;");
+    expect(large.requests()).toHaveLength(9);
   });
 
   test.each([
-    [71, undefined],
-    [72, 61],
-    [109, 98],
+    [72, undefined],
+    [73, 61],
+    [110, 98],
     [500, 121],
   ])(
     "R22 with --max-requests %j, so many requests use up a per_minute of 60: %j",
@@ -168,12 +168,52 @@ describe("a comparison", () => {
         env: { SVC_KEY_ACTIVE: probeKeys.SVC_KEY_ACTIVE, SVC_KEY_LIVE: probeKeys.SVC_KEY_LIVE },
         announce: (sentence) => void sentences.push(sentence),
       });
-      // Nine requests came before, and two controls follow the 429.
+      // Ten requests came before, and two controls follow the 429.
       const sentence = `Sends up to ${most} requests with SVC_KEY_ACTIVE, until one gets 429. They use up this key's minute.`;
       expect(sentences).toEqual(most === undefined ? [] : [sentence]);
       if (most === undefined) expect(outcomes.at(-1)?.reason).toMatch(/^needs 63 requests, .* 62 are left/);
     },
   );
+
+  test.each([true, false])(
+    "R23 a day that the comparison uses up shows 429.per_day, probeLimits %j",
+    async (probeLimits) => {
+      const { send } = probed((reply, { ref, count }) => {
+        if (ref !== "active") return;
+        if (reply.status === 200) setIn(reply, "body.data.limits.per_day", probeLimits ? 5 : 1);
+        if (count <= (probeLimits ? 5 : 1)) return;
+        const headers = { "Content-Type": "application/json", "Retry-After": "36000" };
+        Object.assign(reply, {
+          status: 429,
+          headers,
+          body: { error: { code: "day_over", message: "Tomorrow." } },
+        });
+      });
+      const { outcomes, differences, assumptions, endedBy } = await compareWithContract(send, {
+        ...{ url: "https://api.example", env: probeKeys, probeLimits, unknownKey: unknownSecret },
+      });
+      expect([differences, endedBy]).toEqual([[], undefined]);
+      expect(outcomes.find(({ outcome }) => outcome === "429.per_day")?.result).toBe("agrees");
+      expect(assumptions).toMatchObject({
+        retry_after: { value: "seconds" },
+        rate_limit_code: { value: "day_over" },
+      });
+    },
+  );
+
+  test("R22 a per_minute of 1 is judged", async () => {
+    const { send } = probed((reply, { ref, count }) => {
+      if (reply.status === 200) setIn(reply, "body.data.limits.per_minute", 1);
+      if (ref !== "active" || count === 1) return;
+      const body = { error: { code: "rate_limited", message: "Later." } };
+      Object.assign(reply, { status: 429, headers: { "Content-Type": "application/json" }, body });
+    });
+    const { outcomes, differences, endedBy } = await compareWithContract(send, {
+      ...{ url: "https://api.example", probeLimits: true, unknownKey: unknownSecret },
+      env: { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string },
+    });
+    expect([differences, endedBy, outcomes.at(-1)?.result]).toEqual([[], undefined, "agrees"]);
+  });
 
   test("R22 R23 a key that is not at its limit shows nothing about it", async () => {
     const server = await serveProbed((reply, { ref, number }) => {
@@ -281,7 +321,7 @@ describe("a comparison", () => {
       });
       const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string };
       const { stdout, stderr } = await runCli(["compare", server.url, "--probe-limits"], { env });
-      expect([stderr, server.requests().length]).toEqual(["", 8]);
+      expect([stderr, server.requests().length]).toEqual(["", 9]);
       expect(stdout).toMatch(/^ {2}200\.test {2}\$\.data\.limits\.per_minute {2}R5 /m);
       expect(stdout).toMatch(/^ {2}429\.per_minute +not tried +per_minute is /m);
       expect(stdout).not.toContain("R22");

@@ -35,7 +35,7 @@ test("a comparison shows the limits, scopes, challenge and details that no assum
     reply.headers["WWW-Authenticate"] = 'ApiKey realm="bank\u2028"';
     setIn(reply, "body.error.details", { trace: Math.random(), help: "/" });
   });
-  const challenge = '"ApiKey realm=\\"bank\ufffd\\""';
+  const challenge = '"ApiKey realm=\\"bank\\u{2028}\\""';
   expect(result.seen).toEqual({
     per_minute: [
       { value: "600", from: ["200.live"] },

@@ -75,6 +75,7 @@ test("a file that is not its own, and one that cannot be written, is an error be
       "mine.yaml",
       /^Failed to write "mine\.yaml": compare did not write what is there\. Name another file with --write-scenario\.\n$/,
     ],
+    ["-", /^--write-scenario needs the name of a file: /],
     ["folder", /^Failed to write "folder": it is a directory\. Name another file/],
     ["none/real.yaml", /^Failed to write "none\/real\.yaml": its folder does not exist\. /],
     ["/dev/null", /^Failed to write "\/dev\/null": it is not a regular file\. /],

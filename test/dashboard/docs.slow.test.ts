@@ -28,4 +28,47 @@ describe.skipIf(noBrowser)("the documentation", () => {
     await docs.emulateMedia({ colorScheme: "dark" });
     expect(await axeProblems(docs, ["color-contrast"])).toEqual([]);
   });
+
+  test("the search finds headings and the code in tables by keyboard, without another request", async () => {
+    const { page, server } = await openDashboard();
+    await page.goto(`${server.url}/__sandbox/docs/README`);
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(request.url()));
+    const field = page.getByRole("combobox", { name: "Search the headings of all pages" });
+    await field.waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("github");
+    await page.getByRole("option", { name: /^GitHub Actions/ }).waitFor();
+    expect(await axeProblems(page)).toEqual([]);
+    expect(requests).toEqual([]);
+    await field.fill("--write-env");
+    expect(await page.getByRole("option").first().textContent()).toMatch(/^start/);
+    await field.fill("moon");
+    await page.getByText("No heading has these words.").waitFor();
+    await field.fill("429");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    const chosen = page.locator('[role="option"][aria-selected="true"]');
+    const address = await chosen.getAttribute("href");
+    expect(await field.getAttribute("aria-activedescendant")).toBe(await chosen.getAttribute("id"));
+    await page.keyboard.press("Enter");
+    await page.waitForURL(new RegExp(`/docs/${address}$`));
+    await page.keyboard.press("/");
+    await page.keyboard.type("timeline");
+    await page.keyboard.press("Escape");
+    expect([await page.getByRole("option").count(), await field.inputValue()]).toEqual([0, ""]);
+  });
+
+  test("in a narrow window, each cell of a table has the name of its column", async () => {
+    const { page, server } = await openDashboard();
+    await page.setViewportSize({ width: 390, height: 900 });
+    await page.goto(`${server.url}/__sandbox/docs/errors`);
+    const row = page.locator("tr", { hasText: "401.revoked" }).first();
+    const names = await row.locator("td").evaluateAll((cells) => cells.map((cell) => cell.dataset.column));
+    expect(names).toEqual(["outcome", "response", "key", "cause", "what to do"]);
+    const lefts = await row
+      .locator("td")
+      .evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().left));
+    expect(new Set(lefts).size).toBe(1);
+  });
 });

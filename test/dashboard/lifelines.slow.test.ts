@@ -102,6 +102,60 @@ describe.skipIf(noBrowser)("the lifelines", () => {
     expect(await drawn(page, "legacy")).toEqual(["past", "works"]);
   });
 
+  test("shows what the timeline and faults will do, and says what is not sure", async () => {
+    const scenario = parseScenario(`
+version: 1
+clock: { now: 2026-03-02T09:00:00Z }
+organizations: { bank: { type: bank, live_access: approved, keys: { one: { environment: test }, live: { environment: live } } } }
+faults:
+  - { when: { every: 2 }, then: { status: 503 } }
+  - { when: { every: 2, key: live }, then: { reset: true } }
+timeline:
+  - { at: 10m, faults: [] }
+  - { at: 20m, organization: { ref: bank, live_access: suspended } }
+  - { at: 30m, assumptions: { me_scope: "consents:read" } }
+`);
+    const { page } = await openDashboard({ scenario, view: "/keys" });
+    await expect.poll(() => drawn(page, "live")).toEqual(["unknown", "works", "rejected"]);
+    expect(await drawn(page, "one")).toEqual(["unknown", "works", "rejected"]);
+    await lineOf(page, "live").getByText("200 (50% get a fault)").first().waitFor();
+    await lineOf(page, "one").getByText("from 2 Mar 2026, 09:30:00").waitFor({ state: "attached" });
+    await lineOf(page, "live").getByText("from 2 Mar 2026, 09:20:00").waitFor({ state: "attached" });
+    const dashed = lineOf(page, "live").locator(".phase.unknown");
+    expect(await dashed.evaluate((bar) => getComputedStyle(bar).borderStyle)).toBe("dashed");
+    await lifelines(page).getByText("dashed: not sure. Not to scale.").waitFor();
+  });
+
+  test("of more than six times, those left out are counted; Enter on one leaves the focus at the next one", async () => {
+    const steps = [5, 10, 15, 20, 25, 30, 35, 40].map((at) => `  - { at: ${at}m, revoke: { key: k${at} } }`);
+    const keys = [5, 10, 15, 20, 25, 30, 35, 40].map((at) => `    k${at}: { environment: test }`);
+    const scenario = parseScenario(`version: 1
+clock: { now: 2026-03-02T09:00:00Z }
+organizations:
+  one: { type: bank, keys: { ${keys.slice(0, 4).join(",").replaceAll("    ", "")} } }
+  two: { type: bank, keys: { ${keys.slice(4).join(",").replaceAll("    ", "")} } }
+timeline:
+${steps.join("\n")}
+`);
+    const { page } = await openDashboard({ scenario, view: "/keys" });
+    const stations = lifelines(page).getByRole("list", { name: "Events" });
+    await stations.getByText("step +4").waitFor();
+    await stations.getByRole("button", { name: "09:10 Go there" }).press("Enter");
+    await page.locator(".lifelines-axis :focus", { hasText: "09:15" }).waitFor();
+    await stations.getByText("step +2").waitFor();
+  });
+
+  test("the story of a large population has its lines", async () => {
+    const scenario = parseScenario(`version: 1
+population: { organizations: 90, keys_per_organization: 5 }
+story:
+  - request: { key: organization-80-key-3 }
+`);
+    const context = { viewport: { width: 1280, height: 900 } };
+    const { page } = await openDashboard({ scenario, view: "/story", context });
+    await lifelines(page).getByRole("link", { name: "organization-80-key-3" }).waitFor();
+  });
+
   test("readers with their own colors tell bars apart by their patterns", async () => {
     const { page } = await openDashboard({
       scenario: "key-states",

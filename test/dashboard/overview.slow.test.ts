@@ -65,6 +65,29 @@ describe.skipIf(noBrowser)("the overview", () => {
     await expect.poll(() => hashOf(page)).toBe("#/requests?filter=401.expired");
   });
 
+  test("Escape in the question of an outcome closes only the question", async () => {
+    const { page, ask } = await openDashboard({ scenario: "key-states" });
+    await ask("/clock/advance", { method: "POST", json: { by: "61s" } });
+    await page.locator("a.exit", { hasText: "429.per_minute" }).press("Enter");
+    const detail = page.getByRole("region", { name: "Outcome 429.per_minute" });
+    await detail.getByRole("button", { name: "Reset, then send it" }).click();
+    const question = page.getByRole("dialog", { name: "Reset, then send it?" });
+    await question.waitFor();
+    await page.keyboard.press("Escape");
+    await question.waitFor({ state: "detached" });
+    expect(hashOf(page)).toBe("#/overview/429.per_minute");
+    await detail.waitFor();
+  });
+
+  test("a rejection without a key shows what to do", async () => {
+    const { page, server } = await openDashboard({ scenario: "key-states" });
+    const headers = { authorization: `Bearer ${server.sandbox.secret("active")}` };
+    await fetch(server.url + mePath, { headers });
+    const rejection = page.locator('[aria-label="Last rejections"] li').first();
+    await rejection.getByText("What to do:").waitFor();
+    await rejection.getByText("Send the key in").waitFor();
+  });
+
   test("rejections come first with their causes, and the button that fixes one", async () => {
     const { page, ask, send } = await openDashboard({ scenario: "key-states" });
     await send("active", "wrong-scope", "organization-inactive");

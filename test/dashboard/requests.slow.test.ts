@@ -177,6 +177,45 @@ organizations:
     expect(await detail.locator(".bar button:not(.send-again)").first().innerText()).toBe(fix);
   });
 
+  test("a body keeps its values as they were sent, and a header without a value is shown", async () => {
+    const { page, go, ask } = await openDashboard({ scenario: "key-states" });
+    const body = '{"n":1.0,"big":12345678901234567890,"s":"\\u00e9 {\\"a\\": [1]}","e":[],"o":{}}';
+    const error = {
+      request: (await ask("/send", { method: "POST", json: { key: "active" } })).body.data.request,
+    };
+    await page.route("**/__sandbox/changes*", async (route) => {
+      const response = await route.fetch();
+      const json = await response.json();
+      for (const shown of Object.values<{
+        data?: { response?: { body: string }; sent?: { headers: object } };
+      }>(json.data.responses)) {
+        if (shown.data?.response === undefined) continue;
+        shown.data.response.body = body;
+        Object.assign(shown.data.sent as object, { headers: { "x-empty": "" } });
+      }
+      await route.fulfill({ response, json });
+    });
+    await go(`requests/${error.request.id}`);
+    const detail = page.getByRole("region", { name: "Request", exact: true });
+    await detail.getByText('"n": 1.0,').waitFor();
+    const lines = (await detail.locator("pre").innerText()).trim().split("\n");
+    expect(lines).toEqual([
+      "{",
+      '  "n": 1.0,',
+      '  "big": 12345678901234567890,',
+      '  "s": "\\u00e9 {\\"a\\": [1]}",',
+      '  "e": [],',
+      '  "o": {}',
+      "}",
+    ]);
+    await detail
+      .locator("div", { hasText: /^x-empty/ })
+      .getByText("empty", { exact: true })
+      .waitFor();
+    // It can be scrolled by keyboard.
+    expect(await detail.locator("pre").getAttribute("tabindex")).toBe("0");
+  });
+
   test("a 429 that no reset ends has a new key for a fix", async () => {
     const scenario = parseScenario(`
 version: 1

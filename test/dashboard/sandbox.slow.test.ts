@@ -145,12 +145,16 @@ describe.skipIf(noBrowser)("faults and the profile", () => {
     const faults = [
       { when: { every: 2 }, then: { status: 502 } },
       { when: { probability: 0.2 }, then: { latency: "3s" } },
+      { when: { key: "legacy" }, then: { latency: { median: "200ms", p99: "2s" } } },
+      { when: { key: "active" }, then: { latency: { min: "200ms", max: "2s" } } },
       { when: { probability: 0.125, key: "live", every: 3 }, then: { slow: 40 } },
     ];
     await ask("/faults", { method: "PUT", json: { faults } });
     for (const words of [
       "Every 2nd request: status 502.",
       "With a probability of 20%, every request: 3s late.",
+      "Every request with the key legacy: about 200ms, rarely 2s late.",
+      "Every request with the key active: 200ms to 2s late.",
       "With a probability of 12.5%, every 3rd request with the key live: 40 bytes a second.",
     ]) {
       await page.locator("#section-faults li").getByText(words, { exact: true }).waitFor();

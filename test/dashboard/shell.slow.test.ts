@@ -33,7 +33,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
       const calls = [...urls.values()].filter((url) => url.includes("/changes?"));
       const reading = calls.map((url) => new URL(url).searchParams).filter((query) => !query.has("revision"));
       const asked = reading.flatMap((query) => query.get("paths")?.split(" ") ?? []);
-      expect(reading.length, view).toBeLessThanOrEqual(3);
+      expect(reading.length, view).toBeLessThanOrEqual(4);
       expect(asked.length, view).toBeGreaterThan(5);
       expect(new Set(asked).size, `${view}: ${asked.join(" ")}`).toBe(asked.length);
       expect(asked.includes("/requests"), view).toBe(view === "requests");
@@ -64,6 +64,65 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     });
     await page.getByLabel("Control token").waitFor();
     await page.getByRole("alert").getByText("rejected this token").waitFor();
+  });
+
+  test("a token that no header can have brings the form back, also after a reload", async () => {
+    const { page } = await openDashboard({
+      controlToken: "a-token-of-the-test",
+      settles: false,
+      view: "token=a-tok…",
+    });
+    await page.getByRole("alert").getByText("rejected this token").waitFor();
+    await page.reload();
+    await page.getByRole("alert").getByText("rejected this token").waitFor();
+    await page.getByLabel("Control token").fill("a-token-of-the-test");
+    await page.getByRole("button", { name: "Continue" }).click();
+    await settled(page);
+  });
+
+  test.each([
+    ["a page of a proxy", { contentType: "text/html", body: "<!doctype html><p>Sign in" }, "Sign in"],
+    ["JSON of something else", { contentType: "application/json", body: "{}" }, "Another server responds"],
+  ])("in place of the sandbox, %s is told, and nothing else breaks", async (_, response, words) => {
+    const { page } = await openDashboard({ scenario: "key-states" });
+    await page.route("**/__sandbox/changes*", (route) => route.fulfill({ status: 200, ...response }));
+    await page.locator(".connection", { hasText: "not connected" }).waitFor();
+    await page.locator("main").getByText(words).waitFor();
+    expect(await page.locator(".active-faults").count()).toBe(0);
+    await page.unroute("**/__sandbox/changes*");
+    await settled(page);
+  });
+
+  test("one request of a client costs one call with news", async () => {
+    const { page, send } = await openDashboard({ scenario: "key-states", view: "/keys" });
+    let news = 0;
+    const others: string[] = [];
+    page.on("response", async (response) => {
+      if (!response.url().includes("/changes?")) others.push(response.url());
+      const { data } = await response.json();
+      if (Object.keys(data.responses).length > 0) news += 1;
+    });
+    await send("active");
+    await page.locator("[data-row=active]").getByText("1 of 60").waitFor();
+    await quiet(page);
+    expect([news, others]).toEqual([1, []]);
+  });
+
+  test("a click besides the text to copy does what is clicked, and Escape closes the text", async () => {
+    const { page } = await openDashboard({ scenario: "key-states" });
+    await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+    await page.reload();
+    await settled(page);
+    const text = page.getByLabel("Press Ctrl+C");
+    await page.getByRole("button", { name: "Copy URL" }).click();
+    await text.press("Escape");
+    await text.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Copy URL" }).click();
+    await text.waitFor();
+    // Pressed for as long as a hand does: the text must not move away from under it.
+    await page.locator(".views a", { hasText: "Keys" }).click({ delay: 80 });
+    await expect.poll(() => hashOf(page)).toBe("#/keys");
+    await text.waitFor({ state: "detached" });
   });
 
   test("a server that hangs is shown within twelve seconds, and the clock stops", async () => {

@@ -210,6 +210,25 @@ story:
     expect((await ask("/story")).body.data).toMatchObject({ done: 2, outline: [{}, { as_expected: false }] });
   });
 
+  test("at 1280 by 720 the usual 200 is whole, with the lifelines and without; a remote's keys run steps", async () => {
+    const context = { viewport: { width: 1280, height: 720 } };
+    const { page } = await openDashboard({ scenario: "rotation", view: "/story", context });
+    await page.getByText("Press Space to start.").waitFor();
+    await page.keyboard.press("PageDown");
+    await page.getByText("Step 1 of 25").waitFor();
+    await page.keyboard.press("PageDown");
+    await page.getByText("Step 2 of 25").waitFor();
+    const code = page.locator(".response pre");
+    await code.getByText('"usage"').waitFor();
+    const hidden = () => code.evaluate((element) => element.scrollHeight - element.clientHeight);
+    expect(await hidden()).toBe(0);
+    await page.keyboard.press("l");
+    await page.locator(".lifelines-picture").waitFor();
+    expect(await hidden()).toBe(0);
+    await page.keyboard.press("PageUp");
+    await page.getByText("Step 1 of 25").waitFor();
+  });
+
   test.each(scenarioNames)(
     "at 1280 by 720 each step of %s fits: only its body scrolls, in its box",
     async (name) => {

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { root, sectionOf } from "../support/pages.js";
+import { certifySuite } from "../certify/generated/certify-suite.js";
+import { goodSuite, type KeyRef, keys } from "../certify/generated/suite.js";
+import { pageOf, root, sectionOf } from "../support/pages.js";
 
 // The page has a row for each reason why something is not judged. The reasons are written in the functions that find them, so their words
 // are collected from the source: what follows `why` or `ending`. A `…` is a part that differs.
@@ -30,10 +32,13 @@ const passedOn = (text: string) =>
     .map(([, name = ""]) => name)
     .filter((name) => !name.endsWith(".why"));
 
-/** The words of the first cells, several in one cell apart. */
+/** The rows of the table: what to do, and the words of the reasons for which it helps, each in italics. */
 const rows = [...sectionOf("docs/certify.md", "Not judged").matchAll(/^\| (.+) \| (.+) \|$/gm)]
   .slice(1)
-  .map(([, reasons = "", whatToDo = ""]) => ({ reasons: reasons.split("; "), whatToDo }));
+  .map(([, whatToDo = "", reasons = ""]) => ({
+    whatToDo,
+    reasons: [...reasons.matchAll(/\*([^*]+)\*/g)].map(([, words = ""]) => words),
+  }));
 
 /** Whether the parts of a cell's words are in the reason, in their order. */
 function isAbout(words: string, reason: string): boolean {
@@ -65,5 +70,21 @@ test("each row of the reasons is about one that the program gives", () => {
   const named = rows.flatMap((row) => row.reasons);
   expect(named.length).toBeGreaterThan(30);
   expect(named.filter((words) => !reasons.some((reason) => isAbout(words, reason)))).toEqual([]);
-  expect(rows.filter(({ whatToDo }) => !/\w/.test(whatToDo))).toEqual([]);
+  // What to do is a sentence.
+  expect(rows.filter(({ whatToDo }) => !/^[A-Z].* .*\.$/.test(whatToDo))).toEqual([]);
+});
+
+test("the number of runs in the pages is that of correct clients, with 6 outcomes and with all of them", async () => {
+  const runsOf = async (...refs: readonly KeyRef[]) => {
+    const tests = refs.map((key) => ({ key, times: 1, isParallel: false }));
+    return (await certifySuite({ ...goodSuite, tests }, { label: "pages" })).runs;
+  };
+  const few = await runsOf("active", "active", "live", "revoked", "expired", "wrong-scope", "rate-limited");
+  const all = await runsOf("active", ...(Object.keys(keys) as KeyRef[]));
+  expect([few, all].map((count) => Math.abs(count - (count < 38 ? 30 : 45)) <= 4)).toEqual([true, true]);
+  expect([few < 38, all < 38]).toEqual([true, false]);
+  for (const page of ["README.md", "docs/certify.md"]) {
+    expect(pageOf(page)).toMatch(/about 30 to 45 times/);
+    expect(pageOf(page).match(/\d+ to \d+ times/g)).toHaveLength(1);
+  }
 });

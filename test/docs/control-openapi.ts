@@ -182,8 +182,6 @@ const things: Readonly<Record<string, string>> = {
   "a request": "GET /requests",
   "one request in detail": "GET /requests/{id}",
   "the report": "GET /report",
-  "the next event": "GET /upcoming",
-  "the story": "GET /story",
 };
 
 /** The members of things, with their types. */

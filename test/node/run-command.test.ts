@@ -6,9 +6,13 @@ import { join } from "node:path";
 import tty from "node:tty";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-
-import { processEnd, SharedListener } from "../../src/cli/process-events.js";
-import { type CommandOptions, runCommand, TakenSignals } from "../../src/cli/run-command.js";
+import {
+  type CommandOptions,
+  processEnd,
+  runCommand,
+  SharedListener,
+  TakenSignals,
+} from "../../src/cli/run-command.js";
 import { bundle } from "../support/bundle.js";
 import { root } from "../support/pages.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

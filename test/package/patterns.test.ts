@@ -35,7 +35,7 @@ const shortTextsOnly: Readonly<Record<string, Readonly<Record<string, string>>>>
     '([\\w-]+) *= *("(?:[^"\\\\]|\\\\.)*"|[^\\s",]+)':
       "none: it only runs on a list of parameters, each of which matches at once",
   },
-  "src/dashboard/control/token.ts": { "^#token=([^&]+)&?(.*)$": "the fragment of the page's own URL" },
+  "src/dashboard/control/call.ts": { "^#token=([^&]+)&?(.*)$": "the fragment of the page's own URL" },
   "src/dashboard/elements/text.ts": { ".*[\\\\/]": "the name of a file: 4,096 characters" },
   "src/node/clients/control-client.ts": { "\\/+$": "a URL of the user's own command line" },
   "src/node/clients/find-listener.ts": {

@@ -46,6 +46,31 @@ with Server() as server:
     expect([stdout, stderr]).toEqual(["2026-05-31T09:00:02.200Z\n", ""]);
   });
 
+  test.each(['"10m"', "600", "600.0", "timedelta(minutes=10)", '"600s"', '"600000ms"'])(
+    "moves the clock by %s",
+    async (by) => {
+      const { stdout, stderr } = await runPython(`
+from datetime import timedelta
+with Server() as server:
+    sandbox = server.sandbox()
+    sandbox.advance(${by})
+    print(sandbox.control("GET", "/clock")["now"])
+`).ended;
+      expect([stdout, stderr]).toEqual(["2026-03-02T09:10:00.000Z\n", ""]);
+    },
+  );
+
+  test("refuses a text that is no duration", async () => {
+    const { stdout } = await runPython(`
+with Server() as server:
+    try:
+        server.sandbox().advance("10 minutes")
+    except RuntimeError as error:
+        print("validation_failed" in str(error))
+`).ended;
+    expect(stdout).toBe("True\n");
+  });
+
   test("takes the times of Python, also in a scenario that PyYAML has read, and refuses one without a zone", async () => {
     const { stdout, stderr } = await runPython(`
 from datetime import datetime, timedelta, timezone
@@ -146,6 +171,50 @@ time.sleep(600)
   });
 });
 
+/** A scenario that covers few outcomes. */
+const ownScenario =
+  "version: 1\norganizations: { a: { type: bank, keys: { mine: { environment: test } } } }\n";
+
+/** The lines of an output about outcomes that are not covered. */
+const missedIn = (output: string) => output.split("\n").filter((line) => line.startsWith("Not covered"));
+
+const hasPytest = hasPython && spawnSync("python3", ["-m", "pytest", "--version"]).status === 0;
+describe.skipIf(!hasPytest)("the plugin for pytest", () => {
+  const lastTest = `
+import urllib.request
+import pytest
+@pytest.mark.svc_sandbox(scenario="rotation")
+def test_last(svc_sandbox):
+    pass
+`;
+  const pytest = (test: string, files = {}) => {
+    const cwd = temporaryFolder({ "test_client.py": test, ...files });
+    const command = "python3 -m pytest -p svc_sandbox.pytest_plugin -p no:cacheprovider";
+    return runCommand(command, { cwd, env: { ...env, ...{ PYTHONDONTWRITEBYTECODE: "1" } } }).ended;
+  };
+
+  test("names the scenario that has a key which the scenario of the folder has not, whatever the last test ran", async () => {
+    for (const code of ["def test_key(svc_sandbox):\n    svc_sandbox.key('mine')\n", lastTest]) {
+      const { stdout } = await pytest(code, { "svc-sandbox.yaml": ownScenario });
+      const [own = "", bundled = "", ...others] = missedIn(stdout);
+      expect(own).toBe(
+        "Not covered (send the key): 200.test (mine), 401.missing (none), 401.malformed (malformed), 401.unknown (unknown)",
+      );
+      expect(bundled).toMatch(
+        /^Not covered \(with scenario="key-states", send the key\): 200\.live \(live\), /,
+      );
+      expect(others).toEqual([]);
+    }
+  });
+
+  test("names no scenario if that of the folder has each key", async () => {
+    const { stdout } = await pytest(lastTest);
+    expect(missedIn(stdout)).toEqual([
+      expect.stringMatching(/^Not covered \(send the key\): 200\.test \(active\), /),
+    ]);
+  });
+});
+
 describe.skipIf(!hasGo)("the module for Go", () => {
   const module = "github.com/svc-sandbox/svc-sandbox/packaging/go";
   const goMod = `module example.test/m\ngo 1.19\nrequire ${module} v1.0.0-next.1\nreplace ${module} => ${root}/packaging/go\n`;
@@ -153,24 +222,45 @@ describe.skipIf(!hasGo)("the module for Go", () => {
 
 import (
 	"testing"
+	"time"
 
 	svcsandbox "${module}"
 )
 
 func TestMain(m *testing.M) { svcsandbox.Main(m) }
 func TestKey(t *testing.T)  { svcsandbox.New(t).Key("${ref}") }
+func TestLast(t *testing.T) {
+	sandbox := svcsandbox.New(t, svcsandbox.Scenario("rotation"))
+	sandbox.Advance(90 * time.Second)
+	sandbox.AdvanceBy("10m")
+	var clock struct{ Now string }
+	sandbox.Control("GET", "/clock", nil, &clock)
+	if clock.Now != "2026-03-02T09:11:30.000Z" {
+		t.Fatal(clock.Now)
+	}
+}
 `;
-  const scenario =
-    "version: 1\norganizations: { a: { type: bank, keys: { mine: { environment: test } } } }\n";
   const goTest = (ref: string, variables = {}) => {
-    const files = { "go.mod": goMod, "svc-sandbox.yaml": scenario, "client/client_test.go": testFile(ref) };
+    const files = {
+      "go.mod": goMod,
+      "svc-sandbox.yaml": ownScenario,
+      "client/client_test.go": testFile(ref),
+    };
     const cwd = temporaryFolder(files);
-    return { cwd, ended: runCommand("go test ./client", { cwd, env: { ...env, ...variables } }).ended };
+    return { cwd, ended: runCommand("go test -v ./client", { cwd, env: { ...env, ...variables } }).ended };
   };
 
   test("starts the scenario of the module in each of its packages, and names it if a key is missing", async () => {
     const found = await goTest("mine").ended;
     expect([found.code, found.stderr]).toEqual([0, ""]);
+    const [own, bundled = "", ...others] = missedIn(found.stdout);
+    expect(own).toBe(
+      "Not covered (send the key): 200.test (mine), 401.missing (none), 401.malformed (malformed), 401.unknown (unknown)",
+    );
+    expect(bundled).toMatch(
+      /^Not covered \(with Scenario\("key-states"\), send the key\): 200\.live \(live\), /,
+    );
+    expect(others).toEqual([]);
     const { cwd, ended } = goTest("active");
     const { code, stdout } = await ended;
     expect(code).toBe(1);

@@ -8,7 +8,7 @@ import { createHandlers } from "../../src/integrations/msw.js";
 import { clientOf, type Door, openSandbox } from "./doors.js";
 import { sendOnSocket } from "./exchange.js";
 
-/** A partner's own Express app, with the sandbox mounted in it as `docs/integrations.md` says. */
+/** A partner's own Express app, with the sandbox mounted in it as `docs/frameworks.md` shows. */
 export const expressDoor: Door = {
   name: "express",
   async open(scenario, options) {

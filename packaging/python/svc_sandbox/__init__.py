@@ -58,6 +58,11 @@ class Server:
 
     def reports(self):
         """The JSON reports of its processes, for `merge_reports`."""
+        with self._changing:
+            for process in self._idle:
+                # A report tells how to cover the rest with what runs: the scenario of the folder, not that of the last test.
+                if process.is_running():
+                    process.send("POST", "/reset", {"scenario": process.scenario, "frozen": True})
         return [process.send("GET", "/report") for process in self._all if process.is_running()]
 
     def close(self):
@@ -222,11 +227,13 @@ class Sandbox:
             raise LookupError(f"No key {ref!r} in the scenario {self._scenario}{self._why}. Keys: {keys}.")
         return self.keys[ref]
 
-    def advance(self, seconds):
-        """Moves the clock forward by seconds, or by a timedelta."""
-        if isinstance(seconds, datetime.timedelta):
-            seconds = seconds.total_seconds()
-        self.control("POST", "/clock/advance", {"by": f"{round(seconds * 1000)}ms"})
+    def advance(self, by):
+        """Moves the clock forward by seconds, a timedelta, or a duration as scenarios write it, such as "10m"."""
+        if isinstance(by, datetime.timedelta):
+            by = by.total_seconds()
+        if not isinstance(by, str):
+            by = f"{round(by * 1000)}ms"
+        self.control("POST", "/clock/advance", {"by": by})
 
     def statuses(self, ref):
         """The statuses of the requests with a key, oldest first. A request and its retries after faults count once."""

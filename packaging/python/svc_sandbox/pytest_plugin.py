@@ -107,16 +107,29 @@ def pytest_sessionfinish(session, exitstatus):
     if report is None and minimum is None:
         return
     coverage, outcomes = (report["coverage"]["percent"], report["outcomes"]) if report else (0, [])
-    missed = {row["outcome"]: row["how_to_cover"]["ref"] for row in outcomes if row["promised"] and not row["covered"]}
+    missed = {}
+    for row in outcomes:
+        if row["promised"] and not row["covered"]:
+            what_to_do, shown = _how_to_cover(row)
+            missed.setdefault(what_to_do, []).append(shown)
     lines = [conclusion]
-    if missed:
-        lines.append("Not covered (send the key): " + ", ".join(f"{outcome} ({ref})" for outcome, ref in missed.items()))
+    lines.extend(f"Not covered{what_to_do}: {', '.join(shown)}" for what_to_do, shown in missed.items())
     if report and report["advice"]:
         lines.append("In detail: " + ", ".join(one["id"] for one in report["advice"]) + ". What to do: docs/report.md#advice in the package svc-sandbox.")
     if minimum is not None and coverage < minimum:
         lines.append(f"The coverage is below --min-coverage {minimum}.")
         session.exitstatus = exitstatus or pytest.ExitCode.TESTS_FAILED
     _lines.extend(lines)
+
+
+def _how_to_cover(row):
+    """What to do to cover an outcome, and the outcome with the key to send."""
+    how = row["how_to_cover"]
+    if how is None:
+        return "", row["outcome"]
+    # The scenario of the folder may not have the key.
+    scenario = f'with scenario="{how["scenario"]}", ' if how["scenario"] else ""
+    return f" ({scenario}send the key)", f"{row['outcome']} ({how['ref']})"
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -2,7 +2,6 @@ import { faultKinds } from "../../rules/fault-effects.js";
 import { defaultOverlap } from "../../rules/key-state.js";
 import { accessInWords } from "../../rules/organization.js";
 import { minute, type Overlap } from "../../rules/time.js";
-import type { Actor } from "../../sandbox/operations/change.js";
 import {
   type ActionResult,
   keyRefsOf,
@@ -48,7 +47,11 @@ export function narrateTime({ step, failure, now }: Pick<PlayedStep, "step" | "f
 /** Narrates an action: who did what, and its result or error. */
 export function narrateAction(action: StepAction, performed: ActionResult): string {
   // Faults are never rejected.
-  if (action.faults !== undefined) return narrateFaults(action.faults);
+  if (action.faults !== undefined) {
+    const effects = effectList(action.faults);
+    if (effects === "") return "The network works again: no more faults.";
+    return `Requests can now hit faults: ${effects}.`;
+  }
 
   const { subject, verb, object, after = "" } = wordsOfAction(action, performed);
   const { error } = performed;
@@ -56,33 +59,29 @@ export function narrateAction(action: StepAction, performed: ActionResult): stri
   return `${subject} ${verb}s ${object}.${after}`;
 }
 
-function narrateFaults(faults: NonNullable<StepAction["faults"]>): string {
-  const effects = effectList(faults);
-  if (effects === "") return "The network works again: no more faults.";
-  return `Requests can now hit faults: ${effects}.`;
-}
-
 /** The words of an action other than faults. */
 function wordsOfAction(action: StepAction, performed: ActionResult): ActionWords {
   const { create_key: creation, rotate, revoke, expire, organization, assumptions } = action;
+  const { actor } = creation ?? rotate ?? revoke ?? expire ?? {};
+  const user = actor === "member" ? "A member of the organization" : "An administrator";
   if (creation !== undefined) {
     const createdRef = creation.ref ?? performed.key?.ref;
     const key = createdRef === undefined ? "key" : `key ${createdRef}`;
     const name = JSON.stringify(creation.name);
     const object = `the ${creation.environment} ${key} for ${creation.organization} (${name})`;
-    return { subject: userInWords(creation.actor), verb: "create", object };
+    return { subject: user, verb: "create", object };
   }
   if (rotate !== undefined) {
-    const { key, as = "another one", overlap, actor } = rotate;
+    const { key, as = "another one", overlap } = rotate;
     const after = ` The new key is ${performed.replacement?.ref ?? as}; ${oldKeyInWords(overlap)}.`;
-    return { subject: userInWords(actor), verb: "rotate", object: `the key ${key}`, after };
+    return { subject: user, verb: "rotate", object: `the key ${key}`, after };
   }
   if (revoke !== undefined) {
-    return { subject: userInWords(revoke.actor), verb: "revoke", object: `the key ${revoke.key}` };
+    return { subject: user, verb: "revoke", object: `the key ${revoke.key}` };
   }
   if (expire !== undefined) {
     const object = `the end of the key ${expire.key}: ${expire.expires}`;
-    return { subject: userInWords(expire.actor), verb: "set", object };
+    return { subject: user, verb: "set", object };
   }
   if (organization !== undefined) {
     const { ref, ...changes } = organization;
@@ -95,10 +94,6 @@ function wordsOfAction(action: StepAction, performed: ActionResult): ActionWords
   const changes = Object.entries(assumptions ?? {}).map(([name, value]) => `${name} ${value}`);
   const what = changes.join(", ") || "none";
   return { subject: "The service", verb: "change", object: `its responses: ${what}` };
-}
-
-function userInWords(actor: Actor | undefined): string {
-  return actor === "member" ? "A member of the organization" : "An administrator";
 }
 
 /** How long a replaced key still works. */
@@ -207,14 +202,11 @@ function effectList(faults: NonNullable<StepAction["faults"]>): string {
   for (const { then } of faults) {
     const names: string[] = [];
     for (const [name, value] of Object.entries(then)) {
-      if (!isFaultKind(name) || value === false) continue;
+      const isKind = (faultKinds as readonly string[]).includes(name);
+      if (!isKind || value === false) continue;
       names.push(name === "status" ? `status ${value}` : name);
     }
     effects.push(names.join(" and "));
   }
   return effects.join(", ");
-}
-
-function isFaultKind(name: string): boolean {
-  return (faultKinds as readonly string[]).includes(name);
 }

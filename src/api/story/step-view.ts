@@ -5,8 +5,8 @@ import {
   type ShownDifference,
   type StoryResponse,
 } from "../../sandbox/steps.js";
-import { errorCodeOf } from "./compare-response.js";
 import { narrateAction, narrateTime } from "./narrate.js";
+import { errorCodeOf } from "./run-story.js";
 
 /** The error of an action that was rejected; `null` without one. */
 interface ActionErrorView {

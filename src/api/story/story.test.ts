@@ -10,9 +10,8 @@ import {
   shownDifferences,
 } from "../../sandbox/steps.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { responseDifferences } from "./compare-response.js";
 import { narrateAction, narrateTime, summarizeAction, summarizeStep } from "./narrate.js";
-import { presentNextStep, runNextStep } from "./run-story.js";
+import { presentNextStep, responseDifferences, runNextStep } from "./run-story.js";
 import { storyRequest } from "./send.js";
 import { stepView } from "./step-view.js";
 

@@ -1,8 +1,8 @@
 import type { Assumptions } from "../../rules/assumptions.js";
-import { type RandomStream, randomStream } from "../../rules/seed.js";
+import { mix32, type RandomStream, randomStream } from "../../rules/seed.js";
 import type { ApiCall, ApiResponse, CallResult } from "../../sandbox/call.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { randomOfRow, type VariedPoint, variantOn } from "../../sandbox/variants.js";
+import { type VariedPoint, variantOn } from "../../sandbox/variants.js";
 import { headerPairs, utf8Length } from "../http-messages.js";
 import type { Body, Header, RowVariant, VariationRow } from "./row.js";
 import { idRows, rowsByContent, variationTable } from "./table.js";
@@ -43,16 +43,12 @@ function varyingRow(sandbox: SandboxState, row: VariationRow): VariationRow | un
   if (ownValue === undefined) return row;
 
   const forms = row.variants.filter(({ assume }) => assume?.[assumption] === ownValue);
-  const usualForm = forms.find(isUsualForm);
+  // What `minimal` makes of the value.
+  const usualForm = forms.find((form) => form.changeBody === undefined && form.changeHeaders === undefined);
   const otherForms = forms.filter((form) => form !== usualForm);
   // `retry_after: seconds` has one form, and a code of the user's own has none.
   if (usualForm === undefined || otherForms.length === 0) return undefined;
   return { ...row, variants: [usualForm, ...otherForms] };
-}
-
-/** Whether a variant is what `minimal` makes of the value that it assumes. */
-function isUsualForm({ changeBody, changeHeaders }: RowVariant): boolean {
-  return changeBody === undefined && changeHeaders === undefined;
 }
 
 /** What chooses the variants of a response: never its request, nor why its key is rejected (R14). */
@@ -126,6 +122,21 @@ function chooseVariants(
     chosen.push({ row, variant, isUsual, random: randomOfRow(row, randomOfSeed) });
   }
   return chosen;
+}
+
+/** What separates the numbers of a row: an odd number whose bits look random, so that each of 2 ** 32 numbers comes once. */
+const stepBetweenNumbers = 0x9e3779b9;
+
+/**
+ * Random numbers of a row: the same for each response of a sandbox, and others for each row and each seed. `randomOfSeed` is one
+ * random number, which the caller has drawn from the seed. A `randomStream` would hash the ids of all rows for each response.
+ */
+function randomOfRow(row: { readonly salt: number }, randomOfSeed: number): RandomStream {
+  let value = mix32(randomOfSeed ^ row.salt);
+  return () => {
+    value = mix32(value + stepBetweenNumbers);
+    return value;
+  };
 }
 
 const noPoints: readonly VariedPoint[] = [];

@@ -82,6 +82,9 @@ export const compareCommand = declareCommand({
     const format = flags.json ? "json" : (flags.format ?? "text");
     const url = endpointUnder(args[0] ?? "");
     const { writeScenario } = flags;
+    if (writeScenario === "-") {
+      throw usageError("--write-scenario needs the name of a file: the report is on standard output.");
+    }
     const learnedFile = writeScenario === undefined ? undefined : new LearnedScenarioFile(writeScenario, io);
     // A file that cannot be written ends the command before the first request.
     learnedFile?.requireReplaceable();

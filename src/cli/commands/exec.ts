@@ -1,8 +1,13 @@
 import { constants } from "node:os";
-import { shellWord } from "../../report/curl-line.js";
+import { rerunCommand, shellWord } from "../../report/curl-line.js";
+import type { ReportFormat } from "../../report/render/layout.js";
 import { outcomesToCover } from "../../report/report.js";
+import { conclusion, renderReport } from "../../report/report-layout.js";
+import type { Report } from "../../report/report-shape.js";
 import type { Profile } from "../../rules/assumptions.js";
+import type { SandboxError } from "../../rules/errors.js";
 import type { FaultOutcomeId } from "../../rules/fault-effects.js";
+import { redactPlainKeys } from "../../rules/keys/redact.js";
 import { type ApiOutcomeId, faultOutcomeIds, type OutcomeId } from "../../rules/outcomes.js";
 import { randomStream } from "../../rules/seed.js";
 import type { RunConditions } from "../../runs/conditions.js";
@@ -10,16 +15,19 @@ import { exampleOfFault, type Fault } from "../../sandbox/faults.js";
 import { whyNoBodyBreaks } from "../../scenario/checks/fault-rules.js";
 import { successesOf } from "../../scenario/checks/rule-input.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
-import { didYouMean, quote } from "../../schema/words.js";
-import { declareCommand } from "../command.js";
-import { exitCode, usageError } from "../exit-codes.js";
+import { didYouMean, listed, quote, quoteFile } from "../../schema/words.js";
+import { type CommandCall, declareCommand } from "../command.js";
+import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
-import { extensionWords, reportTargets } from "../output-files.js";
-import { deliverReport, reportFlag, unmetThresholds } from "../report.js";
-import { runClient, sayWhyNotRun } from "../run-client.js";
+import { runsOnGithub } from "../io.js";
+import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../output-files.js";
+import { githubAnnotations, type UnmetThreshold, unmetThresholds } from "../report.js";
+import { runClient, sayWhyNotRun, whyNoRequest } from "../run-client.js";
 import { TakenSignals } from "../run-command.js";
+import type { RunFolder } from "../run-folder.js";
 import { loadScenarioArgument, warnOfDates } from "../scenario.js";
 import * as shared from "../shared-flags.js";
+import type { Style } from "../terminal.js";
 
 const execFlags = {
   report: flag.option(
@@ -45,6 +53,11 @@ const execFlags = {
   log: shared.log("off"),
   quiet: shared.quiet("no report, no notes and no request log"),
 };
+
+type ExecCall = CommandCall<flag.FlagValues<typeof execFlags>>;
+
+/** The flag that names the files of the report, and what they contain. */
+const reportFlag = { name: "--report", contents: "the report" };
 
 export const execCommand = declareCommand({
   summary: "run a command against a sandbox, and report which error outcomes its client covers",
@@ -112,6 +125,93 @@ export const execCommand = declareCommand({
     }
   },
 });
+
+/** What a run of the command has shown. */
+interface ShownRun {
+  readonly report: Report;
+  readonly unmet: readonly UnmetThreshold[];
+  readonly folder: RunFolder;
+}
+
+/**
+ * Writes the report of `exec` into its files, or prints it on stderr, with the lines next to it. Resolves to whether every file
+ * could be written. If not, the report is on stderr.
+ */
+async function deliverReport(
+  run: ShownRun,
+  targets: readonly ReportTarget[],
+  call: ExecCall,
+): Promise<boolean> {
+  const { flags, io } = call;
+  const { format = "text" } = flags;
+  const textIn = (inFormat: ReportFormat) => reportText(run, inFormat, call);
+  const failures = await writeTargets(targets, textIn, reportFlag, io);
+  const isWritten = failures.length === 0;
+  // A report that a file should have, and has not, must not be lost: it is printed also with --quiet.
+  const isPrinted = !isWritten || (targets.length === 0 && !flags.quiet);
+
+  if (isPrinted && format === "json") {
+    // Programs read stderr to its end, which is the report.
+    for (const failure of failures) io.stderr.write(describeFailure(failure, { json: true }));
+    io.stderr.write(redactPlainKeys(textIn("json")));
+  } else printForPeople(run, targets, failures, isPrinted, call);
+  return isWritten;
+}
+
+/**
+ * Prints the report, or which files have it, and what people need to know besides. `failures` are of the files that do not have it.
+ */
+function printForPeople(
+  run: ShownRun,
+  targets: readonly ReportTarget[],
+  failures: readonly SandboxError[],
+  isPrinted: boolean,
+  call: ExecCall,
+): void {
+  const { report, unmet, folder } = run;
+  const { flags, io } = call;
+  const { quiet, format = "text" } = flags;
+  const style = io.stderr.style();
+  const sayLine = (line: string) => io.stderr.say(redactPlainKeys(`${line}\n`));
+
+  if (isPrinted) io.stderr.write(redactPlainKeys(`\n${reportText(run, format, call, style)}`));
+  else if (!quiet) {
+    const files = targets.map(({ file }) => (file === "-" ? "stdout" : quoteFile(file)));
+    sayLine(`${conclusion(report)} The report is in ${listed(files, "and")}.`);
+  }
+
+  // A report as text ends with the unmet thresholds.
+  const reportHasUnmet = isPrinted && format === "text";
+  if (!reportHasUnmet) {
+    for (const { sentence } of unmet) sayLine(style.palette.red(sentence));
+  }
+
+  if (!quiet) {
+    const mayLackRequests = report.requests === 0 || folder.uncountedSentences().length > 0;
+    if (mayLackRequests) sayLine(whyMissing(run, call));
+    for (const sentence of folder.notRemovedSentences()) sayLine(sentence);
+  }
+
+  if (runsOnGithub(io)) io.stderr.write(redactPlainKeys(githubAnnotations(report, unmet)));
+  for (const failure of failures) io.stderr.say(redactPlainKeys(describeFailure(failure, flags)));
+}
+
+/** The report in a format. Without a style, it has no colors and no width, as in files. */
+function reportText(run: ShownRun, format: ReportFormat, call: ExecCall, style: Partial<Style> = {}): string {
+  const { args, clientCommand, io } = call;
+  return renderReport(run.report, format, {
+    failures: run.unmet.map(({ sentence }) => sentence),
+    hint: `The command has sent no request. ${whyMissing(run, call)}`,
+    certifyCommand: rerunCommand("certify", args, clientCommand, io.program),
+    ...style,
+  });
+}
+
+/** What may be the reason if requests are missing. */
+function whyMissing({ folder }: ShownRun, { io, flags }: ExecCall): string {
+  const uncounted = folder.uncountedSentences();
+  return uncounted.length > 0 ? uncounted.join(" ") : whyNoRequest(io, flags);
+}
 
 /** A flag of `exec` that its command would ignore without a word, as `npm test` does. */
 function misplacedFlag(clientCommand: readonly string[]): string | undefined {

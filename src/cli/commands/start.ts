@@ -1,55 +1,22 @@
+import { finished } from "node:stream";
+import type { OpenedScenario } from "../../node/files/scenario-files.js";
+import type { Logger } from "../../node/logger.js";
+import { nodePlatform } from "../../node/platform.js";
+import { isoTime } from "../../rules/time.js";
+import type { SandboxRun } from "../../runs/current-run.js";
+import { invocationOfServer, type StartOptions } from "../../sandbox/sandbox-state.js";
+import { checkedStart } from "../../sandbox/start-sandbox.js";
+import type { LoadedScenario } from "../../scenario/scenario-source.js";
+import { listed, quoteFile } from "../../schema/words.js";
+import { openSandbox, serve } from "../../server/serve.js";
+import { announce } from "../announce.js";
+import type { CommandCall } from "../command.js";
 import { declareCommand } from "../command.js";
-import * as flag from "../flags.js";
-import { backgroundVariable } from "../io.js";
-import { serveUntilStopped } from "../serve.js";
+import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
+import { aborted, backgroundVariable, type Io } from "../io.js";
+import { createLog, logEvents } from "../log.js";
+import { openScenarioArgument, stdinName, warnOfScenario } from "../scenario.js";
 import * as shared from "../shared-flags.js";
-
-const startFlags = {
-  port: flag.option(
-    "-p, --port <number>",
-    "the port to listen on; 0 uses any free port (default: 4747)",
-    flag.readPort,
-    {
-      variables: ["SVC_SANDBOX_PORT", "PORT"],
-    },
-  ),
-  ...shared.serverFlags,
-  ...shared.sandboxFlags,
-  watch: flag.toggle(
-    "--watch",
-    "load the scenario again when its file changes; a broken file does not replace the running scenario",
-  ),
-  writeEnv: flag.option(
-    "--write-env <file>",
-    "set SVC_BASE_URL, SVC_API_KEY, your client's other variables, and a required control token in this file; its other lines stay",
-    flag.readFileName,
-  ),
-  state: flag.option(
-    "--state <file>",
-    "keep the sandbox in this file, with its requests, so that it survives a restart; the file overrides --seed, --now, --frozen and --profile",
-    flag.readFileName,
-  ),
-  detach: flag.toggle(
-    "--detach",
-    "serve in the background: print the line of --json once requests are accepted, and return; the command stop ends it",
-    { variables: [], conflicts: ["untilStdinEnds"] },
-  ),
-  untilStdinEnds: flag.cliOnlyToggle(
-    "--until-stdin-ends",
-    "print the line of --json, and stop when stdin ends: the sandbox never outlives a program that starts it with a pipe",
-  ),
-  open: flag.toggle(
-    "--open",
-    "open the dashboard in the browser (BROWSER, or the default browser) once the server is ready",
-  ),
-  log: shared.log("pretty"),
-  showKeys: flag.toggle(
-    "--show-keys",
-    "print full keys and a generated control token; SVC_SANDBOX_SHOW_KEYS=0 hides them (default: print them, except with --log json)",
-  ),
-  json: shared.json,
-  quiet: shared.quiet("no notes and no request log"),
-};
 
 export const startCommand = declareCommand({
   summary: "serve a scenario until you stop it (the default command)",
@@ -57,7 +24,7 @@ export const startCommand = declareCommand({
     "Serves a scenario until SIGINT, SIGTERM or SIGHUP. Once it accepts requests, it prints the addresses, the keys and what each key gets. Then it logs requests on stderr.",
   args: shared.scenarioArgument,
   variableOfArgument: "SVC_SANDBOX_SCENARIO",
-  flags: startFlags,
+  flags: shared.startFlags,
   usualFlags: [
     "port",
     "host",
@@ -91,3 +58,189 @@ export const startCommand = declareCommand({
     return serveUntilStopped(call);
   },
 });
+
+// The server of `start` and its parts, in an order that matters:
+// 1. How to stop a part is added to `stops` as soon as it has started: if a later step fails, the part is stopped.
+// 2. The variables of clients are written as soon as the server listens, before anything else is awaited. So they are in their
+//    file before the first request, and a file that cannot be written ends the start.
+// 3. The announcement follows once everything runs.
+
+type StartCall = Pick<CommandCall<shared.StartFlags>, "args" | "flags" | "io">;
+
+/** What each step of a start needs. */
+interface StartContext {
+  readonly call: StartCall;
+  /** The run of `exec` or `certify` that the server belongs to. */
+  readonly run: SandboxRun | undefined;
+  /** The options of the flags, and for those that they do not set, of the run. */
+  readonly startOptions: StartOptions;
+  readonly logger: Logger;
+  readonly stops: Stops;
+}
+
+/** Serves until a signal comes, or stdin ends; resolves to the exit code. */
+async function serveUntilStopped(call: StartCall): Promise<number> {
+  const { args, flags, io } = call;
+  // Most servers belong to no run of `exec` or `certify`, and do not load this.
+  let run: SandboxRun | undefined;
+  if (io.env.SVC_SANDBOX_RUN) run = (await import("../../runs/current-run.js")).currentRun();
+  const ownOptions = shared.startOptionsOf(flags);
+  const startOptions = run?.optionsFor(ownOptions) ?? ownOptions;
+  const logger = await createLog(flags, io);
+  const stops = new Stops();
+  const context = { call, run, startOptions, logger, stops };
+  const stopSignal = io.stopSignal();
+  if (flags.untilStdinEnds) stopWithStdin(args[0], io);
+
+  let failures: readonly unknown[] = [];
+  try {
+    const isServing = await openAndStart(context, stopSignal);
+    if (!isServing) return exitCode.fine;
+    await aborted(stopSignal);
+
+    let why =
+      "open requests have 2 seconds to finish. To stop immediately, press Ctrl+C again or send the signal again.";
+    if (flags.untilStdinEnds && io.stdin?.destroyed) why = "stdin ended.";
+    logger.note(`Stopping: ${why}`);
+  } finally {
+    failures = await stops.stop();
+    for (const failure of failures) {
+      const text = describeFailure(failure, { ...flags, json: false });
+      logger.problem(text.trimEnd());
+    }
+  }
+  if (failures.length === 0) return exitCode.fine;
+  const isDefect = failures.some((failure) => exitCodeOf(failure) === exitCode.defect);
+  return isDefect ? exitCode.defect : exitCode.failed;
+}
+
+/** Stops this process when stdin ends. */
+function stopWithStdin(scenario: string | undefined, { stdin, stopProcess }: Io): void {
+  if (scenario === stdinName || stdin === undefined) {
+    throw usageError(
+      "--until-stdin-ends cannot be used if the scenario comes from stdin. Name a file, or remove the flag.",
+    );
+  }
+  finished(stdin.resume(), { writable: false }, stopProcess);
+  // An open pipe does not keep a failed server alive.
+  stdin.unref?.();
+}
+
+/**
+ * Opens the scenario and serves it; resolves to `false` if a signal comes while it is read. Nothing keeps the places of its fields
+ * after this: those of a large text take much memory, and a server runs for long.
+ */
+async function openAndStart(context: StartContext, signal: AbortSignal): Promise<boolean> {
+  const { run, call } = context;
+  const [name] = call.args;
+  let opened: OpenedScenario;
+  if (name === undefined && run?.scenario !== undefined) {
+    // The default is the scenario of the run, which has no text here, and so no places.
+    const places = async () => ({ placeOf: () => undefined, spelling: () => undefined });
+    opened = { origin: "run", loaded: { ...run.scenario, files: [] }, places };
+  } else {
+    try {
+      opened = await openScenarioArgument(name, call.io, { signal });
+    } catch (error) {
+      if (signal.aborted) return false;
+      throw error;
+    }
+  }
+
+  await startServing(opened, context);
+  return true;
+}
+
+/** Starts the sandbox of a scenario, its server and what belongs to it, and announces the server. */
+async function startServing(opened: OpenedScenario, context: StartContext): Promise<void> {
+  const { call, startOptions, logger, stops } = context;
+  const { flags, io } = call;
+  // With --watch, each reload puts its scenario here.
+  const served = { loaded: opened.loaded };
+  const options = await shared.serveOptions(flags, io, logger);
+  const { sandbox, stateFile } = await openKeptSandbox(served, context, options.onDefect);
+  logEvents(sandbox, flags, logger);
+
+  const envFile = flags.writeEnv === undefined ? undefined : await import("../env-file.js");
+  const server = await serve(sandbox, {
+    ...options,
+    stateFile,
+    startedScenario: () => served.loaded,
+    onControlCall: logger.controlCall,
+  });
+  // This waits for open requests. A second signal ends the process.
+  stops.add(() => server.close());
+  envFile?.keepEnvFile(flags.writeEnv ?? "", { cwd: io.cwd, sandbox, server, logger });
+
+  if (flags.watch) {
+    const { startWatching } = await import("../watch.js");
+    const onReload = (reloaded: OpenedScenario) => warnOfScenario(reloaded, sandbox, startOptions, logger);
+    const { origin } = opened;
+    stops.add(await startWatching({ origin, call, served, sandbox, logger, onReload }));
+  }
+
+  const warn = () => warnOfScenario(opened, sandbox, startOptions, logger);
+  await announce(sandbox, server, call, logger, warn);
+}
+
+/** Starts the sandbox, or continues the one in the file of `--state`. */
+async function openKeptSandbox(
+  served: { readonly loaded: LoadedScenario },
+  { call, run, startOptions, logger, stops }: StartContext,
+  onProblem: (error: unknown) => void = () => {},
+) {
+  const { flags, io } = call;
+  const isSecure = flags.tls === true || flags.cert !== undefined;
+  const start = checkedStart(served.loaded, startOptions, {
+    platform: nodePlatform,
+    run: run?.conditionedRun,
+    invocation: invocationOfServer(isSecure, io.program),
+  });
+  const opened = await openSandbox(start, {
+    name: flags.state,
+    cwd: io.cwd,
+    startedScenario: () => served.loaded,
+    onProblem,
+  });
+  // The requests of the sandbox are reported in the folder of the run.
+  run?.reportRequestsOf(opened.sandbox);
+
+  const { stateFile } = opened;
+  if (stateFile === undefined) return opened;
+  stops.add(() => stateFile.close());
+  const { savedAt } = stateFile;
+  if (savedAt === undefined) return opened;
+
+  // It continues, so these flags have no effect.
+  const ignored: string[] = [];
+  for (const [name, value] of Object.entries(shared.startOptionsOf(startOptions))) {
+    if (value !== undefined) ignored.push(`--${name}`);
+  }
+  let saved = `Continuing from ${quoteFile(flags.state ?? "")}, saved ${isoTime(savedAt)}.`;
+  if (ignored.length > 0) saved += ` It overrides ${listed(ignored, "and")}; remove it to start again.`;
+  logger.note(saved);
+  return opened;
+}
+
+/** How to stop the parts of a server. What started last stops first: no file changes a server that stops, and no request comes after the last save. */
+class Stops {
+  readonly #stops: (() => void | Promise<void>)[] = [];
+
+  /** Adds how to stop a part that has started. */
+  add(stop: () => void | Promise<void>): void {
+    this.#stops.push(stop);
+  }
+
+  /** Stops each part, also if another one fails; resolves to the errors. */
+  async stop(): Promise<readonly unknown[]> {
+    const errors: unknown[] = [];
+    for (const stopPart of this.#stops.toReversed()) {
+      try {
+        await stopPart();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    return errors;
+  }
+}

@@ -6,9 +6,9 @@ import { findMismatches } from "../../schema/check.js";
 import { isMapping } from "../../schema/type-tag.js";
 import type { PromisedOutcomeId } from "../contract/findings.js";
 import { contractOutcomes, isLimit } from "../contract/keys-of-outcomes.js";
-import { describeInvalidWait, describeValue, quoted } from "../response/describe.js";
+import { describeInvalidWait, describeValue } from "../response/describe.js";
 import { headerOf, memberIn, readChallenge, readDate, retryAfterForm } from "../response/parts.js";
-import { shownText } from "../response/response.js";
+import { quoted, shownText } from "../response/response.js";
 import { type Attempt, type CompletedAttempt, reachedItsOutcome } from "../sending/attempt.js";
 import { type LimitHeaders, readLimitHeaders } from "./limit-headers.js";
 

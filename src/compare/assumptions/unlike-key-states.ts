@@ -3,9 +3,9 @@ import { bundledScenarios } from "../../scenario/bundled.js";
 import { defaultScopes, listedKeys, readLimits } from "../../scenario/keys.js";
 import { isMapping } from "../../schema/type-tag.js";
 import type { PromisedOutcomeId } from "../contract/findings.js";
-import { describeValue, quoted } from "../response/describe.js";
+import { describeValue } from "../response/describe.js";
 import { headerOf, memberIn, numberText, perDayPath, perMinutePath } from "../response/parts.js";
-import { type RedactedResponse, shownText } from "../response/response.js";
+import { quoted, type RedactedResponse, shownText } from "../response/response.js";
 import { type Attempt, type CompletedAttempt, reachedItsOutcome } from "../sending/attempt.js";
 import { listOutcomes, stableChallenges } from "./assumptions.js";
 

@@ -17,6 +17,7 @@ export const contractRules = {
   R12: "A revoked key gets 401 unauthorized",
   R13: "An expired key gets 401 unauthorized",
   R14: "A rejected key never shows which part was wrong",
+  R15: "A key does not work in the other environment",
   R16: "A legacy key works until it is rotated",
   R18: "A key of an inactive organization gets 403 access_denied",
   R19: "A live key without approved live access gets 403 live_access_not_approved",

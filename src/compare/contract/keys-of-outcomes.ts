@@ -93,6 +93,8 @@ export function findKey({ variables, kind }: ContractOutcome, env: Variables): K
 export interface PlannedRequest {
   readonly outcome: PromisedOutcomeId;
   readonly variable?: string | undefined;
+  /** Whether the key has the prefix of the other environment: then it is an unknown one (R15). */
+  readonly otherPrefix?: boolean | undefined;
 }
 
 /** The requests that should get 200, and have a key: the first one is the best known key. */

@@ -15,7 +15,6 @@ import {
   describeKind,
   describeUnexpected,
   describeValue,
-  quoted,
 } from "../response/describe.js";
 import {
   headerOf,
@@ -26,16 +25,19 @@ import {
   todayPath,
   wholeNumberIn,
 } from "../response/parts.js";
-import { type RedactedResponse, shownText } from "../response/response.js";
+import { quoted, type RedactedResponse, shownText, tellApart } from "../response/response.js";
 import { type Attempt, hasData, isOfTheService } from "../sending/attempt.js";
 
 /** Adds the outcome to a difference and, so that it can be looked up, its request. */
 export function withRequest(attempt: Attempt, difference: ResponseDifference): ContractDifference {
   const { outcome, nth, response } = attempt;
   const requestId = response && headerOf(response, "x-request-id");
+  const [expected, found] = tellApart(difference.expected, difference.found);
   return {
     outcome,
     ...difference,
+    expected,
+    found,
     ...(nth > 1 && { request: nth }),
     ...(requestId && { requestId: shownText(requestId) }),
   };
@@ -58,7 +60,8 @@ export function judgeAttempt(attempt: Attempt): ContractDifference[] {
   const { outcome, apiKey, response, noResponse = "nothing", whyUnjudged } = attempt;
   if (response === undefined) {
     if (whyUnjudged !== undefined) return [];
-    const missing = differenceAt("connection", ruleOf(outcome), "a response", noResponse);
+    const rule = attempt.otherPrefix ? "R15" : ruleOf(outcome);
+    const missing = differenceAt("connection", rule, "a response", noResponse);
     return [withRequest(attempt, missing)];
   }
 
@@ -79,11 +82,14 @@ function differenceAt(at: string, rule: ContractRule, expected: string, found: s
 }
 
 /** Judges the response to a request that should have ended at its outcome. */
-function judgeResponse({ outcome, apiKey }: Attempt, response: RedactedResponse): ResponseDifference[] {
+function judgeResponse(attempt: Attempt, response: RedactedResponse): ResponseDifference[] {
+  const { outcome, variable, apiKey, otherPrefix } = attempt;
   const { status, code } = outcomeRow(outcome);
-  const rule = ruleOf(outcome);
+  const rule = otherPrefix ? "R15" : ruleOf(outcome);
   if (response.status !== status) {
-    return [differenceAt("status", rule, String(status), describeUnexpected(response))];
+    const isKeyInDoubt = response.status === 401 && variable !== undefined;
+    const hint = isKeyInDoubt ? `; is the key in ${variable} the right one?` : "";
+    return [differenceAt("status", rule, String(status), describeUnexpected(response) + hint)];
   }
   if (status === 200) return judgeSuccess(response, apiKey);
 

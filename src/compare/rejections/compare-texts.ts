@@ -1,8 +1,6 @@
-import type { PromisedOutcomeId } from "../contract/findings.js";
-
 /** The text of a response to a cause at a place; `undefined` if the response does not have the place. */
-export interface TextOfCause {
-  readonly cause: PromisedOutcomeId;
+interface TextOfCause {
+  readonly cause: string;
   readonly text: string | undefined;
 }
 
@@ -10,19 +8,19 @@ export interface TextOfCause {
  * What the texts at a place show, if they are not all the same:
  * - `agrees`: they are the same without the words that are new in each response, such as ids
  * - `differs`: some causes always have another text than the baseline
- * - `open`: nobody can tell, since texts of one cause differ in other words, too: nodes, times or chance
+ * - `unjudged`: nobody can tell, since texts of one cause differ in other words, too: nodes, times or chance
  */
 export type TextComparison =
-  | { readonly kind: "agrees" | "open" }
+  | { readonly kind: "agrees" | "unjudged" }
   | {
       readonly kind: "differs";
-      readonly baseline: PromisedOutcomeId;
+      readonly baseline: string;
       /** The text of each cause, with `…` for words that are new in each response. */
-      readonly textsByCause: ReadonlyMap<PromisedOutcomeId, string | undefined>;
+      readonly textsByCause: ReadonlyMap<string, string | undefined>;
     };
 
 /** The causes to compare with, the best one first: unknown keys are other ones each time, so they meet all nodes. */
-const baselineCauses: readonly PromisedOutcomeId[] = ["401.unknown", "401.malformed", "401.missing"];
+const baselineCauses: readonly string[] = ["401.unknown", "401.malformed", "401.missing"];
 
 /** A run of spaces, or what is between spaces and signs of JSON, with the sign after it. */
 const wordPattern = /\s+|[^\s,:{[]*[,:{[]|[^\s,:{[]+/g;
@@ -34,23 +32,18 @@ const textWithTime = /\d:\d\d:\d\d|\b(?:\d{10}|\d{13})\b/;
 export function compareTexts(texts: readonly TextOfCause[]): TextComparison {
   const newWords = findNewWords(texts);
   const forms = compareForms(texts, newWords);
-  if (forms === "open") return { kind: "open" };
-  const textsByCause = new Map<PromisedOutcomeId, string | undefined>();
+  if (forms === "unjudged") return { kind: "unjudged" };
+  const textsByCause = new Map<string, string | undefined>();
   for (const { cause, text } of texts) {
-    const constant =
-      text === undefined
-        ? undefined
-        : withoutNewWords(splitWords(text), (position) =>
-            newWords.has(position) ? (forms.get(`${position}, ${cause}`) ?? "…") : undefined,
-          );
-    if (textsByCause.has(cause) && textsByCause.get(cause) !== constant) return { kind: "open" };
+    const constant = text === undefined ? undefined : constantPart(text, cause, newWords, forms);
+    if (textsByCause.has(cause) && textsByCause.get(cause) !== constant) return { kind: "unjudged" };
     textsByCause.set(cause, constant);
   }
 
   const constants = new Set(textsByCause.values());
   if (constants.size === 1) return { kind: "agrees" };
   // Where there is nothing but new words, a server may choose the text by the key, and not by the cause.
-  for (const constant of constants) if (/^\s*…[…\s]*$/.test(constant ?? "")) return { kind: "open" };
+  for (const constant of constants) if (/^\s*…[…\s]*$/.test(constant ?? "")) return { kind: "unjudged" };
   return { kind: "differs", baseline: chooseBaseline(textsByCause), textsByCause };
 }
 
@@ -93,8 +86,20 @@ function findNewWords(texts: readonly TextOfCause[]): ReadonlySet<string> {
   return newWords;
 }
 
-function withoutNewWords(words: readonly string[], formAt: (position: string) => string | undefined): string {
-  return words.map((word, index) => formAt(positionOf(index, words)) ?? word).join("");
+/** Returns a text with `…`, or the form of the cause, for each new word. */
+function constantPart(
+  text: string,
+  cause: string,
+  newWords: ReadonlySet<string>,
+  forms: ReadonlyMap<string, string>,
+): string {
+  const words = splitWords(text);
+  const constant: string[] = [];
+  for (const [index, word] of words.entries()) {
+    const position = positionOf(index, words);
+    constant.push(newWords.has(position) ? (forms.get(`${position}, ${cause}`) ?? "…") : word);
+  }
+  return constant.join("");
 }
 
 /** What the new words of a cause at a position have in common: `revoked-7f3a` and `revoked-91c2` have the start `revoked-`. */
@@ -108,42 +113,52 @@ interface WordForm {
 
 /**
  * Compares the forms of the new words. Returns the form of each position and cause, where they are not one form for all: a form
- * differs from another one if no word of the one has the other. It is open if some words have both, and their starts differ.
+ * differs from another one if no word of the one has the other. It is unjudged if some words have both, and their starts differ.
  */
 function compareForms(
   texts: readonly TextOfCause[],
   newWords: ReadonlySet<string>,
-): ReadonlyMap<string, string> | "open" {
+): ReadonlyMap<string, string> | "unjudged" {
   const textByPlace = new Map<string, string>();
   for (const [position, wordsByCause] of wordsByPosition(texts, newWords)) {
-    const groups: WordForm[] = [];
-    const groupByCause = new Map<PromisedOutcomeId, WordForm>();
-    const forms = new Set<string>();
-    for (const cause of new Set([...baselineCauses, ...wordsByCause.keys()])) {
-      const words = wordsByCause.get(cause);
-      if (words === undefined) continue;
-      const form = readForm(words);
-      const group = groups.find((other) => !areApart(form, other)) ?? form;
-      if (group === form) groups.push(form);
-      groupByCause.set(cause, group);
-      forms.add(`${namedPart(form.start)}…${namedPart(reversed(form.end))}`);
-    }
-    if (groups.length === 1 && forms.size > 1) return "open";
-    if (groups.length < 2) continue;
-    for (const [cause, group] of groupByCause) textByPlace.set(`${position}, ${cause}`, describeForm(group));
+    const formByCause = groupForms(wordsByCause);
+    if (formByCause === "unjudged") return "unjudged";
+    if (new Set(formByCause.values()).size < 2) continue;
+    for (const [cause, form] of formByCause) textByPlace.set(`${position}, ${cause}`, describeForm(form));
   }
   return textByPlace;
 }
 
+/** Returns the form of each cause's words: that of an earlier cause, unless the two are apart for sure. */
+function groupForms(
+  wordsByCause: ReadonlyMap<string, readonly string[]>,
+): ReadonlyMap<string, WordForm> | "unjudged" {
+  const groups: WordForm[] = [];
+  const groupByCause = new Map<string, WordForm>();
+  const forms = new Set<string>();
+  for (const cause of new Set([...baselineCauses, ...wordsByCause.keys()])) {
+    const words = wordsByCause.get(cause);
+    if (words === undefined) continue;
+    const form = readForm(words);
+    const group = groups.find((other) => !areApart(form, other)) ?? form;
+    if (group === form) groups.push(form);
+    groupByCause.set(cause, group);
+    // One word does not show what it has in common with others.
+    if (words.length > 1) forms.add(`${namedPart(form.start)}…${namedPart(reversed(form.end))}`);
+  }
+  const mayBeNodes = groups.length === 1 ? forms.size > 1 : groups.some(isOfSeveralNames);
+  return mayBeNodes ? "unjudged" : groupByCause;
+}
+
 /** Collects the new words at each position, by their causes. */
 function wordsByPosition(texts: readonly TextOfCause[], newWords: ReadonlySet<string>) {
-  const byPosition = new Map<string, Map<PromisedOutcomeId, string[]>>();
+  const byPosition = new Map<string, Map<string, string[]>>();
   for (const { cause, text } of texts) {
     const words = text === undefined ? [] : splitWords(text);
     for (const [index, word] of words.entries()) {
       const position = positionOf(index, words);
       if (!newWords.has(position)) continue;
-      const byCause = byPosition.get(position) ?? new Map<PromisedOutcomeId, string[]>();
+      const byCause = byPosition.get(position) ?? new Map<string, string[]>();
       byPosition.set(position, byCause.set(cause, [...(byCause.get(cause) ?? []), word]));
     }
   }
@@ -155,6 +170,8 @@ function readForm(words: readonly string[]): WordForm {
   const end = reversed(commonStart(words.map((word) => reversed(word.slice(start.length)))));
   const lengths = words.map(({ length }) => length);
   const kinds = new Set(words.map((word) => kindOf(word, start, end)));
+  // Of hexadecimal ids of one length, some have only digits by chance.
+  if (kinds.has("hexadecimal") && new Set(lengths).size === 1) kinds.delete("digits");
   return { words, start, end, kinds, lengths: [Math.min(...lengths), Math.max(...lengths)] };
 }
 
@@ -175,6 +192,12 @@ function commonStart(words: readonly string[]): string {
 function namedPart(start: string): string {
   if (/^["']?[a-z]+$/i.test(start)) return start;
   return /^.*[^a-z\d]/i.exec(start)?.[0] ?? "";
+}
+
+/** Whether words of one cause begin with several names, such as those of nodes: another name may be one more of them. */
+function isOfSeveralNames({ words, kinds }: WordForm): boolean {
+  const names = new Set(words.map((word) => namedPart(word)));
+  return kinds.has("other characters") && names.size > 1 && !names.has("");
 }
 
 /** Not with a pattern such as `\d+$`, which takes quadratic time: a server can send a long text. */
@@ -218,12 +241,15 @@ function describeForm({ start, end, kinds, lengths }: WordForm): string {
   return `${start}…${end} (${[...kinds].join(" or ")}, ${length} characters)`;
 }
 
+/** An unknown key that is a given one after the other prefix (R15). */
+export const ofOtherPrefix = "401.unknown after the other prefix";
+
 /** Chooses the first of the baselines, or the second one if all others have one text, and the first another one. */
-function chooseBaseline(textsByCause: ReadonlyMap<PromisedOutcomeId, string | undefined>): PromisedOutcomeId {
+function chooseBaseline(textsByCause: ReadonlyMap<string, string | undefined>): string {
   const inOrder = new Set([...baselineCauses, ...textsByCause.keys()]);
-  const [first = "401.unknown", second = first, ...later] = [...inOrder].filter((cause) =>
-    textsByCause.has(cause),
-  );
+  const [first = "401.unknown", second = first, ...later] = [...inOrder].filter((cause) => {
+    return textsByCause.has(cause) && cause !== ofOtherPrefix;
+  });
   // Of two causes, nobody knows which is the odd one.
   if (later.length === 0) return first;
   const textsOfOthers = new Set([second, ...later].map((cause) => textsByCause.get(cause)));

@@ -1,20 +1,20 @@
 import { isMapping } from "../../schema/type-tag.js";
 import { readChallenge } from "../response/parts.js";
-import type { RedactedResponse } from "../response/response.js";
+import { quoted, type RedactedResponse, shownText } from "../response/response.js";
 
 // A 401 in parts: each place of a response is compared by itself, so that a difference shows where it is. The places are the
-// HTTP version, the reason phrase, each header, the parameters of one challenge, the names of all headers in their order, the
+// HTTP version, the reason phrase, each header and trailer, the parameters of one challenge, the names of all headers in their order, the
 // members of the body, and its text, which has what no member shows, such as spaces.
 
 export interface ResponsePlace {
-  readonly kind: "start_line" | "header" | "parameter" | "header_names" | "member" | "body";
+  readonly kind: "start_line" | "header" | "trailer" | "parameter" | "header_names" | "member" | "body";
   /** As a difference shows it: `Server`, `WWW-Authenticate realm`, `$.error.code`. Two places of one kind have two names. */
   readonly name: string;
   /** The name of the mapping of a member, or of the header of a parameter. */
   readonly parent?: string;
 }
 
-export interface PlacedText {
+interface PlacedText {
   readonly place: ResponsePlace;
   readonly text: string;
 }
@@ -23,7 +23,7 @@ export interface PlacedText {
  * The start of the text of a body that is not UTF-8: half a character, which no UTF-8 text has. The bytes after it may have a
  * key in an encoding: they are not shown.
  */
-export const startOfBytes = "\uD800";
+const startOfBytes = "\uD800";
 
 /** Not the JSON of any value. */
 const textOfMapping = "a mapping";
@@ -34,14 +34,9 @@ const freeHeaders = new Set(["date", "x-request-id"]);
 /** The headers that describe the body. */
 const headersOfBody = new Set(["content-length", "etag"]);
 
-/** Tells places of all kinds apart: a header and a member may have one name. */
-export function placeId({ kind, name }: ResponsePlace): string {
-  return `${kind} ${name}`;
-}
-
 /** Returns the text at each place of a response. A place that it does not have is missing. */
-export function splitResponse(response: RedactedResponse): PlacedText[] {
-  const { version, reason, textOfBytes, json, headers } = response;
+export function splitResponse(response: RedactedResponse): ReadonlyMap<string, PlacedText> {
+  const { version, reason, textOfBytes, json, headers, trailers = [] } = response;
   const names = headers.map(([name]) => name);
   const placed: PlacedText[] = [
     { place: { kind: "start_line", name: "HTTP version" }, text: version },
@@ -49,10 +44,14 @@ export function splitResponse(response: RedactedResponse): PlacedText[] {
     ...splitHeaders(response),
     { place: { kind: "header_names", name: "headers" }, text: names.join(", ") },
   ];
+  for (const [name, text] of trailers) {
+    placed.push({ place: { kind: "trailer", name: `trailer ${name}` }, text });
+  }
   splitMembers(json, { kind: "member", name: "$" }, placed);
   const text = response.text ?? `${startOfBytes}${textOfBytes}`;
   placed.push({ place: { kind: "body", name: "body" }, text });
-  return placed;
+  // Tells places of all kinds apart: a header and a member may have one name.
+  return new Map(placed.map(({ place, text }) => [`${place.kind} ${place.name}`, { place, text }]));
 }
 
 /** Returns the text of each header, and after them the values of the challenge's parameters. */
@@ -133,4 +132,28 @@ export function withoutConsequences<Item extends PlaceWithTexts>(differing: read
     if (kind === "header" && headersOfBody.has(name.toLowerCase())) return !isBodyDifferent;
     return parent === undefined || !texts.includes(undefined) || !names.has(parent);
   });
+}
+
+const unshownBytes = "bytes that are not UTF-8";
+
+/** Describes two texts at a place that differ. Both can be shortened for display, and bytes are not shown. */
+export function describeTexts(
+  place: ResponsePlace,
+  text: string | undefined,
+  otherText: string | undefined,
+): [words: string, otherWords: string] {
+  const words = describeText(place, text);
+  const otherWords = describeText(place, otherText);
+  if (words !== otherWords) return [words, otherWords];
+  return [words, words === unshownBytes ? "other bytes" : "another value, which begins in the same way"];
+}
+
+/** Members, mostly JSON, and parameters are shown as they are, all else is quoted. */
+function describeText({ kind }: ResponsePlace, text: string | undefined): string {
+  if (text === undefined) {
+    if (kind === "header") return "no such header";
+    return kind === "parameter" ? "no such parameter" : "nothing";
+  }
+  if (kind === "body" && text.startsWith(startOfBytes)) return unshownBytes;
+  return kind === "member" || kind === "parameter" ? shownText(text) : quoted(text);
 }

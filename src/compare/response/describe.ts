@@ -1,7 +1,8 @@
 import { pathText } from "../../schema/field-path.js";
+import { maxLevels, tryParseJson } from "../../schema/json-text.js";
 import { isMapping } from "../../schema/type-tag.js";
 import { headerOf, isHtml, memberIn } from "./parts.js";
-import { type RedactedResponse, shownText } from "./response.js";
+import { quoted, type RedactedResponse, shownText } from "./response.js";
 
 // The words of a report for what a server has sent. Two comparisons of a service must be equal, so what a service may draw
 // anew for each response is described without its content.
@@ -39,10 +40,6 @@ export function describeTarget(location: string): string {
   return origin === undefined ? "the same host" : shownText(origin);
 }
 
-export function quoted(text: string): string {
-  return JSON.stringify(shownText(text));
-}
-
 /** Describes a response by its status and error code: `401 unauthorized`. */
 export function describeResponse(response: RedactedResponse): string {
   const code = memberIn(response, ["error", "code"]);
@@ -69,7 +66,8 @@ export function describeBody(response: RedactedResponse): string {
   }
 
   if (text === "") return "an empty body";
-  return isHtml(response) ? "an HTML page" : "text";
+  if (isHtml(response)) return "an HTML page";
+  return tryParseJson(text) === undefined ? "text" : `JSON with more than ${maxLevels} levels`;
 }
 
 /** Describes a member of the body like `describeValue`, with a number as the body has it. */

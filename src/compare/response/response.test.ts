@@ -16,6 +16,27 @@ test.each([
   expect(redactKeys.text(text)).toBe(shown);
 });
 
+const longRest = "k7Qw9ZrT2mNx4VbLc8Hs1YpGd6Jf3A";
+const longKey = `SVC_test_${longRest}`;
+test.each([
+  Buffer.from(longKey).toString("base64"),
+  Buffer.from(longRest).toString("base64url"),
+  Buffer.from(longKey).toString("hex").toUpperCase(),
+  longKey.toUpperCase(),
+  longRest.toLowerCase(),
+  longRest.slice(0, 24),
+  longRest.slice(-24),
+  longRest.slice(3, 28),
+])("R34 %s of a key is one, wherever it is, and removed", (form) => {
+  const redactLongKey = createRedactKeys([longKey]);
+  const text = `{"İ": "x-${form}-x"}`;
+  expect(redactLongKey.containsKey(text)).toBe(true);
+  const shown = redactLongKey.text(text);
+  expect(redactLongKey.containsKey(shown)).toBe(false);
+  expect(shown.toLowerCase()).not.toContain(form.slice(1, 20).toLowerCase());
+  expect(redactLongKey.containsKey(longRest.slice(0, 23))).toBe(false);
+});
+
 function read(body: string, encoding: BufferEncoding = "utf8") {
   const raw = { status: 200, version: "1.1", reason: "", headers: [], body: Buffer.from(body, encoding) };
   return readResponse(raw, createRedactKeys([secret]));

@@ -3,9 +3,9 @@ import { isLoopbackHost } from "../../node/host-names.js";
 import { pluralize } from "../../report/plain-text.js";
 import { isMapping } from "../../schema/type-tag.js";
 import type { Variables } from "../contract/keys-of-outcomes.js";
-import { describeTarget, describeUnexpected, quoted } from "../response/describe.js";
+import { describeTarget, describeUnexpected } from "../response/describe.js";
 import { headerOf, isHtml, memberIn } from "../response/parts.js";
-import type { RedactedResponse } from "../response/response.js";
+import { quoted, type RedactedResponse } from "../response/response.js";
 import type { Attempt } from "./attempt.js";
 
 // A redirect, a captive portal or a misspelled address must not get a key. So the first requests have none, and keys
@@ -41,6 +41,14 @@ function recognizeResponder(response: RedactedResponse, url: string): string | u
       url,
       `a request without a key gets ${describeUnexpected(response)}`,
       "It may be a lock or a limiter of this address, perhaps after an earlier comparison. Try again later.",
+    );
+  }
+  // What nginx says, without a certificate and with another one.
+  if (status === 400 && /SSL certificate/i.test(response.text ?? "")) {
+    return notTheApi(
+      url,
+      "it asks for a certificate of the client (mutual TLS), or rejects it",
+      "Give it one that it trusts, with --cert and --key.",
     );
   }
   if (isHtml(response)) {

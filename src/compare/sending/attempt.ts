@@ -1,9 +1,9 @@
 import { outcomeRow } from "../../rules/outcomes.js";
 import { isMapping } from "../../schema/type-tag.js";
 import type { PlannedRequest } from "../contract/keys-of-outcomes.js";
-import { describeResponse, quoted } from "../response/describe.js";
+import { describeResponse } from "../response/describe.js";
 import { headerOf, memberIn, perMinutePath, readDayUse, wholeNumberIn } from "../response/parts.js";
-import { type RedactedResponse, shownText } from "../response/response.js";
+import { quoted, type RedactedResponse, shownText } from "../response/response.js";
 
 /** A request without a key: no key's limit, and no lock of a key, can be the reason for its response. */
 export const requestWithoutKey: PlannedRequest = { outcome: "401.missing" };

@@ -1,5 +1,6 @@
 import { isNoResponse, type NoResponse, type RawResponse } from "../../node/clients/send-once.js";
 import { nodePlatform } from "../../node/platform.js";
+import { findPrefix } from "../../rules/keys/key-text.js";
 import { keysInVariables, type PlannedRequest, type Variables } from "../contract/keys-of-outcomes.js";
 import { createRedactKeys, type RedactedResponse, readResponse } from "../response/response.js";
 import { whyNotTheApi } from "./api-recognition.js";
@@ -131,7 +132,7 @@ export class Session {
     const whyNot = await this.#waitForPermission();
     if (whyNot !== undefined) return { kind: "not_sent", why: whyNot };
 
-    const { outcome, variable } = request;
+    const { outcome, variable, otherPrefix } = request;
     const nth = this.attempts.filter((attempt) => attempt.outcome === outcome).length + 1;
     const apiKey = this.#keyFor(request, nth);
     const now = this.options.now ?? performance.now.bind(performance);
@@ -148,7 +149,7 @@ export class Session {
       this.endIfNotTheApi(whyNotTheApi(reply, url, env), "nothing was sent after the first request");
     }
 
-    const sent = { outcome, variable, apiKey, nth, sentAt, receivedAt };
+    const sent = { outcome, variable, ...(otherPrefix && { otherPrefix }), apiKey, nth, sentAt, receivedAt };
     const attempt: Attempt = isNoResponse(reply)
       ? { ...sent, noResponse: reply.found }
       : { ...sent, response: reply };
@@ -170,8 +171,15 @@ export class Session {
   }
 
   /** Returns the key of the nth request for an outcome: that of its variable, or a new one; `undefined` for a missing key. */
-  #keyFor({ outcome, variable }: PlannedRequest, nth: number): string | undefined {
-    if (variable !== undefined) return this.keyOf(variable);
+  #keyFor({ outcome, variable, otherPrefix }: PlannedRequest, nth: number): string | undefined {
+    if (variable !== undefined) {
+      const apiKey = this.keyOf(variable);
+      if (!otherPrefix || apiKey === undefined) return apiKey;
+      const isTest = findPrefix(apiKey)?.environment === "test";
+      const ofOther = isTest ? apiKey.replace("_test_", "_live_") : apiKey.replace("_live_", "_test_");
+      this.#unknownKeys.push(ofOther);
+      return ofOther;
+    }
     if (outcome === "401.malformed") return nth === 1 ? "not-a-key" : `not-a-key${nth - 1}`;
     if (outcome !== "401.unknown") return undefined;
 

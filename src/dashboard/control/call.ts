@@ -98,7 +98,8 @@ export async function fetchControl(path: string, call: Call = {}): Promise<Respo
   if (response.ok) return response;
 
   const problem = readProblem(await response.text(), response.status);
-  throw problem.code === "control_token_required" ? requireToken(token) : problem;
+  if (problem.code === "control_token_required") throw requireToken(token);
+  throw problem;
 }
 
 /** Asks for the token, unless another one was entered since a call was sent with this one. */
@@ -131,8 +132,9 @@ interface ErrorJson {
   };
 }
 
-/** The data of a response. The health has no `data`. */
+/** The data of a response; throws its error. The health has no `data`. */
 export function dataOf<Data>(json: ControlJson): Data {
+  if (json.error !== undefined) throw problemOf(json.error);
   return (json.data ?? json) as Data; // as the route of the call has it
 }
 
@@ -148,10 +150,11 @@ function readProblem(text: string, status: number): ControlError {
   }
 }
 
-export function problemOf({ code, message, details }: ErrorJson): ControlError {
+function problemOf({ code, message, details }: ErrorJson): ControlError {
   // The key exists but was not saved, so this message is the only place with its secret.
   const secret = details?.data?.secret;
-  const words = secret === undefined ? message : `${message} The secret is ${secret}.`;
+  let words = message;
+  if (secret !== undefined) words += ` The secret is ${secret}.`;
   return new ControlError(code, words, describeFields(details?.fields));
 }
 
@@ -161,7 +164,8 @@ function describeFields(fields: Readonly<Record<string, string>> = {}) {
   for (const [path, text] of Object.entries(fields)) {
     // `per_day must be a number` is below the field `Requests per day`, whose path is `limits.per_day`.
     const name = path.slice(path.lastIndexOf(".") + 1);
-    const problem = text.startsWith(`${name} `) ? text.slice(name.length + 1) : text;
+    let problem = text;
+    if (text.startsWith(`${name} `)) problem = text.slice(name.length + 1);
     sentences[path] = problem.charAt(0).toUpperCase() + problem.slice(1);
   }
   return sentences;

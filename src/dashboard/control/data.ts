@@ -7,11 +7,11 @@ import {
   disconnect,
   needsToken,
   ownChanges,
-  problemOf,
   revision,
   whyOffline,
 } from "./call.js";
 import type { ControlData } from "./responses.js";
+import { Shared } from "./shared.js";
 
 // What the page shows of the sandbox is up to date: one call each second reads all of it, once anything has changed.
 //
@@ -54,15 +54,11 @@ const followedPaths = new Map<string, FollowedPath>();
 /** Ends the present sleep. */
 let wake = () => {};
 
-/** Keeps what is followed up to date while the page is visible. */
-export function keepUpToDate(): void {
+/** Keeps what is followed up to date while the page is visible, as long as it is open. */
+export async function keepUpToDate(): Promise<void> {
   document.addEventListener("visibilitychange", () => wake());
   ownChanges.subscribe(() => wake());
   needsToken.subscribe(() => wake());
-  void keepAsking();
-}
-
-async function keepAsking(): Promise<void> {
   for (;;) {
     // Nobody sees a hidden page, and nothing is returned until a token is entered.
     while (document.hidden || needsToken.value) await sleepUntilWoken();
@@ -107,7 +103,7 @@ async function readChanges(): Promise<boolean> {
 }
 
 /** A proxy may respond with JSON of its own. */
-const otherServer = new Error("Something else responds at the address of the sandbox.");
+const otherServer = new Error("Another server responds here.");
 
 interface Changes {
   readonly revision: string;
@@ -117,10 +113,15 @@ interface Changes {
 function showResponse(path: string, json: ControlJson): void {
   const followed = followedPaths.get(path);
   if (followed === undefined) return;
-  if (json.error === undefined) followed.show({ data: dataOf(json) });
-  // What is gone is no longer shown.
-  else if (json.error.code === "not_found") followed.show({ problem: problemOf(json.error) });
-  else followed.show({ ...followed.last, problem: problemOf(json.error) });
+  let reading: Reading<unknown>;
+  try {
+    reading = { data: dataOf(json) };
+  } catch (error) {
+    reading = { ...followed.last, problem: error as ControlError };
+    // What is gone is no longer shown.
+    if (json.error?.code === "not_found") reading = { problem: reading.problem };
+  }
+  followed.show(reading);
 }
 
 /** Sleeps until somebody comes back to the page, changes something there or enters a token, at most for this time. */
@@ -162,3 +163,24 @@ export function useData<Of extends Path>(path: Of | undefined): Reading<ControlD
   }, [path]);
   return reading;
 }
+
+/** The time of the sandbox's clock in epoch milliseconds, updated every second while the sandbox responds. */
+export const now = new Shared(Number.NaN);
+
+/** The clock as it was read last; `undefined` while it is unknown. */
+let clock: ControlData["/clock"] | undefined;
+/** When it was read, on the page's own clock. */
+let readAt = 0;
+
+function tick(): void {
+  // The time of a sandbox that does not respond is unknown.
+  if (clock === undefined || revision.value === undefined) return;
+  now.value = Date.parse(clock.now) + (clock.frozen ? 0 : performance.now() - readAt);
+}
+
+follow("/clock", ({ data }) => {
+  clock = data;
+  readAt = performance.now();
+  tick();
+});
+setInterval(tick, 1000);

@@ -56,7 +56,8 @@ function restoreFocus(): void {
 
   // The innermost ancestor that is left, and has something to focus.
   for (const { element, focusedIndex, following } of ancestors) {
-    const candidates = element.isConnected ? focusableIn(element) : [];
+    if (!element.isConnected) continue;
+    const candidates = focusableIn(element);
     // Others may have left the page with it: the next one that is still there is at its place.
     const left = following.find((control) => candidates.includes(control));
     const next = left ?? candidates[Math.min(focusedIndex, candidates.length - 1)];

@@ -111,7 +111,8 @@ export function QuestionDialog({ title, text, action, run, onClose }: QuestionPr
   );
 }
 
-interface ButtonProps {
+/** A button that runs once at a time, and shows a rejection below. A disabled one keeps the focus. */
+export function Button(props: {
   readonly run: () => unknown;
   /** Asked before it runs. */
   readonly ask?: Question | undefined;
@@ -120,10 +121,7 @@ interface ButtonProps {
   readonly isDisabled?: boolean;
   readonly worksOffline?: boolean;
   readonly children: ComponentChildren;
-}
-
-/** A button that runs once at a time, and shows a rejection below. A disabled one keeps the focus. */
-export function Button(props: ButtonProps) {
+}) {
   const { run, ask } = props;
   const { problem, isRunning, enqueue } = useActions();
   const [isAsking, setAsking] = useState(false);

@@ -2,15 +2,14 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Button } from "./action.js";
 
-interface CopyProps {
+/** A button that copies a text. If the browser forbids that, as over plain HTTP from another machine, it shows the text to copy manually. */
+export function CopyButton(props: {
   /** The text, or a function that asks the sandbox for it. */
   readonly text: string | (() => Promise<string>);
   readonly class?: string;
   readonly children: ComponentChildren;
-}
-
-/** A button that copies a text. If the browser forbids that, as over plain HTTP from another machine, it shows the text to copy manually. */
-export function CopyButton({ text, class: name, children }: CopyProps) {
+}) {
+  const { text, class: name, children } = props;
   const [isCopied, setCopied] = useState(false);
   /** The text to copy by keyboard. */
   const [manual, setManual] = useState<string>();
@@ -36,13 +35,8 @@ export function CopyButton({ text, class: name, children }: CopyProps) {
   );
 }
 
-interface ManualCopyProps {
-  readonly text: string;
-  readonly onClose: () => void;
-}
-
 /** A selected text to copy by keyboard. It leaves once it is copied, by Escape, and when it loses the focus. */
-function ManualCopy({ text, onClose }: ManualCopyProps) {
+function ManualCopy({ text, onClose }: { readonly text: string; readonly onClose: () => void }) {
   const area = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => area.current?.select(), []);
   const leave = () => {

@@ -12,14 +12,13 @@ function isChanged(field: Element): boolean {
   return value !== defaultValue || checked !== defaultChecked;
 }
 
-interface DialogProps {
+/** A dialog that keeps the focus until one of its buttons or Escape closes it. */
+export function Dialog(props: {
   readonly title: string;
   readonly onClose: () => void;
   readonly children?: ComponentChildren;
-}
-
-/** A dialog that keeps the focus until one of its buttons or Escape closes it. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+}) {
+  const { title, onClose, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const offline = useShared(whyOffline);
   useLayoutEffect(() => {

@@ -20,15 +20,13 @@ export function textIn(entered: FormData, field: string): string | undefined {
   return String(entered.get(field) ?? "").trim() || undefined;
 }
 
-interface FormProps {
+/** A form that is sent once at a time. Problems are shown below their fields, the first of which gets the focus; below the form if one has no field. */
+export function Form(props: {
   readonly class: string;
   /** Gets what was entered, with the value of the button that was pressed. */
   readonly send: (entered: FormData, form: HTMLFormElement) => Promise<unknown>;
   readonly children: ComponentChildren;
-}
-
-/** A form that is sent once at a time. Problems are shown below their fields, the first of which gets the focus; below the form if one has no field. */
-export function Form(props: FormProps) {
+}) {
   const { problem, isRunning, enqueue } = useActions();
   const isOffline = useOffline();
   const form = useRef<HTMLFormElement>(null);

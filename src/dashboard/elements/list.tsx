@@ -15,7 +15,8 @@ export function limitInAddress(): number {
   return limit > 0 ? limit : drawnAtOnce;
 }
 
-interface ListHeadProps {
+/** The title of a long list, how much of it the filter leaves, and the filter, which the address keeps. */
+export function ListHead(props: {
   readonly title: string;
   /** What the filter leaves of all rows in words, such as `15 keys`; `undefined` until they are read. */
   readonly count: { readonly matching: number; readonly total: number; readonly all: string } | undefined;
@@ -23,10 +24,8 @@ interface ListHeadProps {
   readonly placeholder: string;
   /** Next to the title. */
   readonly children?: ComponentChildren;
-}
-
-/** The title of a long list, how much of it the filter leaves, and the filter, which the address keeps. */
-export function ListHead({ title, count, placeholder, children }: ListHeadProps) {
+}) {
+  const { title, count, placeholder, children } = props;
   const [isRejected, setRejected] = useState(false);
   // A text that looks like a secret leaves the field at once.
   const change = ({ currentTarget: input }: Readonly<{ currentTarget: HTMLInputElement }>) => {

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 import type {
-  ShownAdvice,
   ShownReport,
   ShownRequest,
   ShownRequestDetails,
@@ -9,6 +8,10 @@ import type {
 import { linkTo } from "../control/route.js";
 import { counted, shortened } from "./text.js";
 import { DocsLink } from "./words.js";
+
+/** Advice of the report, or of one request. */
+type ReportAdvice = ShownReport["advice"][number];
+type ShownAdvice = Omit<ReportAdvice, "count" | "examples"> & Partial<ReportAdvice>;
 
 const tones: Readonly<Record<string, string>> = { 2: "success", 401: "key", 403: "access", 429: "limit" };
 
@@ -22,14 +25,13 @@ export function OutcomeBadge({ outcome }: Readonly<{ outcome: string }>) {
   return <code class={`toned tone-${toneOf(outcome)}`}>{outcome}</code>;
 }
 
-interface OutcomeProps {
+/** How a request ended, with a link to the faults if one of them changed or delayed the response. */
+export function OutcomeText(props: {
   readonly of: Pick<ShownRequest, "status" | "code" | "outcome" | "fault">;
   /** After the outcome. */
   readonly children?: ComponentChildren;
-}
-
-/** How a request ended, with a link to the faults if one of them changed or delayed the response. */
-export function OutcomeText({ of, children }: OutcomeProps) {
+}) {
+  const { of, children } = props;
   const { status, code, outcome, fault } = of;
   const statusText = status === 0 ? "No response" : status;
   return (
@@ -47,13 +49,12 @@ export function OutcomeText({ of, children }: OutcomeProps) {
   );
 }
 
-interface TargetProps {
+/** The method and path of a request; a long path is shortened. */
+export function Target(props: {
   readonly request: Pick<ShownRequest, "method" | "path">;
   readonly max?: number;
-}
-
-/** The method and path of a request; a long path is shortened. */
-export function Target({ request, max = 300 }: TargetProps) {
+}) {
+  const { request, max = 300 } = props;
   return (
     <bdi>
       <code>
@@ -79,13 +80,12 @@ export function SentResponse({ sent }: Readonly<{ sent: ShownSentRequest }>) {
 /** The tones of the levels, the most severe one first. */
 export const adviceTones = { error: "key", warning: "limit", note: "other" } as const;
 
-interface AdviceListProps {
+/** Advice on one line each. Opened, it shows the rule, how to fix the client, and the affected requests. */
+export function AdviceList(props: {
   readonly advice: readonly ShownAdvice[];
   readonly inJournal?: ShownReport["in_journal"];
-}
-
-/** Advice on one line each. Opened, it shows the rule, how to fix the client, and the affected requests. */
-export function AdviceList({ advice, inJournal = {} }: AdviceListProps) {
+}) {
+  const { advice, inJournal = {} } = props;
   const rows = advice.map(({ id, level, rule, meaning, what_to_do, examples = [] }) => {
     const example = examples.find(({ did_you_mean }) => did_you_mean !== null);
     const hint = example && `Did you mean ${example.did_you_mean}?`;
@@ -168,13 +168,14 @@ function laidOut(text: string): string {
     const opens = token === "{" || token === "[";
     const closes = token === "}" || token === "]";
     if (opens) indent += "  ";
-    if (closes) indent = indent.slice(0, -2);
-    if (closes && !/[[{]\s*$/.test(lines.slice(-200))) lines += indent;
-    else if (closes) lines = lines.trimEnd();
-
+    if (closes) {
+      indent = indent.slice(0, -2);
+      lines += indent;
+    }
     lines += token;
     if (opens || token === ",") lines += indent;
     else if (token === ":") lines += " ";
   }
-  return lines.replace(innermost, (inner) => inner.replace(/\n\s*/g, " "));
+  const withoutEmptyLines = lines.replace(/([[{])\n\s*([\]}])/g, "$1$2");
+  return withoutEmptyLines.replace(innermost, (inner) => inner.replace(/\n\s*/g, " "));
 }

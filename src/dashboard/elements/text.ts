@@ -7,10 +7,6 @@ export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-export function firstSentence(text: string): string {
-  return /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text;
-}
-
 /** The name of a file without its folders. */
 export function fileName(file: string): string {
   return file.replace(/.*[\\/]/, "");

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { now } from "../control/now.js";
+import { now } from "../control/data.js";
 import { useShared } from "../control/shared.js";
 import { durationText, instantText } from "./text.js";
 
@@ -35,8 +35,10 @@ export function Until({ at, hasHappened = false }: { readonly at: string; readon
   if (hasHappened) left = Math.min(0, left);
 
   const duration = durationText(Math.max(Math.abs(left), 1000));
-  const words = left > 0 ? `in ${duration}` : `${duration} ago`;
-  return <span title={at}>{left === 0 ? "just now" : words}</span>;
+  let words = "just now";
+  if (left > 0) words = `in ${duration}`;
+  if (left < 0) words = `${duration} ago`;
+  return <span title={at}>{words}</span>;
 }
 
 type Named = readonly [name: string, value: ComponentChildren];
@@ -55,7 +57,8 @@ export function FactList(props: { readonly facts: readonly Named[]; readonly cla
   return <dl class={props.class}>{rows}</dl>;
 }
 
-interface PanelProps {
+/** A part of a view with its title. */
+export function Panel(props: {
   readonly title: string;
   /** The name in the address of what can be linked to. */
   readonly name?: string;
@@ -63,10 +66,8 @@ interface PanelProps {
   /** Next to the title. */
   readonly actions?: ComponentChildren;
   readonly children: ComponentChildren;
-}
-
-/** A part of a view with its title. */
-export function Panel({ title, name, note, actions, children }: PanelProps) {
+}) {
+  const { title, name, note, actions, children } = props;
   return (
     <section class="panel stack" id={name && `section-${name}`} aria-label={title}>
       <header class="bar apart">

@@ -1,11 +1,16 @@
-import type { Effect, ShownFault } from "../control/responses.js";
+import { useEffect } from "preact/hooks";
+import { call } from "../control/call.js";
+import { useData } from "../control/data.js";
+import type { ControlData, ShownFault } from "../control/responses.js";
+import { linkTo } from "../control/route.js";
+import { Shared, useShared } from "../control/shared.js";
 import { Button, ShowData } from "../elements/action.js";
 import { Field, Form, type Option, RefField, Submit, textIn } from "../elements/form.js";
 import { capitalized, counted, instantText, percentText, shortened } from "../elements/text.js";
 import { DocsLink, Panel } from "../elements/words.js";
-import { addFault, faultText, turnOff } from "./active-faults.js";
+import { useScenarioName } from "./scenario.js";
 
-type Effects = readonly Effect[];
+type Effects = ControlData["/request-checks"]["effects"];
 
 export function FaultPanel() {
   return (
@@ -31,7 +36,12 @@ export function FaultPanel() {
 
 function FaultList({ faults, effects }: Readonly<{ faults: readonly ShownFault[]; effects: Effects }>) {
   const rows = faults.map((fault) => <FaultRow key={faultText(fault)} fault={fault} effects={effects} />);
-  return <ul class="list">{rows.length === 0 ? <li>No faults.</li> : rows}</ul>;
+  return (
+    <ul class="list">
+      {rows.length === 0 && <li>No faults.</li>}
+      {rows}
+    </ul>
+  );
 }
 
 function FaultRow({ fault, effects }: Readonly<{ fault: ShownFault; effects: Effects }>) {
@@ -55,16 +65,18 @@ const everyNth = [2, 3, 4, 5, 10].map((nth): Option => [`${nth}`, `every ${ordin
 
 /** A form with the condition of a new fault, and a button for each effect. */
 function NewFault({ effects }: Readonly<{ effects: Effects }>) {
-  const add = (entered: FormData) => {
+  const add = async (entered: FormData) => {
     const key = textIn(entered, "key");
     const nth = textIn(entered, "nth");
     const when = { ...(key && { key }), ...(nth && { every: Number(nth) }) };
+    const hasCondition = key !== undefined || nth !== undefined;
 
     // The button that was pressed has the name of its effect.
     const pressed = textIn(entered, "effect");
     const then = effects.find(({ effect }) => effect === pressed)?.example ?? {};
 
-    return addFault(key || nth ? { when, then } : { then });
+    const active = await readFaults();
+    await replaceFaults([...active, { ...(hasCondition && { when }), then }]);
   };
 
   const buttons = effects.map(({ effect, example }) => (
@@ -129,4 +141,81 @@ function valueWords(value: unknown): string {
   if (median !== undefined) return `about ${median}, rarely ${p99}`;
   // A range has a start and an end, a wait only its date.
   return Object.values(value).join(" to ");
+}
+
+type Faults = readonly ShownFault[];
+
+/** What a fault matches and does, as a text. The number of requests that it has matched is not part of it. */
+const faultText = ({ when, then }: ShownFault) => JSON.stringify([when, then]);
+
+const isSameFault = (one: ShownFault, other: ShownFault) => faultText(one) === faultText(other);
+
+const areSameFaults = (some: Faults, others: Faults) =>
+  `${some.map(faultText)}` === `${others.map(faultText)}`;
+
+/** The active faults before and after this page has turned some off: an undo brings back those before. */
+interface TurnedOff {
+  readonly before: Faults;
+  readonly after: Faults;
+}
+
+const lastTurnedOff = new Shared<TurnedOff | undefined>(undefined);
+
+const readFaults = () => call<Faults>("/faults");
+
+const replaceFaults = (faults: Faults) => call("/faults", { method: "PUT", body: { faults } });
+
+async function turnOffAll(): Promise<void> {
+  const before = await readFaults();
+  await replaceFaults([]);
+  lastTurnedOff.value = { before, after: [] };
+}
+
+/** Turns off one fault: of equal ones, the first. */
+async function turnOff(fault: ShownFault): Promise<void> {
+  const before = await readFaults();
+  const place = before.findIndex((other) => isSameFault(other, fault));
+  const after = before.filter((_, index) => index !== place);
+  await replaceFaults(after);
+  lastTurnedOff.value = { before, after };
+}
+
+async function undo({ before }: TurnedOff): Promise<void> {
+  const active = await readFaults();
+  // One that is still active may have matched more requests since.
+  const faults = before.map((fault) => active.find((other) => isSameFault(other, fault)) ?? fault);
+  await replaceFaults(faults);
+}
+
+/** Faults change responses, so every view shows them and turns them off, or on again. */
+export function ActiveFaults() {
+  const scenario = useScenarioName();
+  // Another scenario has other keys, and its own faults.
+  useEffect(() => {
+    lastTurnedOff.value = undefined;
+  }, [scenario]);
+  const active = useData("/faults").data ?? [];
+  const last = useShared(lastTurnedOff);
+
+  const isOn = active.length > 0;
+  // Nothing is undone after somebody has changed the faults again.
+  const undoable = last !== undefined && areSameFaults(active, last.after) && last;
+  if (!isOn && !undoable) return null;
+  return (
+    <span class="bar active-faults">
+      <a href={linkTo("sandbox", ["faults"])}>
+        {isOn ? `${counted(active.length, "fault")} active` : "Faults are off"}
+      </a>
+      {isOn && (
+        <Button class="quiet small" run={turnOffAll}>
+          Turn off
+        </Button>
+      )}
+      {undoable && (
+        <Button class="quiet small" run={() => undo(undoable)}>
+          Undo
+        </Button>
+      )}
+    </span>
+  );
 }

@@ -93,14 +93,13 @@ function findFix(outcome: string, key: ListedKey | undefined): Fix | undefined {
   return neverResets ? createSameKey : usualFix;
 }
 
-interface FixProps {
+/** A button for the change that lets a rejected request pass, and one that sends it again and opens what was sent. Neither can be pressed until the request and its key are read. */
+export function FixAndSend(props: {
   readonly request: Pick<ShownRequestDetails, "id" | "key" | "outcome">;
   /** Whether other buttons of the view are more important. */
   readonly isQuiet?: boolean;
-}
-
-/** A button for the change that lets a rejected request pass, and one that sends it again and opens what was sent. Neither can be pressed until the request and its key are read. */
-export function FixAndSend({ request, isQuiet = false }: FixProps) {
+}) {
+  const { request, isQuiet = false } = props;
   const { id, key: ref, outcome } = request;
   const panel = useRef<HTMLDivElement>(null);
   const [issued, setIssued] = useNewKey();

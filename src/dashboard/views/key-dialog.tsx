@@ -74,7 +74,8 @@ export function KeyDialog() {
   return kind satisfies never;
 }
 
-interface KeyFormProps {
+/** A form; then, in its place, the secret of the key that it created. */
+function KeyForm(props: {
   readonly title: string;
   /** The label of the button that sends the form. */
   readonly action: string;
@@ -82,10 +83,8 @@ interface KeyFormProps {
   readonly path: string;
   readonly body: (entered: FormData) => object;
   readonly children: ComponentChildren;
-}
-
-/** A form; then, in its place, the secret of the key that it created. */
-function KeyForm({ title, action, path, body, children }: KeyFormProps) {
+}) {
+  const { title, action, path, body, children } = props;
   const [issued, setIssued] = useNewKey();
   const send = async (entered: FormData) => {
     const response = await call<Partial<IssuedKey>>(path, { method: "POST", body: body(entered) });

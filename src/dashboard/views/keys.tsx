@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { DirectoryPart, KeyAction, ListedKey, ShownSentRequest } from "../control/responses.js";
+import type { ControlData, KeyAction, ListedKey, ShownSentRequest } from "../control/responses.js";
 import { linkTo, linkToKey, linkWithin, route } from "../control/route.js";
 import { Button, RejectionText, useActions, useOffline } from "../elements/action.js";
 import { type Option, Options } from "../elements/form.js";
@@ -12,6 +12,8 @@ import { FactList, InstantText, Sentence, Until } from "../elements/words.js";
 import { KeyDialog, openDialog } from "./key-dialog.js";
 import { Lifelines } from "./lifelines.js";
 import { CopyKey } from "./secret.js";
+
+type DirectoryPart = ControlData[`/directory?${string}`]["sections"][number];
 
 /** How many keys are drawn at most. */
 const maxLines = 20;
@@ -79,9 +81,8 @@ function OrganizationPanel({ organization, keys, active }: DirectoryPart) {
         </div>
         <Permissions organization={organization} />
       </header>
-      {keys.length === 0 ? (
-        <p class="muted">No keys yet.</p>
-      ) : (
+      {keys.length === 0 && <p class="muted">No keys yet.</p>}
+      {keys.length > 0 && (
         <div class="rows-box">
           <ul class="rows keys" aria-label={`Keys of ${ref}`}>
             {keys.map((key) => (
@@ -125,14 +126,13 @@ function Permissions({ organization }: Pick<DirectoryPart, "organization">) {
   );
 }
 
-interface ChoiceProps {
+function Choice(props: {
   readonly label: string;
   readonly value: string;
   readonly options: readonly Option[];
   readonly onChange: (chosen: string) => void;
-}
-
-function Choice({ label, value, options, onChange }: ChoiceProps) {
+}) {
+  const { label, value, options, onChange } = props;
   return (
     <label class="labeled">
       {label}
@@ -147,14 +147,8 @@ function Choice({ label, value, options, onChange }: ChoiceProps) {
   );
 }
 
-/** Whether a key is over for good, for each state. A retiring one works until its overlap ends. */
-const isOver: Readonly<Record<ListedKey["state"], boolean>> = {
-  active: false,
-  retiring: false,
-  revoked: true,
-  expired: true,
-  rotated: true,
-};
+/** Whether a key is over for good: only such a one of the sandbox gets a 401. */
+const isOver = ({ next_request: next }: ListedKey) => next.status === 401;
 
 /** When a key ends or has ended: its revocation, else its first other end; `null` if it has none. */
 function keyEnd({ revoked_at, expires_at, overlap_ends_at }: ListedKey): string | null {
@@ -174,10 +168,11 @@ function KeyRow({ listed: key }: Readonly<{ listed: ListedKey }>) {
   const { ref, environment, usage, limits, state } = key;
   const isOpen = route.value.parts[0] === ref;
   const next = key.next_request;
-  const nextWords = next.status === 401 ? "401 unauthorized" : next.sentence;
+  let nextWords = next.sentence;
+  if (next.status === 401) nextWords = "401 unauthorized";
 
   const end = keyEnd(key);
-  const hasEnded = isOver[state];
+  const hasEnded = isOver(key);
   const willEnd = state === "retiring" ? "retiring, ends" : "ends";
   return (
     <li data-row={ref}>
@@ -232,7 +227,7 @@ function OpenKey({ listed: key }: Readonly<{ listed: ListedKey }>) {
   const { ref, state } = key;
   const [sent, setSent] = useState<ShownSentRequest>();
   const end = keyEnd(key);
-  const hasEnded = isOver[state];
+  const hasEnded = isOver(key);
 
   const send = async () => {
     setSent(await call("/send", { method: "POST", body: { key: ref } }));

@@ -1,14 +1,17 @@
-import { useData } from "../control/data.js";
-import { now } from "../control/now.js";
-import type { ShownLifeline, ShownPhase, ShownRequest, UpcomingEvent } from "../control/responses.js";
+import { call } from "../control/call.js";
+import { now, useData } from "../control/data.js";
+import type { ControlData, ShownRequest } from "../control/responses.js";
 import { useShared } from "../control/shared.js";
 import { Button, RejectionText, useActions } from "../elements/action.js";
-import { createAxis, groupIntoDots, type TimeAxis } from "../elements/axis.js";
+import { TimeAxis } from "../elements/axis.js";
 import { toneOf } from "../elements/request-parts.js";
 import { counted, instantParts, instantText, percentText } from "../elements/text.js";
-import { setClock } from "./clock.js";
 
 // What keys got, get and will get, along the sandbox's clock. The sandbox tells the phases of each key: nothing is predicted here.
+
+type ShownLifeline = ControlData[`/lifelines?${string}`]["lifelines"][number];
+type ShownPhase = ShownLifeline["phases"][number];
+type UpcomingEvent = ControlData["/upcoming"][number];
 
 const hour = 3_600_000;
 
@@ -38,11 +41,11 @@ export function Lifelines(props: {
   const { frozen } = useData("/clock").data ?? {};
   const time = useShared(now);
   const { enqueue, problem } = useActions();
-  const move = (to: string) => enqueue(() => setClock({ now: to }));
+  const move = (to: string) => enqueue(() => call("/clock", { method: "PUT", body: { now: to } }));
 
   // The names have their places before the rest is read.
   const isRead = upcoming !== undefined && !Number.isNaN(time);
-  const picture = isRead ? pictureOf(lines, requests, upcoming, time) : undefined;
+  const picture = isRead && pictureOf(lines, requests, upcoming, time);
   const rows = lines.map((line, index) => {
     const isFirst = lines[index - 1]?.organization !== line.organization;
     const hasPredecessor = lines.some(({ key }) => key === line.replaces);
@@ -101,7 +104,7 @@ function pictureOf(
   const thisHour = Math.floor(time / hour) * hour;
   const first = Math.min(thisHour, ...instants, ...sent.map(({ at }) => Date.parse(at)));
   const last = Math.max(thisHour + hour, ...instants);
-  return { axis: createAxis([first, ...instants, last], time), now: time, events, requests: sent };
+  return { axis: new TimeAxis([first, ...instants, last], time), now: time, events, requests: sent };
 }
 
 /** What happens at a station, in one word. */
@@ -152,7 +155,7 @@ function Station({
   const here = events.filter((event) => Date.parse(event.at) === at);
   const later = events.length - here.length;
   const texts = events.map(({ text }) => text).join(", ");
-  const words = here[0] === undefined ? "" : eventWords[here[0].kind];
+  const words = here[0] && eventWords[here[0].kind];
 
   const { name, dayBelow } = stationName(at, stations[index - 1], picture.now);
   const iso = new Date(at).toISOString();
@@ -186,7 +189,7 @@ function stationName(at: number, before: number | undefined, time: number) {
   const { day, year, date, time: timeOfDay } = instantParts(at);
   if (year !== instantParts(time).year) return { name: day, dayBelow: year };
   const isSameDay = before !== undefined && date === instantParts(before).date;
-  return { name: timeOfDay.slice(0, 5), dayBelow: isSameDay ? "" : day };
+  return { name: timeOfDay.slice(0, 5), dayBelow: !isSameDay && day };
 }
 
 /** How far a dot is left of one that has come since, in pixels. */
@@ -208,7 +211,7 @@ function Lifeline({ line, picture }: { readonly line: ShownLifeline; readonly pi
       </span>
     );
   });
-  const dots = groupIntoDots(requests, axis).map(({ position, outcome, count, newer }, index) => {
+  const dots = axis.dotsOf(requests).map(({ position, outcome, count, newer }, index) => {
     // 8 pixels for one request, 12 for a hundred, at most 14.
     const size = `${8 + Math.min(6, Math.round(2 * Math.log10(count)))}px`;
     // Centered, and left of the dots that have come since.
@@ -282,7 +285,8 @@ function phaseWords(phase: ShownPhase): string {
   if (status === "fault") return outcome;
   if (share !== 0) {
     let many = "some";
-    if (share !== null) many = share === 1 ? "all" : percentText(share);
+    if (share === 1) many = "all";
+    else if (share !== null) many = percentText(share);
     // The faults are in one line with the result, or not shown.
     return `${status} (${many} get a fault)`.replaceAll(/ (?!\()/g, "\u00A0");
   }
@@ -297,9 +301,9 @@ function lifeInWords(phases: readonly ShownPhase[], time: number, requestCount: 
   const parts: string[] = [];
   for (const phase of phases) {
     if (phase.until !== null && Date.parse(phase.until) <= time) continue;
-    const words = phaseWords(phase) || "unknown";
-    const from = parts.length === 0 || phase.from === null ? "" : `from ${instantText(phase.from)} `;
-    parts.push(`${from}${words}`);
+    let words = phaseWords(phase) || "unknown";
+    if (parts.length > 0 && phase.from !== null) words = `from ${instantText(phase.from)} ${words}`;
+    parts.push(words);
   }
   parts.push(counted(requestCount, "request"));
   return parts.join(", ");

@@ -1,17 +1,23 @@
 import { ControlError, call, fetchControl } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { ShownProblem, ShownScenario } from "../control/responses.js";
+import type { ControlData } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
 import { Button, lossOfState, RejectionText, ShowData, useActions, useOffline } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
-import { counted, fileName, firstSentence, withoutExtension } from "../elements/text.js";
+import { counted, fileName, withoutExtension } from "../elements/text.js";
 import { DocsLink, Panel } from "../elements/words.js";
 
 interface ChosenFile {
   readonly name: string;
   readonly content: Blob;
   readonly text: string;
-  readonly problems: readonly ShownProblem[];
+  readonly problems: readonly {
+    readonly line: number | null;
+    readonly column: number | null;
+    readonly level: "error" | "warning";
+    readonly message: string;
+    readonly hint: string | null;
+  }[];
 }
 
 /** A checked file from the reader's disk, shown in place of the running scenario until it is loaded or canceled. */
@@ -23,13 +29,6 @@ const closeFile = () => {
 
 /** The name by which the running scenario was started, such as that of its file; `scenario` until it is read. */
 export const useScenarioName = () => useData("/health").data?.scenario ?? "scenario";
-
-/** The running scenario for an audience: its own name, otherwise that of its file without folders. Empty until it is read. */
-export function useScenarioTitle(): string {
-  const { scenario = "" } = useData("/health").data ?? {};
-  const story = useData("/story").data;
-  return story?.name ?? fileName(scenario);
-}
 
 export function ScenarioPanel() {
   const file = useShared(chosenFile);
@@ -123,13 +122,14 @@ function FileText({ file }: Readonly<{ file: ChosenFile }>) {
 
 /** The scenario that the sandbox was started with, and the bundled ones. */
 function Scenarios() {
-  const scenarioRow = ({ name, description, running }: ShownScenario) => {
+  const scenarioRow = ({ name, description, running }: ControlData["/scenarios"][number]) => {
     const load = () => call("/scenario", { method: "PUT", body: { name } });
+    const firstSentence = /^.*?[.!?](?=\s|$)/s.exec(description)?.[0];
     return (
       <li key={name} class="bar nowrap">
         <div class="wide" dir="auto">
           <strong>{name}</strong>
-          <p class="muted small">{firstSentence(description)}</p>
+          <p class="muted small">{firstSentence ?? description}</p>
         </div>
         {running ? <span class="badge">running</span> : <LoadButton name={name} load={load} />}
       </li>
@@ -148,9 +148,10 @@ function LoadButton({ name, load }: { readonly name: string; readonly load: () =
   const scenarios = useData("/scenarios").data;
   // One that is in no list cannot be loaded again. Nobody is warned before the list is read.
   const isListed = scenarios?.some(({ running }) => running) ?? true;
-  const loss = isListed ? "" : ` ${runningName} is in no list: download it first.`;
+  let loss = lossOfState;
+  if (!isListed) loss += ` ${runningName} is in no list: download it first.`;
 
-  const question = { title: `Load ${name}?`, text: `${lossOfState}${loss}`, action: `Load ${name}` };
+  const question = { title: `Load ${name}?`, text: loss, action: `Load ${name}` };
   return (
     <Button class="quiet small" ask={question} run={() => load().then(closeFile)}>
       Load<span class="visually-hidden"> {name}</span>

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { baseUrl, call } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { IssuedKey, Key } from "../control/responses.js";
+import type { IssuedKey } from "../control/responses.js";
 import { CopyButton } from "../elements/copy.js";
 
 /** The secrets of the keys that this page has created, by fingerprint. A reload discards them. */
@@ -25,7 +25,8 @@ export function useNewKey() {
 /** A line for a shell that sends a request to the first endpoint. */
 export function useCurlLine(secret?: string): string {
   const path = useData("/report?story=true").data?.endpoints[0]?.path ?? "";
-  const header = secret === undefined ? "" : `-H "x-api-key: ${secret}" `;
+  let header = "";
+  if (secret !== undefined) header = `-H "x-api-key: ${secret}" `;
   return `curl -i ${header}${baseUrl}${path}`;
 }
 
@@ -78,7 +79,7 @@ export function CopyKey({ keyRef }: Readonly<{ keyRef: string }>) {
 async function findSecret(ref: string): Promise<string> {
   const path = `/keys/${encodeURIComponent(ref)}`;
   if (secrets.size > 0) {
-    const key = await call<Key>(path);
+    const key = await call<IssuedKey["key"]>(path);
     const created = secrets.get(key.fingerprint);
     if (created) return created;
   }

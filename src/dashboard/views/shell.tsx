@@ -1,18 +1,17 @@
 import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { baseUrl, needsToken, revision, storedToken, storeToken, whyOffline } from "../control/call.js";
-import { useData } from "../control/data.js";
-import { now } from "../control/now.js";
+import { now, useData } from "../control/data.js";
 import { linkTo, route } from "../control/route.js";
 import { useShared } from "../control/shared.js";
 import { CopyButton } from "../elements/copy.js";
+import { fileName } from "../elements/text.js";
 import { DocsLink, InstantText } from "../elements/words.js";
-import { ActiveFaults } from "./active-faults.js";
+import { ActiveFaults } from "./faults.js";
 import { KeysView } from "./keys.js";
 import { OverviewView } from "./overview.js";
 import { RequestsView } from "./requests.js";
 import { SandboxView } from "./sandbox.js";
-import { useScenarioTitle } from "./scenario.js";
 import { StoryView } from "./story.js";
 
 /** The address of a view is its title in lower case. */
@@ -42,17 +41,17 @@ export function Shell() {
   );
 }
 
-/** Without a change of the address, which has the view. */
-function focusMain(event: Event): void {
-  event.preventDefault();
-  document.querySelector("main")?.focus();
-}
-
 function Header() {
-  const { seed, version } = useData("/health").data ?? {};
+  const { seed, version, scenario: file = "" } = useData("/health").data ?? {};
   const { profile = "minimal" } = useData("/report?story=true").data ?? {};
-  const scenario = useScenarioTitle();
+  // For an audience: its own name, otherwise that of its file without folders. Empty until it is read.
+  const scenario = useData("/story").data?.name ?? fileName(file);
   const isConnected = useShared(revision) !== undefined;
+  // Without a change of the address, which has the view.
+  const focusMain = (event: Event) => {
+    event.preventDefault();
+    document.querySelector("main")?.focus();
+  };
   return (
     <header class="bar page-header">
       <a class="skip-link" href={location.hash || "#/"} onClick={focusMain}>
@@ -111,13 +110,8 @@ function Navigation({ current }: Readonly<{ current: string }>) {
 /** Until a view has been drawn. */
 let isFirstView = true;
 
-interface MainProps {
-  readonly title: string;
-  readonly children: ComponentChildren;
-}
-
 /** The place of a view. It gets the focus when another view is shown. */
-function Main({ title, children }: MainProps) {
+function Main({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
   const main = useRef<HTMLElement>(null);
   const offline = useShared(whyOffline);
   useEffect(() => {

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { ShownRequest, StepResult, Story } from "../control/responses.js";
+import type { ControlData, ShownRequest } from "../control/responses.js";
 import { linkTo, linkToKey } from "../control/route.js";
 import { Shared, useShared } from "../control/shared.js";
 import {
@@ -17,6 +17,9 @@ import { counted, shortened } from "../elements/text.js";
 import { DocsLink, FactList, InstantText, Sentence } from "../elements/words.js";
 import { Lifelines } from "./lifelines.js";
 import { useScenarioName } from "./scenario.js";
+
+type Story = ControlData["/story"];
+type StepResult = NonNullable<Story["last"]>;
 
 /** Transport headers are not part of the story, and ids mean nothing to an audience. */
 const hiddenHeaders = ["content-length", "date", "connection", "content-type", "x-request-id"];
@@ -93,24 +96,6 @@ function useSteps() {
   };
 }
 
-interface ResetQuestionProps {
-  /** How many steps run after the reset. */
-  readonly count: number;
-  readonly onClose: () => void;
-}
-
-function ResetQuestion({ count, onClose }: ResetQuestionProps) {
-  return (
-    <QuestionDialog
-      title="Reset the sandbox for the story?"
-      text={lossOfState}
-      action="Reset and continue"
-      run={() => runFromStart(count)}
-      onClose={onClose}
-    />
-  );
-}
-
 function Presenter({ progress }: Readonly<{ progress: Story }>) {
   const { last, steps, done, outline } = progress;
   const { problem, askedCount, closeQuestion, next, back, startAgain } = useSteps();
@@ -163,7 +148,15 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
         )}
       </section>
       <StoryLifelines />
-      {askedCount !== undefined && <ResetQuestion count={askedCount} onClose={closeQuestion} />}
+      {askedCount !== undefined && (
+        <QuestionDialog
+          title="Reset the sandbox for the story?"
+          text={lossOfState}
+          action="Reset and continue"
+          run={() => runFromStart(askedCount)}
+          onClose={closeQuestion}
+        />
+      )}
     </div>
   );
 }
@@ -292,13 +285,12 @@ function RequestLine({ request }: Readonly<{ request: NonNullable<StepResult["re
   );
 }
 
-interface ResponseProps {
+function ResponsePanel(props: {
   readonly response: NonNullable<StepResult["response"]>;
   readonly checks: StepResult["checks"];
   readonly isAsExpected: boolean;
-}
-
-function ResponsePanel({ response, checks, isAsExpected }: ResponseProps) {
+}) {
+  const { response, checks, isAsExpected } = props;
   const { headers, body, outcome } = response;
   return (
     <section class={`panel response tone-${toneOf(outcome)}`} aria-label="The response">

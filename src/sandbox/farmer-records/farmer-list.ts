@@ -4,22 +4,17 @@ import { quote } from "../../schema/words.js";
 import { requireInstant } from "../clock.js";
 import type { Farmer } from "./farmer-shape.js";
 
-/** How many farmers a list has at most, unless it is told. */
 export const defaultFarmerPage = 20;
 
-/** How many farmers a sandbox has, unless its scenario tells. */
 const defaultCount = 1000;
 
-/** What decides all farmers. */
 interface FarmerSettings {
   readonly seed: number;
-  /** When their dates count from (epoch milliseconds). */
   readonly start: number;
   /** Their locale or language. Default: all locales. */
   readonly locale: string | undefined;
 }
 
-/** Farmers without an end, by index. */
 interface AllFarmers {
   readonly at: (index: number) => Farmer;
   readonly idOf: (index: number) => string;
@@ -32,7 +27,6 @@ export type FarmerMaker = (settings: FarmerSettings) => AllFarmers;
 /** The farmers of a sandbox: each is created when it is read, so that a million cost nothing before. */
 export class Farmers {
   readonly count: number;
-  /** When their dates count from (epoch milliseconds). */
   readonly start: number;
   readonly #settings: FarmerSettings;
   readonly #make: FarmerMaker | undefined;
@@ -49,13 +43,11 @@ export class Farmers {
     this.#make = make;
   }
 
-  /** The farmer with an index. Throws `unknown_ref`. */
   at(index: number): Farmer {
     if (Number.isInteger(index) && index >= 0 && index < this.count) return this.#allFarmers().at(index);
     throw unknownFarmer(index, `there are ${this.count}, counted from 0`, this.count);
   }
 
-  /** The farmer with an id. Throws `unknown_ref`. */
   get(id: string): Farmer {
     // JavaScript may pass anything.
     const index = typeof id === "string" ? this.#allFarmers().indexOf(id) : undefined;

@@ -1,8 +1,6 @@
 import type { OutcomeId } from "../../rules/outcomes.js";
 
-/** How many rejected keys are remembered. */
 const maxRejectedKeys = 1000;
-/** How many origins of pages are remembered. */
 const maxOrigins = 100;
 
 /** What advice on a request depends on, besides the request: what earlier requests have shown, and which keys were rotated. */
@@ -34,7 +32,6 @@ export class ClientBehavior {
     this.#lastRejections.set(fingerprint, outcome);
   }
 
-  /** Forgets the last rejection of a key, which is not rejected now. */
   forgetRejection(fingerprint: string): void {
     this.#lastRejections.delete(fingerprint);
   }
@@ -44,7 +41,6 @@ export class ClientBehavior {
     if (this.#preflightOrigins.size < maxOrigins) this.#preflightOrigins.add(origin);
   }
 
-  /** Forgets what requests have shown. */
   forgetRequests(): void {
     this.#lastRejections.clear();
     this.#preflightOrigins.clear();

@@ -2,47 +2,38 @@ import type { AdviceId } from "../../rules/advice.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
 import type { Exchange } from "./exchange.js";
 
-/** A request that caused an advice, and the key that the advice is about, such as one in the query (R46). */
-type AdviceExample = Pick<Exchange, "id" | "at" | "method" | "path" | "key" | "fingerprint">;
-
-/** How often requests have caused an advice, and the first of them. */
-interface AdviceCount {
-  count: number;
-  readonly examples: AdviceExample[];
-}
-
-/** How often requests have ended on an outcome. */
-interface OutcomeCount {
-  count: number;
-  /** Whether a request has covered the outcome: see `coversOutcome`. */
-  isCovered: boolean;
-}
-
-/** How often a key was resent after an outcome rejected it, and was rejected there again. */
-interface ResendCount {
-  key: string | null;
-  readonly fingerprint: string | null;
-  readonly outcome: OutcomeId;
-  count: number;
-}
-
 /** What the report counts; what never happened is not listed. */
 export interface Counts {
   requests: number;
   /** The responses that the client did not read whole. */
   unread: number;
-  /** The counts by outcome, also of the successes of other endpoints. */
-  readonly outcomes: Partial<Record<OutcomeId, OutcomeCount>>;
-  /** The number of requests by operation id. */
+  readonly outcomes: Partial<
+    Record<
+      OutcomeId,
+      {
+        count: number;
+        /** Whether a request has covered the outcome: see `coversOutcome`. */
+        isCovered: boolean;
+      }
+    >
+  >;
   readonly endpoints: Record<string, number>;
-  readonly advice: Partial<Record<AdviceId, AdviceCount>>;
-  /** One for each outcome and key: the first hundred. */
-  readonly resends: ResendCount[];
+  /** How often requests have caused an advice, and the first of them, with the key that it is about, such as one in the query (R46). */
+  readonly advice: Partial<
+    Record<
+      AdviceId,
+      {
+        count: number;
+        readonly examples: Pick<Exchange, "id" | "at" | "method" | "path" | "key" | "fingerprint">[];
+      }
+    >
+  >;
+  /** How often a key was resent after an outcome rejected it, and was rejected there again: the first hundred keys and outcomes. */
+  readonly resends: (Pick<Exchange, "fingerprint" | "outcome"> & { key: string | null; count: number })[];
   /** The number of requests that each fault has hit, by its name: the first thousand. Left out before the first hit. */
   faultHits?: Record<string, number>;
 }
 
-/** The maximum number of examples of one advice, here and in reports. */
 export const maxAdviceExamples = 5;
 const maxResends = 100;
 /** Tests may set new faults again and again. */
@@ -53,7 +44,6 @@ const misplacedKeyAdvice: readonly AdviceId[] = ["key-in-query", "key-in-url", "
 /** What is told of each request that a client sent, with the trace that its run keeps of it. */
 export interface RequestCounter {
   count(exchange: Exchange, trace?: object): void;
-  /** A client did not read the whole response to the request with this id. */
   countUnread: (id: string) => void;
 }
 
@@ -90,7 +80,6 @@ export class Counters implements RequestCounter {
     return this.#counts.unread;
   }
 
-  /** Starts again from zero. The counter of a client's run keeps its counts. */
   clear(): void {
     this.#counts = zeroCounts();
   }

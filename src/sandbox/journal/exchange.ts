@@ -15,10 +15,9 @@ export interface Exchange {
   readonly number: number;
   /** The request id, whether or not the response carried it. */
   readonly id: string;
-  /** Epoch milliseconds on the sandbox's clock. */
   readonly at: number;
   readonly method: string;
-  /** The path without its query; everything that looks like a key is shortened. */
+  /** Without its query; everything that looks like a key is shortened. */
   readonly path: string;
   /** Lower-case names and values in turn, without keys. */
   readonly keptHeaders: readonly string[];
@@ -26,18 +25,15 @@ export interface Exchange {
   readonly fromStory: boolean;
 
   // Where it went.
-  /** The operation id of its endpoint; `null` if the API has none. */
   readonly operation: string | null;
   /** Whether the API does not have its path, or not with its method. */
   readonly isMisdirected: boolean;
-  /** Whether it probes any web server, such as for a favicon. Journals and reports omit it. */
+  /** Whether it probes any web server, such as for a favicon: journals and reports omit it. */
   readonly isProbe: boolean;
 
   // Its key.
   readonly presented: PresentedKind;
-  /** The ref of the presented key, if the sandbox has it. */
   readonly key: string | null;
-  /** The first 12 hex digits of the presented key's SHA-256. */
   readonly fingerprint: string | null;
 
   // Its result.
@@ -47,11 +43,8 @@ export interface Exchange {
   readonly fault: FaultOutcomeId | null;
   /** The name of this fault among those of its sandbox and of its run. Default: none. */
   readonly faultName?: string | undefined;
-  /** 0 if a fault prevented the response. */
   readonly status: number;
-  /** The error code of the API; `null` without one. */
   readonly code: string | null;
-  /** The response before a fault cut it. */
   readonly response: ApiResponse;
   /** The delivery after a fault changed it; `undefined` to send the response unchanged. */
   readonly delivery: Delivery | undefined;
@@ -73,7 +66,6 @@ export interface Exchange {
     | undefined;
 
   // What is set later: the first two by `advise`, the last one by an HTTP server.
-  /** The advice that the request causes. */
   advice: readonly AdviceId[];
   /** Whether its key was sent again after the same rejection. Responses of faults between the two do not matter. `undefined`: no. */
   isResent: true | undefined;

@@ -27,12 +27,10 @@ export type StepEvent = Extract<SandboxEvent, { readonly type: "timeline.step" |
 /** Receives events. If listeners throw, the caller gets the last error, after all listeners ran; the event has already happened. */
 type Listener = (event: SandboxEvent) => void;
 
-/** A query of the control plane and the library: `descriptions.json` explains its fields. */
 type JournalQuery = ValueOf<typeof requestQuery>;
 
 export type RequestFilter = Pick<JournalQuery, "outcome" | "key">;
 
-/** How many of the latest requests a journal has. */
 const journalLength = 1000;
 
 /** The latest requests, and how many requests and events there were. */
@@ -44,7 +42,6 @@ export class Journal {
   #oldest = 0;
   /** How many requests, probes included, and events there were. The latest one has this number. */
   #latestNumber = 0;
-  /** How many requests there were, without probes. */
   #total = 0;
 
   record(exchange: Exchange): void {
@@ -96,7 +93,6 @@ export class Journal {
     this.#total = total;
   }
 
-  /** The requests, oldest first. */
   #list(): Exchange[] {
     return [...this.#kept.slice(this.#oldest), ...this.#kept.slice(0, this.#oldest)];
   }

@@ -24,12 +24,17 @@ export function changeAssumptions(
 ): void {
   const now = timeOfChange(sandbox, initiator);
   const { registry, seed, run, endpoints } = sandbox;
-  const behavior = behaviorOf({ seed, run, endpoints, ...chosenAssumptions(sandbox, input) });
+  const { profile = sandbox.profile, ...chosen } = input;
+  // Another profile takes away what was set before.
+  const ownAssumptions = input.profile === undefined ? { ...sandbox.ownAssumptions, ...chosen } : chosen;
+  const behavior = behaviorOf({ seed, run, endpoints, profile, ownAssumptions });
   const { assumptions, windows } = behavior;
 
   // The scopes and keys that there are must fit the new assumptions.
+  const { me_scope, scopes } = assumptions;
+  const isScopeMissing = me_scope !== null && !scopes.includes(me_scope);
   throwIfProblems("change the assumptions", {
-    me_scope: missingScopeProblem(assumptions),
+    me_scope: isScopeMissing ? `is ${quote(me_scope)}, which is not one of scopes` : undefined,
     scopes: heldScopeProblem(registry, assumptions),
     retiring_counts_as_active: tooManyActiveProblem(registry, assumptions, now),
   });
@@ -41,23 +46,6 @@ export function changeAssumptions(
   announceChange(sandbox, initiator, { type: "assumptions.changed" });
 }
 
-/** The sandbox's own choice after a change: another profile takes away what was set before. */
-function chosenAssumptions(
-  before: SandboxState,
-  { profile, ...chosen }: ControlBody<"assumptions_change">,
-): Pick<SandboxState, "profile" | "ownAssumptions"> {
-  if (profile !== undefined) return { profile, ownAssumptions: chosen };
-  return { profile: before.profile, ownAssumptions: { ...before.ownAssumptions, ...chosen } };
-}
-
-/** The assumed scope of `/me` must be one of the assumed scopes. */
-function missingScopeProblem(next: Assumptions): string | undefined {
-  const needed = next.me_scope;
-  if (needed === null || next.scopes.includes(needed)) return undefined;
-  return `is ${quote(needed)}, which is not one of scopes`;
-}
-
-/** Each scope of a key must be one of the assumed scopes. */
 function heldScopeProblem(registry: Registry, next: Assumptions): string | undefined {
   for (const { key } of registry.keys.values()) {
     const lacking = key.scopes.find((scope) => !next.scopes.includes(scope));
@@ -86,13 +74,17 @@ export function changeFaults(
   const now = timeOfChange(sandbox, initiator);
   const { registry, seed } = sandbox;
   const { keys, organizations } = registry;
+  const legacyOwners = new Set<string>();
+  for (const { key } of keys.values()) {
+    if (key.legacy) legacyOwners.add(key.organization);
+  }
   const problems = faultProblems(faults, {
     refs: {
       key: { has: (ref) => keys.has(ref), all: () => keys.keys() },
       organization: { has: (ref) => organizations.has(ref), all: () => organizations.keys() },
     },
     keyOf: (ref) => keys.get(ref)?.key,
-    legacyOwners: organizationsWithLegacyKey(registry),
+    legacyOwners,
     successes: successesOf(sandbox.scenario),
     now,
   });
@@ -100,12 +92,4 @@ export function changeFaults(
 
   sandbox.faults = activateFaults(faults, seed, now);
   announceChange(sandbox, initiator, { type: "faults.changed" });
-}
-
-function organizationsWithLegacyKey(registry: Registry): Set<string> {
-  const refs = new Set<string>();
-  for (const { key } of registry.keys.values()) {
-    if (key.legacy) refs.add(key.organization);
-  }
-  return refs;
 }

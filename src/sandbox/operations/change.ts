@@ -4,7 +4,6 @@ import type { SandboxState } from "../sandbox-state.js";
 
 // What all changes of a running scenario have in common: who makes one, when, and who is told of it.
 
-/** Role of the user on the owner's site (R33). */
 export type Actor = "administrator" | "member";
 
 /** Who makes a change: by default, a user who is an administrator. */

@@ -15,18 +15,17 @@ import { isInstant, type Overlap, parseDuration, scenarioDuration } from "../../
 import { throwIfProblems } from "../../rules/validation.js";
 import type { Writable } from "../../rules/writable.js";
 import { actions } from "../../scenario/actions.js";
-import { isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
+import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { timeFrom } from "../../scenario/format/times.js";
 import { deriveSecret, readSettings } from "../../scenario/keys.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
 import { requireDuration } from "../clock.js";
-import type { KeyEntry, OrganizationEntry } from "../registry.js";
+import type { KeyEntry, OrganizationEntry, Registry } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";
 import { startUsage, type Usage, usageAt } from "../usage.js";
 import { type KeyView, type OrganizationView, viewKey, viewOrganization } from "../views.js";
 import { announceChange, type Initiator, requireAdministrator, timeOfChange } from "./change.js";
-import { freeKeyRef } from "./free-key-ref.js";
 
 /** Creates an active key; returns its secret only this once (R34). A rejection (R29–R32) changes nothing. */
 export function createKey(
@@ -84,7 +83,11 @@ export function rotateKey(
   requireAdministrator(initiator);
   const now = timeOfChange(sandbox, initiator);
   const entry = requireKeyIn(sandbox, input.key, now, "rotate", ["active"]);
-  const overlap = overlapOf(input.overlap);
+  const overlap = input.overlap === undefined ? defaultOverlap : requireDuration(input.overlap);
+  if (overlap < 0 || overlap > maximumOverlap) {
+    const message = `Invalid overlap of ${scenarioDuration(overlap)}: it must be between 0s and 7d.`;
+    throw new SandboxError("overlap_out_of_range", message, { overlap, maximum: maximumOverlap });
+  }
   const { ref, organization, environment } = entry.key;
   // If a retiring key counts as active, there must be room for both during the overlap.
   if (overlap > 0 && countsAsActive("retiring", sandbox.assumptions)) {
@@ -113,7 +116,6 @@ export function rotateKey(
   const newEntry = addNewKey(sandbox, created, defaultEnd(sandbox, now), usage, now);
   const replacement = viewKey(newEntry, sandbox, now);
 
-  // The old key retires.
   sandbox.registry.change(entry, { overlapEndsAt: now + overlap, replacedBy: newRef });
   sandbox.behavior.rotatedKeys.add(ref);
   const key = viewKey(entry, sandbox, now);
@@ -165,7 +167,6 @@ export function updateOrganization(
   return { organization };
 }
 
-/** The end of a key as an instant. */
 function expiryOf(expires: string, now: number): number {
   const expiresAt = timeFrom(now, expires);
   const problem = isInstant(expiresAt) ? undefined : "must be a time in the years 0000 to 9999";
@@ -195,7 +196,13 @@ function addNewKey(
 
 /** Throws unless a new key can have this ref, which the caller gives in the field `ref` or `as`. */
 function requireNewRef({ registry }: SandboxState, field: "ref" | "as", ref: string): void {
-  throwIfProblems("create a key", { [field]: refProblem(ref) });
+  let problem: string | undefined;
+  if (isReserved(ref)) {
+    problem = `must not be ${listed(reservedKeyRefs, "or")}: stories use these words for no key`;
+  } else if (!isRef(ref)) {
+    problem = "must not be a name with a special meaning in JavaScript";
+  }
+  throwIfProblems("create a key", { [field]: problem });
   if (!registry.keys.has(ref)) return;
   const message = `A key with the ref ${quote(ref)} already exists.`;
   throw new SandboxError("name_taken", message, { ref });
@@ -232,7 +239,6 @@ function requireKeyIn(
   const state = keyStateAt(entry.key, now);
   if (states.includes(state)) return entry;
 
-  // Such as "revoked".
   const { participle } = actions[verb];
   const why = `it is ${state}, and only a key that is ${listed(states, "or")} can be ${participle}`;
   const message = `Failed to ${verb} the key ${quote(ref)}: ${why}.`;
@@ -287,18 +293,24 @@ function requireRoomForKey(
   throw new SandboxError("key_limit_reached", message, details);
 }
 
-/** What is wrong with the ref of a new key. */
-function refProblem(ref: string): string | undefined {
-  if (isReserved(ref)) {
-    return `must not be ${listed(reservedKeyRefs, "or")}: stories use these words for no key`;
-  }
-  return isRef(ref) ? undefined : "must not be a name with a special meaning in JavaScript";
+/**
+ * A ref for a new key, which no key of the sandbox has: the given one, or with the next free number.
+ *
+ * `main-2` of `main`, `main-3` of `main-2` that replaces `main`, where the number counts replacements; but `bank-2024-2` of
+ * `bank-2024` that replaces `old`, where it is a part of the name.
+ */
+function freeKeyRef(registry: Registry, ref: string): string {
+  const isTaken = (candidate: string) => registry.keys.has(candidate);
+  return freeRefIn(isTaken, withoutCount(registry, ref));
 }
 
-/** The overlap in milliseconds. Throws `overlap_out_of_range` (R39). */
-function overlapOf(input: Overlap | undefined): number {
-  const overlap = input === undefined ? defaultOverlap : requireDuration(input);
-  if (overlap >= 0 && overlap <= maximumOverlap) return overlap;
-  const message = `Invalid overlap of ${scenarioDuration(overlap)}: it must be between 0s and 7d.`;
-  throw new SandboxError("overlap_out_of_range", message, { overlap, maximum: maximumOverlap });
+/** A ref without the number that counts replacements: `main` for `main-3`, which replaces `main-2`, which replaces `main`. */
+function withoutCount({ keys }: Registry, ref: string): string {
+  const withoutNumber = ref.replace(/-\d+$/, "");
+  let earlier = keys.get(ref)?.key.replaces;
+  while (earlier !== undefined) {
+    if (earlier === withoutNumber) return earlier;
+    earlier = keys.get(earlier)?.key.replaces;
+  }
+  return ref;
 }

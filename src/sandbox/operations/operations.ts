@@ -1,4 +1,4 @@
-import { type ActionErrorCode, actionErrorCodes, SandboxError } from "../../rules/errors.js";
+import { actionErrorCodes, SandboxError } from "../../rules/errors.js";
 import { type Instant, isoTime } from "../../rules/time.js";
 import { actionName } from "../../scenario/actions.js";
 import { requireDuration, requireInstant } from "../clock.js";
@@ -27,7 +27,7 @@ export const operations = {
 };
 
 /** A user sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */
-function changeClock(
+export function changeClock(
   sandbox: SandboxState,
   { now, frozen }: { readonly now?: Instant | undefined; readonly frozen?: boolean | undefined },
 ): ClockView {
@@ -49,7 +49,6 @@ export function advanceClock(
   return announceClock(sandbox, initiator);
 }
 
-/** Emits the event of a change of the clock, and runs what is due. */
 function announceClock(sandbox: SandboxState, initiator: Initiator): ClockView {
   announceChange(sandbox, initiator, { type: "clock.moved", ...viewClock(sandbox.clock) });
   runDue(sandbox);
@@ -57,7 +56,7 @@ function announceClock(sandbox: SandboxState, initiator: Initiator): ClockView {
 }
 
 /** Not noted as a change: requests are no part of the scenario. */
-function clearRequests({ journal, counters, behavior }: SandboxState): void {
+export function clearRequests({ journal, counters, behavior }: SandboxState): void {
   journal.replaceWith();
   counters.clear();
   // Advice on a later request must not be about a cleared one.
@@ -87,7 +86,6 @@ export function runDue(sandbox: SandboxState, now = sandbox.clock.now()): void {
   }
 }
 
-/** A result without an error, a key or an organization: each action adds what it has. */
 const emptyActionResult: ActionResult = {
   error: null,
   key: null,
@@ -95,13 +93,6 @@ const emptyActionResult: ActionResult = {
   secret: null,
   organization: null,
 };
-
-/** An operation as a step runs it: its result has those members of an `ActionResult` that it has. */
-type StepOperation = (
-  sandbox: SandboxState,
-  input: unknown,
-  initiator: Initiator,
-) => Partial<ActionResult> | undefined;
 
 /**
  * Runs the action of a step; its rejection is a result. Secrets of new keys derive from the seed and their refs: a scenario always
@@ -111,7 +102,12 @@ export function performAction(sandbox: SandboxState, action: StepAction, dueAt?:
   const name = actionName(action);
   if (name === undefined) return emptyActionResult;
 
-  const operation = operations[name] as StepOperation; // the input of an action is that of its operation
+  // The input of an action is that of its operation, and the result has those members of an `ActionResult` that it has.
+  const operation = operations[name] as (
+    sandbox: SandboxState,
+    input: unknown,
+    initiator: Initiator,
+  ) => Partial<ActionResult> | undefined;
   const input = action[name] as { readonly actor?: Actor }; // some actions name who runs them
   const eventsBefore = sandbox.journal.latestNumber();
   try {
@@ -120,11 +116,9 @@ export function performAction(sandbox: SandboxState, action: StepAction, dueAt?:
   } catch (error) {
     // A listener may throw. That is no rejection: the change has been made.
     const isMade = sandbox.journal.latestNumber() > eventsBefore;
-    if (isMade || !(error instanceof SandboxError) || !isActionError(error.code)) throw error;
-    return { ...emptyActionResult, error: { code: error.code, message: error.message } };
+    if (isMade || !(error instanceof SandboxError)) throw error;
+    const code = actionErrorCodes.find((known) => known === error.code);
+    if (code === undefined) throw error;
+    return { ...emptyActionResult, error: { code, message: error.message } };
   }
-}
-
-function isActionError(code: string): code is ActionErrorCode {
-  return (actionErrorCodes as readonly string[]).includes(code);
 }

@@ -13,7 +13,7 @@ import type { ControlServer } from "./route.js";
 const pagePath = new RegExp(`^${controlPath}(?:/?$|/assets/|/docs(?:/|$))`);
 
 /** Whether a call is a probe of a container or a load balancer: they have no token. */
-export function isProbe({ path }: Request): boolean {
+export function isHealthProbe({ path }: Request): boolean {
   return path === `${controlPath}/health` || path === `${controlPath}/ready`;
 }
 
@@ -74,7 +74,7 @@ function opensPage({ headers, method, path }: Request): boolean {
 function requireToken(request: Request, response: Response, server: ControlServer): void {
   const isAdmitted = hasToken(server, request);
   localsOf(response).isAdmitted = isAdmitted;
-  if (isAdmitted || isProbe(request) || pagePath.test(request.path)) return;
+  if (isAdmitted || isHealthProbe(request) || pagePath.test(request.path)) return;
 
   response.set("WWW-Authenticate", 'Bearer realm="svc-sandbox control plane"');
   throw new HttpError(

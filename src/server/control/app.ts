@@ -18,7 +18,7 @@ import { isTooDeep, maxLevels, tryParseJson } from "../../schema/json-text.js";
 import { jsonNotation } from "../../schema/notation.js";
 import { listed } from "../../schema/words.js";
 import type { ControlHandler } from "../sockets/http-server.js";
-import { admitCallers, hasReadingMethod, isProbe, localsOf, requireActor } from "./access.js";
+import { admitCallers, hasReadingMethod, isHealthProbe, localsOf, requireActor } from "./access.js";
 import { HttpError, sendControlError } from "./control-errors.js";
 import { pageHandlers, setPageHeaders, toGzip } from "./page.js";
 import { type ControlServer, checkedQuery, type Route, type RouteResult } from "./route.js";
@@ -126,7 +126,7 @@ function mountRoutes(app: Express, server: ControlServer): void {
     for (const route of routes) {
       if (route.path !== path) continue;
       const run: RequestHandler = async (request, response) => {
-        if (!isProbe(request)) await turns.take();
+        if (!isHealthProbe(request)) await turns.take();
         // Nobody waits for what only reads.
         if (request.socket.destroyed && hasReadingMethod(request)) return;
         turns.follow(response);

@@ -1,5 +1,6 @@
 import { SandboxError } from "../../../rules/errors.js";
 import { redactPath } from "../../../rules/keys/redact.js";
+import { throwIfProblems } from "../../../rules/validation.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import * as s from "../../../schema/shape.js";
 import { toShownError } from "../control-errors.js";
@@ -9,6 +10,9 @@ import { nextChangeAt } from "../upcoming.js";
 import { requireReady } from "./sandbox.js";
 
 // How a page keeps up to date with one call each second: it asks for all that it shows, and gets it only once something has changed.
+
+/** More calls in one would delay the requests of clients. */
+const maxPaths = 50;
 
 export const revisionRoute: Route = dataRoute("GET /revision", {
   summary: "A text that differs once another call shows a change, except of a running clock",
@@ -25,7 +29,10 @@ export function changesRoute(routes: readonly Route[]): Route {
       "The responses of several GET calls in one; none of them if nothing has changed since `revision`",
     query: s.mapping({
       paths: s.optional(
-        s.described(s.text(), "The calls, such as `/clock /requests?limit=5`, with spaces between them."),
+        s.described(
+          s.text(),
+          "At most 50 calls, such as `/clock /requests?limit=5`, with spaces between them.",
+        ),
       ),
       revision: s.optional(
         s.described(s.text(), "The revision that the caller knows. Default: none, so all calls are made."),
@@ -35,11 +42,14 @@ export function changesRoute(routes: readonly Route[]): Route {
       requireReady(call.server);
       const { paths = "", revision: known } = query;
       const revision = revisionOf(sandbox, call.server);
+      const asked = new Set(paths.split(" ").filter(Boolean));
+      const isTooMuch = asked.size > maxPaths;
+      throwIfProblems("read the changes", {
+        paths: isTooMuch ? `must be at most ${maxPaths} calls` : undefined,
+      });
       const responses: Record<string, unknown> = {};
       if (revision !== known) {
-        for (const path of paths.split(" ").filter(Boolean)) {
-          responses[path] = await read(routes, path, sandbox, call);
-        }
+        for (const path of asked) responses[path] = await read(routes, path, sandbox, call);
       }
       return { kind: "json", status: 200, json: { data: { revision, responses } } };
     },
@@ -63,7 +73,7 @@ function revisionOf(sandbox: SandboxState, { startId, stateFile }: ControlServer
 async function read(routes: readonly Route[], address: string, sandbox: SandboxState, call: HttpCall) {
   try {
     const [path = "", queryText = ""] = address.split("?", 2);
-    const { route, params } = routeAt(routes, path);
+    const { route, params } = readableRoute(routes, path);
     const query = checkedQuery(route, Object.fromEntries(new URLSearchParams(queryText)));
     const result = await route.run({ sandbox, params, query, body: {} }, call);
     if (result.kind === "json") return result.json;
@@ -76,7 +86,7 @@ async function read(routes: readonly Route[], address: string, sandbox: SandboxS
 }
 
 /** The GET route of a path, with its named parts. */
-function routeAt(routes: readonly Route[], path: string) {
+function readableRoute(routes: readonly Route[], path: string) {
   const sent = path.split("/");
   for (const route of routes) {
     const described = route.path.split("/");

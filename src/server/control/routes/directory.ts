@@ -38,11 +38,11 @@ const directoryRoute: Route = dataRoute("GET /directory", {
   }),
   run({ sandbox, query }) {
     const { filter = "", limit = defaultLimit } = query;
-    return directoryOf(sandbox, wordsOf(filter), limit);
+    return directoryOf(sandbox, filterWords(filter), limit);
   },
 });
 
-const wordsOf = (filter: string) => filter.toLowerCase().split(/\s+/).filter(Boolean);
+const filterWords = (filter: string) => filter.toLowerCase().split(/\s+/).filter(Boolean);
 
 const lifelinesRoute: Route = dataRoute("GET /lifelines", {
   summary:
@@ -68,7 +68,7 @@ const lifelinesRoute: Route = dataRoute("GET /lifelines", {
 
     const now = sandbox.clock.now();
     const matching: KeyEntry[] = [];
-    for (const section of matchingSections(sandbox, wordsOf(filter), now)) {
+    for (const section of matchingSections(sandbox, filterWords(filter), now)) {
       if (organization !== undefined && section.owner.organization.ref !== organization) continue;
       for (const entry of section.keys) {
         const { ref } = entry.key;

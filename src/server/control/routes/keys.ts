@@ -1,7 +1,13 @@
 import { endpointNamed } from "../../../api/endpoints.js";
 import { cachedByObject } from "../../../rules/cached-by.js";
 import { SandboxError } from "../../../rules/errors.js";
-import { operations } from "../../../sandbox/operations/operations.js";
+import {
+  createKey,
+  expireKey,
+  revokeKey,
+  rotateKey,
+  updateOrganization,
+} from "../../../sandbox/operations/key-operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { fingerprintOfRef, secretToSend } from "../../../sandbox/secrets.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
@@ -36,7 +42,7 @@ export const keyRoutes: readonly Route[] = [
     summary: "Changes an organization's status, sandbox access or live access",
     body: "organization_update",
     run: ({ sandbox, params, body }) =>
-      operations.organization(sandbox, { ...body, ref: params.ref }).organization,
+      updateOrganization(sandbox, { ...body, ref: params.ref }).organization,
   }),
   controlRoute("GET /keys", {
     summary:
@@ -56,7 +62,7 @@ export const keyRoutes: readonly Route[] = [
     summary: "Creates a key; only this response has its secret",
     status: 201,
     body: "key_creation",
-    run: ({ sandbox, body }) => refInBody("organization", () => operations.create_key(sandbox, body)),
+    run: ({ sandbox, body }) => refInBody("organization", () => createKey(sandbox, body)),
   }),
   dataRoute("GET /keys/{ref}", {
     summary:
@@ -80,13 +86,13 @@ export const keyRoutes: readonly Route[] = [
     status: 201,
     body: "key_rotation",
     run({ sandbox, params, body }) {
-      const { replacement, secret } = operations.rotate(sandbox, { ...body, key: params.ref });
+      const { replacement, secret } = rotateKey(sandbox, { ...body, key: params.ref });
       return { key: replacement, secret };
     },
   }),
   dataRoute("POST /keys/{ref}/revoke", {
     summary: "Revokes a key immediately: an active one, or a replaced one in its overlap",
-    run: ({ sandbox, params }) => operations.revoke(sandbox, { key: params.ref }),
+    run: ({ sandbox, params }) => revokeKey(sandbox, { key: params.ref }),
   }),
   dataRoute("POST /keys/{ref}/secret", {
     summary: "The secret of a key that the seed made; `ref` may also be `unknown` or `malformed`",
@@ -96,7 +102,7 @@ export const keyRoutes: readonly Route[] = [
   dataRoute("POST /keys/{ref}/expire", {
     summary: "Sets when a key expires: an active one, or a replaced one in its overlap",
     body: "key_expiry",
-    run: ({ sandbox, params, body }) => operations.expire(sandbox, { ...body, key: params.ref }),
+    run: ({ sandbox, params, body }) => expireKey(sandbox, { ...body, key: params.ref }),
   }),
 ];
 

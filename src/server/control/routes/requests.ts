@@ -8,7 +8,7 @@ import { type FaultKind, faultKinds, faultKindTable } from "../../../rules/fault
 import { faultOutcomeIds } from "../../../rules/outcomes.js";
 import { successOutcomesOf } from "../../../sandbox/call.js";
 import { type Exchange, viewRequest } from "../../../sandbox/journal/exchange.js";
-import { operations } from "../../../sandbox/operations/operations.js";
+import { clearRequests } from "../../../sandbox/operations/operations.js";
 import { expectRequests, listRequests } from "../../../sandbox/request-queries.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
@@ -32,7 +32,7 @@ export const requestRoutes: readonly Route[] = [
   controlRoute("DELETE /requests", {
     summary: "Clears the requests and the report; the usage of the keys stays",
     run({ sandbox }) {
-      operations.clear_requests(sandbox);
+      clearRequests(sandbox);
       return { kind: "nothing" };
     },
   }),

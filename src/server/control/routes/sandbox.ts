@@ -4,7 +4,8 @@ import { type Assumptions, assumptionTable, profileWords } from "../../../rules/
 import words from "../../../rules/assumptions.json" with { type: "json" };
 import { isoTime } from "../../../rules/time.js";
 import { type Fault, writtenFaults } from "../../../sandbox/faults.js";
-import { operations } from "../../../sandbox/operations/operations.js";
+import { changeAssumptions, changeFaults } from "../../../sandbox/operations/behavior-operations.js";
+import { advanceClock, changeClock } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { viewAssumptions, viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
 import { controlBodySchema } from "../../../scenario/format/scenario-json-schema.js";
@@ -59,12 +60,12 @@ export const sandboxRoutes: readonly Route[] = [
   dataRoute("PUT /clock", {
     summary: "Moves the clock forward, freezes it or starts it",
     body: "clock_change",
-    run: ({ sandbox, body }) => operations.clock(sandbox, body),
+    run: ({ sandbox, body }) => changeClock(sandbox, body),
   }),
   dataRoute("POST /clock/advance", {
     summary: "Moves the clock forward by a duration",
     body: "clock_advance",
-    run: ({ sandbox, body }) => operations.advance(sandbox, body),
+    run: ({ sandbox, body }) => advanceClock(sandbox, body),
   }),
   dataRoute("GET /upcoming", {
     summary: "The next events that time causes, earliest first, up to 100",
@@ -78,7 +79,7 @@ export const sandboxRoutes: readonly Route[] = [
     summary: "Changes the given assumptions; a profile sets all others",
     body: "assumptions_change",
     run({ sandbox, body }) {
-      operations.assumptions(sandbox, body);
+      changeAssumptions(sandbox, body);
       return viewAssumptions(sandbox);
     },
   }),
@@ -104,7 +105,7 @@ export const sandboxRoutes: readonly Route[] = [
     summary: "Replaces the active faults; durations in them count from now",
     body: "faults_change",
     run({ sandbox, body }) {
-      operations.faults(sandbox, body.faults as Fault[]);
+      changeFaults(sandbox, body.faults as Fault[]);
       return writtenFaults(sandbox.faults);
     },
   }),

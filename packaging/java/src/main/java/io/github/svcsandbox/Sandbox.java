@@ -42,7 +42,13 @@ public final class Sandbox implements CloseableResource {
 
   /** Moves the clock forward. */
   public void advance(Duration by) {
-    control("POST", "/clock/advance", "{\"by\":\"" + by.toMillis() + "ms\"}");
+    advance(by.toMillis() + "ms");
+  }
+
+  /** Moves the clock forward by a duration as scenarios write it, such as {@code 10m} or {@code 7d}. */
+  public void advance(String by) {
+    if (!by.matches("[\\w.]+")) throw new IllegalArgumentException(by + " is not a duration such as 10m.");
+    control("POST", "/clock/advance", "{\"by\":\"" + by + "\"}");
   }
 
   /** The statuses of the requests with a key, oldest first. A request and its retries after faults count once. */

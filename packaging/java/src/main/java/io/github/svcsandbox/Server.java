@@ -8,9 +8,11 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.extension.ExtensionContext.Store.CloseableResource;
 
 /** A process for each sandbox in use: idle ones are used again, and all end with this JVM. */
@@ -71,7 +73,12 @@ final class Server implements CloseableResource {
   public void close() throws IOException, InterruptedException {
     List<String> reports = new ArrayList<>();
     if (System.getenv("SVC_SANDBOX_RUN") == null)
-      for (SandboxProcess process : all) if (process.isRunning()) reports.add(process.send("GET", "/report", ""));
+      for (SandboxProcess process : all) {
+        if (!process.isRunning()) continue;
+        // A report tells how to cover the rest with what runs: the scenario of the folder, not that of the last test.
+        process.send("POST", "/reset", "{\"scenario\":\"" + process.scenario() + "\",\"frozen\":true}");
+        reports.add(process.send("GET", "/report", ""));
+      }
     for (SandboxProcess process : all) process.stop();
     if (reports.isEmpty()) return;
     // On one line, and without the spaces before values.
@@ -79,11 +86,29 @@ final class Server implements CloseableResource {
     // The text's last line, as exec prints it.
     String text = merged(reports, "text");
     int coverage = Integer.parseInt(report.replaceFirst(".*?\"percent\":(\\d+).*", "$1"));
-    Pattern row = Pattern.compile("\"outcome\":\"([^\"]+)\",\"promised\":true,\"covered\":false.*?\"ref\":\"([^\"]+)\"");
-    String missed = row.matcher(report).results().map(one -> " " + one.group(1) + " (" + one.group(2) + ")").collect(Collectors.joining());
     String line = "svc-sandbox: " + text.substring(text.lastIndexOf('\n') + 1);
-    System.out.println(missed.isEmpty() ? line : line + " Not covered (send the key):" + missed);
+    System.out.println(line + missed(report));
     if (coverage < minimum) throw new AssertionError(line + " The minimum is " + minimum + "%.");
+  }
+
+  /** The outcomes that are not covered, each after what to do. The scenario of the folder may not have the key. */
+  private static String missed(String report) {
+    Pattern row =
+        Pattern.compile(
+            "\"outcome\":\"([^\"]+)\",\"promised\":true,\"covered\":false,[^{}]*\"how_to_cover\":"
+                + "(?:null|\\{\"ref\":\"([^\"]+)\",\"request\":\\{[^}]*\\},\"scenario\":(?:null|\"([^\"]+)\"))");
+    Map<String, List<String>> missed = new LinkedHashMap<>();
+    Matcher one = row.matcher(report);
+    while (one.find()) {
+      String ref = one.group(2);
+      String scenario = one.group(3) == null ? "" : "with @SvcSandbox(scenario = \"" + one.group(3) + "\"), ";
+      String whatToDo = ref == null ? "" : " (" + scenario + "send the key)";
+      String shown = ref == null ? one.group(1) : one.group(1) + " (" + ref + ")";
+      missed.computeIfAbsent(whatToDo, key -> new ArrayList<>()).add(shown);
+    }
+    StringBuilder sentences = new StringBuilder();
+    missed.forEach((whatToDo, shown) -> sentences.append(" Not covered").append(whatToDo).append(": ").append(String.join(", ", shown)).append("."));
+    return sentences.toString();
   }
 
   /** Merges JSON reports, as the command {@code report --merge} does. */
