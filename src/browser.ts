@@ -11,7 +11,4 @@ export { scenarioNames } from "./scenario/bundled.js";
 export { parseScenario } from "./scenario/parse-scenario.js";
 export { ScenarioError } from "./scenario/problems.js";
 
-export const createSandbox = /* @__PURE__ */ sandboxCreator({
-  farmers: farmersOfPage,
-  currentRun: () => undefined,
-});
+export const createSandbox = /* @__PURE__ */ sandboxCreator(farmersOfPage, () => undefined);

@@ -46,8 +46,8 @@ export type { ScenarioProblem, ScenarioProblemCode } from "./scenario/problems.j
 export { ScenarioError } from "./scenario/problems.js";
 export type { Scenario } from "./scenario/scenario.generated.js";
 
-export const createSandbox = /* @__PURE__ */ sandboxCreator({
+export const createSandbox = /* @__PURE__ */ sandboxCreator(
   // Wrapped, so that CommonJS loads the module with the first call.
-  farmers: (settings) => makeFarmers(settings),
+  (settings) => makeFarmers(settings),
   currentRun,
-});
+);

@@ -50,15 +50,14 @@ export interface CreateSandbox {
   <const Options extends AnyOptions>(options: OptionsOf<Options, ScenarioSource | LoadedScenario>): Sandbox;
 }
 
-/** What the entry points for Node and for pages give each sandbox, because each has its own. */
-interface EntryPoint {
-  readonly farmers: FarmerMaker;
-  /** The run of `exec` or `certify` that this process belongs to, if any. */
-  readonly currentRun: () => SandboxRun | undefined;
-}
-
-/** Makes `createSandbox` for an entry point. */
-export function sandboxCreator({ farmers, currentRun }: EntryPoint): CreateSandbox {
+/**
+ * Makes `createSandbox` for an entry point: those for Node and for pages have their own farmers. `currentRun`: the run of `exec` or
+ * `certify` that this process belongs to, if any.
+ */
+export function sandboxCreator(
+  farmers: FarmerMaker,
+  currentRun: () => SandboxRun | undefined,
+): CreateSandbox {
   const platform: Platform = { ...webPlatform, farmers };
 
   function createSandbox(options: AnyOptions = {}): Sandbox {

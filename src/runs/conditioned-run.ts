@@ -160,9 +160,10 @@ class RequestReplacer {
 
   #claimPlace(which: OnRequest["which"]): "its_turn" | "after_nth" | "other" {
     if (which.kind === "nth") {
-      const number = this.#claimNumber(which.nth);
+      const last = which.isTwice ? which.nth + 1 : which.nth;
+      const number = this.#claimNumber(last);
       if (number === undefined) return "after_nth";
-      return number === which.nth ? "its_turn" : "other";
+      return number >= which.nth ? "its_turn" : "other";
     }
     if (which.kind === "every_other") {
       const number = this.#claimNumber(Number.POSITIVE_INFINITY) as number; // there is no last one

@@ -20,8 +20,8 @@ export interface RunConditions {
 export interface OnRequest {
   readonly which: /** The first request that would have this outcome, or each one. If a fault is put in place: of the requests that the fault can hit. */
     | { readonly kind: "first" | "each"; readonly outcome: OutcomeId }
-    /** The nth request with a key, from 1, of those that the sandbox would accept, at once or after a delay. */
-    | { readonly kind: "nth"; readonly key: string; readonly nth: number }
+    /** The nth request with a key, from 1, of those that the sandbox would accept, at once or after a delay. `isTwice`: and the one after it. */
+    | { readonly kind: "nth"; readonly key: string; readonly nth: number; readonly isTwice?: true }
     /** Of the same requests, the first, the third, and so on: what the client sends again for one of them is accepted. */
     | { readonly kind: "every_other"; readonly key: string };
   readonly gets: Replacement;
@@ -32,10 +32,10 @@ export type Replacement =
   /** A 401 for a key that works, and a 200 for any other. A client should fail at it. */
   | { readonly kind: "wrong_answer" }
   | { readonly kind: "late"; readonly seconds: number }
-  | Rejection;
+  | RejectionInstead;
 
 /** Another outcome than its own, or a 503. A client should fail at it, and not send the key again, or not before its time. */
-export interface Rejection {
+export interface RejectionInstead {
   readonly kind: "rejection";
   readonly as: ApiOutcomeId | "fault.status";
   /** How long to wait, in `Retry-After`. Without it, there is no such header, and a client may send again when the next minute begins. */

@@ -7,7 +7,7 @@ import { isSuccess } from "../rules/outcomes.js";
 import type { ApiCall, CallResult } from "../sandbox/call.js";
 import { activateFaults, type FiredFault, fireFault } from "../sandbox/faults.js";
 import type { OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
-import type { Rejection, Replacement } from "./conditions.js";
+import type { RejectionInstead, Replacement } from "./conditions.js";
 
 /** Prepares what the conditions give a call in place of its response; `undefined` if the call cannot get it, as with some faults. */
 export function replacementFor(
@@ -80,7 +80,7 @@ function acceptance(sandbox: SandboxState, call: ApiCall): Pick<CallResult, "res
   return { response: renderSuccess(sandbox, { ...call, entry }, endpoint, body), code: null };
 }
 
-function rejectCall(sandbox: SandboxState, call: ApiCall, rejection: Rejection): CallResult {
+function rejectCall(sandbox: SandboxState, call: ApiCall, rejection: RejectionInstead): CallResult {
   const { as, seconds, asDate = false } = rejection;
   // A client subtracts `Date`, or its own wall clock, from a date in `Retry-After`: then both headers are of the wall clock.
   const date = asDate ? sandbox.platform.time() : undefined;

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { certifySuite } from "./generated/certify-suite.js";
-import { type Client, Unexpected } from "./generated/client.js";
+import { type Client, retryAfter, Unexpected } from "./generated/client.js";
 import { goodSuite, type KeyRef, type Suite, type Test } from "./generated/suite.js";
-import { kindsOf, resultsOf } from "./hand-made.js";
+import { kindsOf, reasonOf, resultsOf } from "./hand-made.js";
 
 // Which clients send a rejected key again, and which only look like it.
 
@@ -269,4 +269,59 @@ test("a client that waits out a 429 is not missing its requests when the 429 is 
     return kindsOf(certified.checks)["answer.429.per_minute"];
   };
   expect([await ofAnswer([]), await ofAnswer(["429.per_minute"])]).toEqual(["failed", "allowed"]);
+});
+
+/** A suite with these tests, which are read at the start of each run. */
+const startingWith = (tests: readonly Test[], start: () => void): Partial<Suite> => ({
+  get tests() {
+    start();
+    return tests;
+  },
+});
+
+test("a client that sends a key again once in a run does not hold: its plain run sends the first rejected key twice", async () => {
+  let isUsed = false;
+  const triesAfter: Client["triesAfter"] = ({ status }) => {
+    if (status !== 401 || isUsed) return 1;
+    isUsed = true;
+    return 2;
+  };
+  const suite = Object.defineProperties(
+    { ...goodSuite, client: { ...goodSuite.client, triesAfter } },
+    Object.getOwnPropertyDescriptors(
+      startingWith([testOf("expired"), ...times(2), ...others], () => {
+        isUsed = false;
+      }),
+    ),
+  );
+  const { checks, problems } = await certifySuite(suite, { label: "budget" });
+  expect(problems).toEqual([]);
+  expect(reasonOf(resultsOf(checks)["resend.401"])?.why).toMatch(
+    /^SVC_KEY_\w+ got a 401, and was sent 2 times in answer\.401\.\w+, and 1 in the plain run$/,
+  );
+});
+
+test("a client that waits after one 429, and not after a second one in a row, does not hold", async () => {
+  let limits = 0;
+  const impatient: Partial<Client> = {
+    limitTries: 3,
+    waitAfter: (reply) => {
+      if (reply.status !== 429) return retryAfter(reply);
+      limits += 1;
+      return limits === 2 ? 1 : retryAfter(reply);
+    },
+  };
+  const suite = Object.defineProperties(
+    { ...goodSuite, client: { ...goodSuite.client, ...impatient } },
+    Object.getOwnPropertyDescriptors(
+      startingWith([...times(2), ...unlimited], () => {
+        limits = 0;
+      }),
+    ),
+  );
+  const { checks, problems } = await certifySuite(suite, { label: "second", only: ["varied", "resend"] });
+  expect(problems).toEqual([]);
+  expect(reasonOf(resultsOf(checks)["resend.429.seconds"])?.why).toMatch(
+    /^after two 429 in a row, SVC_KEY_ACTIVE was sent again \(req_\w+, \d+ ms later\)$/,
+  );
 });

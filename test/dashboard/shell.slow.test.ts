@@ -82,7 +82,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
 
   test.each([
     ["a page of a proxy", { contentType: "text/html", body: "<!doctype html><p>Sign in" }, "Sign in"],
-    ["JSON of something else", { contentType: "application/json", body: "{}" }, "Something else responds"],
+    ["JSON of something else", { contentType: "application/json", body: "{}" }, "Another server responds"],
   ])("in place of the sandbox, %s is told, and nothing else breaks", async (_, response, words) => {
     const { page } = await openDashboard({ scenario: "key-states" });
     await page.route("**/__sandbox/changes*", (route) => route.fulfill({ status: 200, ...response }));

@@ -47,6 +47,7 @@ function specialOf({ conditions }: ClientRun, plain: Pick<ClientRun, "sentKeys">
   if (which.kind === "every_other") return ["every other request"];
   if (which.kind !== "nth") return which.kind === "each" ? ["each request"] : [];
   const words = [`request ${which.nth} of ${requestsWith(plain, which.key).length}`];
+  if (which.isTwice) words.push("and the next one");
   if (gets.kind === "late") words.push("late");
   else if (gets.kind === "rejection" && gets.as === "404.unknown_path") words.push("a 404");
   return words;

@@ -1,7 +1,7 @@
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
 import { keyVariable } from "../../rules/keys/key-text.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../../rules/outcomes.js";
-import type { Rejection } from "../../runs/conditions.js";
+import type { RejectionInstead } from "../../runs/conditions.js";
 import type { ResendCheck } from "../checks/check.js";
 import { longestWait } from "../client-runs/client-run.js";
 
@@ -13,7 +13,7 @@ export interface ResendKind {
   /** The response in words, as in "sends ACTIVE again after a 401". */
   readonly responseWords: string;
   readonly whatToDo: string;
-  readonly rejection: Rejection;
+  readonly rejection: RejectionInstead;
   /** How long the client may wait after it, in milliseconds. */
   readonly clientMayWaitMs: number;
   /** Whether the rejection ends: the key may then be sent again, but not before its time. After any other, it must not be sent again. */
@@ -21,7 +21,7 @@ export interface ResendKind {
 }
 
 /** The `Retry-After` of rejections that have one: short, and longer than a pause of a client that does not read it. */
-const seconds = 4;
+export const retryAfterSeconds = 4;
 
 /** A minute and a little more, in milliseconds: a client may wait until the next minute begins. */
 const untilNextMinute = 61_000;
@@ -51,22 +51,22 @@ export function resendKinds(covered: readonly OutcomeId[]): ResendKind[] {
       ...after429,
       check: { kind: "resend", outcome, retryAfter: "seconds" },
       heldWords: "429 with Retry-After",
-      responseWords: `a 429 with \`Retry-After: ${seconds}\``,
-      rejection: { ...limit, seconds },
+      responseWords: `a 429 with \`Retry-After: ${retryAfterSeconds}\``,
+      rejection: { ...limit, seconds: retryAfterSeconds },
     },
     {
       ...after429,
       check: { kind: "resend", outcome, retryAfter: "date" },
       heldWords: "429 with a date",
       responseWords: "a 429 with a date in `Retry-After`",
-      rejection: { ...limit, seconds, asDate: true },
+      rejection: { ...limit, seconds: retryAfterSeconds, asDate: true },
     },
     {
       ...after429,
       check: { kind: "resend", outcome: "fault.status", retryAfter: "seconds" },
       heldWords: "503 with Retry-After",
-      responseWords: `a 503 with \`Retry-After: ${seconds}\``,
-      rejection: { kind: "rejection", as: "fault.status", seconds },
+      responseWords: `a 503 with \`Retry-After: ${retryAfterSeconds}\``,
+      rejection: { kind: "rejection", as: "fault.status", seconds: retryAfterSeconds },
       whatToDo: adviceOf("too-soon-after-503").whatToDo,
     },
   ];

@@ -16,7 +16,14 @@ import {
   shownOr,
 } from "../checks/judgment.js";
 import { type CertifyPlan, isWanted } from "../checks/plan.js";
-import { type ClientRun, countRequests, isNoticed, type KeyRequest } from "../client-runs/client-run.js";
+import {
+  type ClientRun,
+  countRequests,
+  isNoticed,
+  type KeyRequest,
+  longestWait,
+  requestsWith,
+} from "../client-runs/client-run.js";
 import { findDoubtOfPass } from "../client-runs/doubt-of-pass.js";
 import { failuresNeeded, makePlainRunsNextToFailures } from "../client-runs/failures.js";
 import { againWithOnly } from "../client-runs/finding-parts.js";
@@ -33,16 +40,33 @@ import {
   takeTurn,
   type WorkingKey,
 } from "./reaction.js";
-import { nameOfKey, type ResendKind, resendKinds } from "./resend-kinds.js";
+import { nameOfKey, type ResendKind, resendKinds, retryAfterSeconds } from "./resend-kinds.js";
 import { findSteadyKey, passesUnnoticed } from "./steady-key.js";
 import { weighSuspects } from "./suspects.js";
 
-// A resend is a request that must not come: with the same key, after a 401 or 403, or too soon after a 429 or 503 (resend-kinds.ts). It is
-// found without looking into the client: a run rejects the last request with a key that each run sends equally often. A client that does
-// right gives up, its test fails, and nothing follows. What follows is one request more than in the plain run (reaction.ts).
+// How does certify know that a client sends a key again? A resend is a request that must not come: with the same key, after a 401 or 403, or
+// too soon after a 429 or 503. It is found without looking into the client: a run rejects the last request with a key that each run sends
+// equally often. A client that does right gives up, its test fails, and nothing follows. What follows is one request more than in the plain
+// run (reaction.ts).
 // 1. Find such a key (steady-key.ts).
 // 2. Reject its last request with each kind of rejection, in run after run until they agree (rejection-trial.ts): the kind holds, or is a suspect.
 // 3. Exclude other reasons for the requests of suspects (suspects.ts). What is left is a problem.
+//
+//     what looks like a resend                       what excludes it                                               file
+//     the suite sends the key unequally often        varied runs, or five plain ones, all with as many requests     steady-key.ts
+//     a cache asks once more after a failure         the key comes twice or more often                              steady-key.ts
+//     a runner, a poll, a cache: at each failure     a 404 in place of the last response: nothing may follow        steady-key.ts
+//     the response was not read, or not replaced     such requests do not count; such runs show nothing             reaction.ts
+//     a failed test asks why                         the command must pass after the request                        reaction.ts
+//     chance                                         two runs must show it, and none the contrary                   resends.ts
+//     a second request while the first one is late   the last response comes late: nothing may follow               suspects.ts
+//     some tests poll, in any order                  three runs reject every other request: each must come again    suspects.ts
+//     single tests poll                              eight turns reject one request each: each must come again      suspects.ts
+//     only the tests with this key poll              two of these turns reject another key                          suspects.ts
+//     a wait that ends early by chance (jitter)      five turns more of each request that came in time              suspects.ts
+//
+// What looks right, and is not: the client resends in varied runs only, only once in a while, only the first request, or only after a second
+// 429. Other runs, which are made anyway, show these (`findResendInOtherRuns`), or one more run does (`findHasteAfterSecond`).
 
 export async function judgeResends(runs: Runs): Promise<Judgment> {
   const kinds = resendKinds(runs.outcomesToJudge).filter(({ check }) => isWanted(runs.plan, check));
@@ -128,7 +152,9 @@ async function tryKind(runs: Runs, turn: Turn, neededWaits: number): Promise<Res
         });
       case "held": {
         if (kinds.includes("nothing_more")) await makePlainRunsNextToFailures(runs);
-        const doubtOfHeld = await findResendInOtherRuns(runs, turn);
+        const isWaiting = kinds.includes("in_time");
+        let doubtOfHeld = isWaiting ? await findHasteAfterSecond(runs, turn) : undefined;
+        doubtOfHeld ??= await findResendInOtherRuns(runs, turn);
         if (doubtOfHeld !== undefined) throw new Inconclusive(doubtOfHeld);
         return { kind: "held", key: turn.key.ref };
       }
@@ -184,6 +210,51 @@ function findDoubtOfReaction({ plain }: Runs, turn: Turn, reaction: Reaction): R
   }
 }
 
+/** The client waited after one 429. Rejects its next request, too: a client may send the key again at once after a second 429. All kinds of a 429 share the run. */
+async function findHasteAfterSecond(runs: Runs, { key, resendKind }: Turn): Promise<Reason | undefined> {
+  const { outcome } = resendKind.check;
+  if (outcome === "fault.status") return undefined;
+  const { nth } = lastRequest(key);
+  const which = { kind: "nth", key: key.ref, nth, isTwice: true } as const;
+  const gets = { kind: "rejection", as: outcome, seconds: retryAfterSeconds } as const;
+  const run = await runs.makeOnce({
+    purpose: { kind: "resend_control" },
+    conditions: { onRequest: { which, gets } },
+    clientMayWaitMs: 2 * longestWait,
+  });
+  const early = countedRequests(run, key.ref).find((request) => msIfTooEarly(request) !== undefined);
+  if (early === undefined) return undefined;
+  return {
+    why: `after two 429 in a row, ${keyVariable(key.ref)} was sent again (${early.id}, ${msIfTooEarly(early)} ms later)`,
+    whatToDo: resendKind.whatToDo,
+  };
+}
+
+/**
+ * A client may send again only once in a while. In the plain run, it has then sent the first rejected key twice. If the first request with that
+ * one is accepted, it sends another one twice.
+ */
+async function findResendOnceInAWhile(
+  runs: Runs,
+  { responseWords, whatToDo }: ResendKind,
+  isAlike: (outcome: OutcomeId) => boolean,
+): Promise<Reason | undefined> {
+  for (const accepted of runs.outcomesToJudge) {
+    if (!isAlike(accepted) || !runs.isFirstWrongAnswerMade(accepted)) continue;
+    const run = await runs.makeWrongAnswer("first", accepted);
+    for (const { key: other, isUnknown, requests } of runs.plain.sentKeys) {
+      const isRejected = requests.every(({ outcome }) => isAlike(outcome) && outcome !== accepted);
+      const sentNow = requestsWith(run, other).length;
+      if (isUnknown || !isRejected || sentNow <= requests.length) continue;
+      return {
+        why: `${keyVariable(other)} got ${responseWords}, and was sent ${sentNow} times in ${nameOf(run.purpose)}, and ${requests.length} in the plain run`,
+        whatToDo,
+      };
+    }
+  }
+  return undefined;
+}
+
 /** The client has given up after a 401 or 403. Finds a run for another check that shows a resend all the same, and returns it as a reason. */
 async function findResendInOtherRuns(runs: Runs, { key, resendKind }: Turn): Promise<Reason | undefined> {
   const { check, isTimed, responseWords, whatToDo } = resendKind;
@@ -203,6 +274,8 @@ async function findResendInOtherRuns(runs: Runs, { key, resendKind }: Turn): Pro
     const why = `more requests got ${responseWords} in ${nameOf(run.purpose)} than in the plain run`;
     return { why, whatToDo };
   }
+  const doubt = await findResendOnceInAWhile(runs, resendKind, isAlike);
+  if (doubt !== undefined) return doubt;
   if (status !== 401) return undefined;
 
   // In the run of a wrong answer, the first request with an outcome got a 401 in place of its success. The run shows a resend if the key of

@@ -134,7 +134,7 @@ function whyNoRepeatedKey({ plain, plan }: Runs, working: readonly WorkingKey[])
     };
   }
   return {
-    why: `the plain run sent ${variablesOf(working)} once`,
+    why: `the plain run sent ${keyVariables(working)} once`,
     whatToDo:
       "Send a key that works in two tests. Turn off what keeps its first response for the second one.",
   };
@@ -142,13 +142,13 @@ function whyNoRepeatedKey({ plain, plan }: Runs, working: readonly WorkingKey[])
 
 function notEquallyOften(keys: readonly WorkingKey[]): Reason {
   return {
-    why: `not all runs sent ${variablesOf(keys)} equally often, although nothing was rejected`,
+    why: `not all runs sent ${keyVariables(keys)} equally often, although nothing was rejected`,
     whatToDo:
       "Send a key that works equally often in each run: the same one in each test, whatever a response has. Turn off what sends it in the background, such as a health check.",
   };
 }
 
-function variablesOf(keys: readonly WorkingKey[]): string {
+function keyVariables(keys: readonly WorkingKey[]): string {
   const variables = keys.map(({ ref }) => keyVariable(ref));
   return listed(variables, "and");
 }

@@ -103,7 +103,7 @@ async function readChanges(): Promise<boolean> {
 }
 
 /** A proxy may respond with JSON of its own. */
-const otherServer = new Error("Something else responds at the address of the sandbox.");
+const otherServer = new Error("Another server responds here.");
 
 interface Changes {
   readonly revision: string;

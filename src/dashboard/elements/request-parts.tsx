@@ -168,13 +168,14 @@ function laidOut(text: string): string {
     const opens = token === "{" || token === "[";
     const closes = token === "}" || token === "]";
     if (opens) indent += "  ";
-    if (closes) indent = indent.slice(0, -2);
-    if (closes && !/[[{]\s*$/.test(lines.slice(-200))) lines += indent;
-    else if (closes) lines = lines.trimEnd();
-
+    if (closes) {
+      indent = indent.slice(0, -2);
+      lines += indent;
+    }
     lines += token;
     if (opens || token === ",") lines += indent;
     else if (token === ":") lines += " ";
   }
-  return lines.replace(innermost, (inner) => inner.replace(/\n\s*/g, " "));
+  const withoutEmptyLines = lines.replace(/([[{])\n\s*([\]}])/g, "$1$2");
+  return withoutEmptyLines.replace(innermost, (inner) => inner.replace(/\n\s*/g, " "));
 }

@@ -147,14 +147,8 @@ function Choice(props: {
   );
 }
 
-/** Whether a key is over for good, for each state. A retiring one works until its overlap ends. */
-const isOver: Readonly<Record<ListedKey["state"], boolean>> = {
-  active: false,
-  retiring: false,
-  revoked: true,
-  expired: true,
-  rotated: true,
-};
+/** Whether a key is over for good: only such a one of the sandbox gets a 401. */
+const isOver = ({ next_request: next }: ListedKey) => next.status === 401;
 
 /** When a key ends or has ended: its revocation, else its first other end; `null` if it has none. */
 function keyEnd({ revoked_at, expires_at, overlap_ends_at }: ListedKey): string | null {
@@ -178,7 +172,7 @@ function KeyRow({ listed: key }: Readonly<{ listed: ListedKey }>) {
   if (next.status === 401) nextWords = "401 unauthorized";
 
   const end = keyEnd(key);
-  const hasEnded = isOver[state];
+  const hasEnded = isOver(key);
   const willEnd = state === "retiring" ? "retiring, ends" : "ends";
   return (
     <li data-row={ref}>
@@ -233,7 +227,7 @@ function OpenKey({ listed: key }: Readonly<{ listed: ListedKey }>) {
   const { ref, state } = key;
   const [sent, setSent] = useState<ShownSentRequest>();
   const end = keyEnd(key);
-  const hasEnded = isOver[state];
+  const hasEnded = isOver(key);
 
   const send = async () => {
     setSent(await call("/send", { method: "POST", body: { key: ref } }));
