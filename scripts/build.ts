@@ -4,7 +4,7 @@ import { openApiDocument } from "../src/api/openapi.js";
 import { certificateJsonSchema } from "../src/certify/certificate/certificate.js";
 import { scenarioNames } from "../src/scenario/bundled.js";
 import { scenarioJsonSchema } from "../src/scenario/format/scenario-json-schema.js";
-import { bundle, emitTypes, entries, pageEntries } from "./bundle.js";
+import { bundle, bundlerEntries, emitTypes, entries, pageEntries } from "./bundle.js";
 import { buildDashboard } from "./dashboard.js";
 import { buildDocs } from "./docs-pages.js";
 import { root } from "./run-program.js";
@@ -16,7 +16,11 @@ const [page, commonJs, dashboard] = await Promise.all([
   bundle("page", { root, entries: pageEntries, into: join(dist, "browser") }),
   bundle("cjs", { root, entries: { ...entries, cli: "src/cli/cli.ts" }, into: join(dist, "cjs") }),
   buildDashboard(),
-  bundle("esm", { root, entries, into: join(dist, "esm") }),
+  bundle("esm", {
+    root,
+    entries: { ...entries, ...bundlerEntries },
+    into: join(dist, "esm"),
+  }),
   emitTypes(root, [join(dist, "esm"), join(dist, "cjs")]),
 ]);
 // The package is one of ES modules; this part of it is not.

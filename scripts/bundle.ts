@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,6 +25,9 @@ export const entries = {
   node: "src/server/index.ts",
   vitest: "src/integrations/vitest.ts",
 };
+
+/** Entry points for bundlers, with the types of those in Node. */
+export const bundlerEntries = { "msw-bundled": "src/integrations/msw-bundled.ts" };
 
 const usersPackages = ["msw", "vitest"];
 
@@ -110,9 +113,7 @@ export async function bundle(kind: "esm" | "cjs" | "page", { root, entries, into
     resolve: resolutionIn(root),
     plugins: [
       dataAsText,
-      ...(kind === "esm"
-        ? []
-        : [{ name: "without-waiting", transform: (code: string) => withoutWaiting(code, isPage) }]),
+      ...(kind === "cjs" ? [{ name: "required-in-place", transform: requiredInPlace }] : []),
       // For bundlers: a `require` made with `import.meta.url` fails in CommonJS. Only unused code of Express keeps one.
       ...(kind === "esm" ? [esmExternalRequirePlugin({ external: [/^node:/, ...builtinModules] })] : []),
     ],
@@ -136,11 +137,6 @@ export async function bundle(kind: "esm" | "cjs" | "page", { root, entries, into
   const names = output.map((chunk) => chunk.name);
   const empty = kind === "cjs" ? [] : namedChunks[kind].filter(({ name }) => !names.includes(name));
   if (empty.length > 0) throw new Error(`Failed to bundle: nothing is in ${empty[0]?.name}`);
-  // Of a module for bundlers, which cannot wait when they make CommonJS.
-  const waiting = join(into, "msw.js");
-  if (kind === "esm") {
-    await writeFile(join(into, "msw-bundled.js"), withoutWaiting(await readFile(waiting, "utf8"), true));
-  }
   return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
 }
 
@@ -198,11 +194,13 @@ const dataAsText: Plugin = {
   },
 };
 
-/** Loads packages of the user immediately: CommonJS cannot wait for them, and a page has them in its bundle. */
-function withoutWaiting(code: string, isImported: boolean): string {
-  const [load, name] = /\(\) => import\("([^"]+)"\)/.exec(code) ?? [];
-  if (load === undefined || !code.includes("await usersPackage(")) return code;
-  const loaded = isImported ? "loaded" : `require("${name}")`;
-  const start = isImported ? `import * as loaded from "${name}";\n` : "";
-  return start + code.replace("await usersPackage(", "usersPackage(").replace(load, `() => ${loaded}`);
+/** Source that waits for a package of the user, as CommonJS writes it, which cannot wait. Throws if it waits in another way. */
+function requiredInPlace(code: string, id: string): string | null {
+  if (!code.includes("await usersPackage(")) return null;
+  const [load = "", name] = /\(\) => import\("([^"]+)"\)/.exec(code) ?? [];
+  if (name === undefined) throw new Error(`Failed to bundle: ${id} imports no package of the user`);
+  return code
+    .replaceAll(/\busersPackage\b/g, "presentPackage")
+    .replace("await presentPackage(", "presentPackage(")
+    .replace(load, `() => require("${name}")`);
 }

@@ -86,9 +86,11 @@ function disturbedResult(sandbox: SandboxState, call: ApiCall, run: ConditionedR
   const fault = fireFault(sandbox.faults, call.number, facts);
   // A fault that replaces the response leaves the call uncounted for the limits of its key (R24).
   const respond = () => {
-    return fault === undefined ? respondToCall(sandbox, call) : faultyResult(sandbox, call, fault);
+    if (fault === undefined) return respondToCall(sandbox, call);
+    return faultyResult(sandbox, call, fault);
   };
-  return run === undefined ? respond() : run.resultOf(sandbox, call, { facts, fault, respond });
+  if (run === undefined) return respond();
+  return run.resultOf(sandbox, call, { facts, fault, respond });
 }
 
 /** A call with its result, without a key (R46). */

@@ -24,18 +24,17 @@ export function utf8Length(text: string): number {
   let index = 0;
   while (index < text.length) {
     const codePoint = text.codePointAt(index) as number; // the index is below the length
-    bytes += bytesOf(codePoint);
-    // From 0x10000 on, such as an emoji, a character has two units of the text.
-    index += codePoint < 0x10000 ? 1 : 2;
+    index += 1;
+    bytes += 1;
+    if (codePoint >= 0x80) bytes += 1;
+    if (codePoint >= 0x800) bytes += 1;
+    if (codePoint >= 0x10000) {
+      // Such as an emoji, which has two units of the text.
+      bytes += 1;
+      index += 1;
+    }
   }
   return bytes;
-}
-
-/** The number of bytes of a character in UTF-8. */
-function bytesOf(codePoint: number): number {
-  if (codePoint < 0x80) return 1;
-  if (codePoint < 0x800) return 2;
-  return codePoint < 0x10000 ? 3 : 4;
 }
 
 /** Alternating header names and values. */

@@ -30,9 +30,10 @@ export function openApiDocument(): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
   const schemas: Record<string, JsonSchema> = {};
   for (const endpoint of builtIn) {
-    const { path, method, responseName, responseShape } = endpoint;
+    const { path, method, responseName, responseShape, operationId, summary, description } = endpoint;
+    const operation = { operationId, summary, description, responses: responsesOf(endpoint) };
     schemas[responseName] = jsonSchemaOf(shapeInJson(responseShape));
-    paths[path] = { ...paths[path], [method.toLowerCase()]: operation(endpoint) };
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operation };
   }
   // Calls share parts such as the license: a copy may be changed.
   return structuredClone({
@@ -63,15 +64,6 @@ export function openApiDocument(): Record<string, unknown> {
   });
 }
 
-function operation(endpoint: ReleasedEndpoint): Record<string, unknown> {
-  const { operationId, summary, description } = endpoint;
-  return { operationId, summary, description, responses: responsesOf(endpoint) };
-}
-
-function jsonContent(content: object): object {
-  return { "application/json": content };
-}
-
 function schemaNamed(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }
@@ -80,7 +72,9 @@ function responsesOf(endpoint: ReleasedEndpoint): Record<string, object> {
   const responses: Record<string, object> = {
     default: {
       description: "Errors that the specification does not list, such as an unknown method.",
-      content: jsonContent({ schema: errorSchema, examples: examplesOf([outcomeRow("405.method")]) }),
+      content: {
+        "application/json": { schema: errorSchema, examples: examplesOf([outcomeRow("405.method")]) },
+      },
     },
   };
 
@@ -88,14 +82,14 @@ function responsesOf(endpoint: ReleasedEndpoint): Record<string, object> {
   responses[endpoint.status] = {
     description: descriptionOf(successOutcomesOf(endpoint).map(outcomeRow)),
     headers: { "X-Request-Id": requestIdHeader },
-    content: jsonContent({ schema, example: endpoint.responseExample }),
+    content: { "application/json": { schema, example: endpoint.responseExample } },
   };
 
   for (const status of [401, 403, 429]) {
     const rows = (outcomes as readonly Outcome[]).filter((row) => row.status === status);
     responses[status] = {
       description: descriptionOf(rows),
-      content: jsonContent({ schema: errorWith(rows), examples: examplesOf(rows) }),
+      content: { "application/json": { schema: errorWith(rows), examples: examplesOf(rows) } },
     };
   }
   return responses;

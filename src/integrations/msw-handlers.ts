@@ -1,19 +1,21 @@
-import type { HttpHandler } from "msw";
+import type { HttpHandler, http as mswHttp } from "msw";
 import type { Sandbox } from "../library/sandbox.js";
 import { requireSandbox, stateOf } from "../library/sandbox-api.js";
-import { usersPackage } from "../library/users-package.js";
 import { respondToWebRequest } from "../library/web-request.js";
 import { readBaseUrl } from "../rules/base-url.js";
 import { SandboxError } from "../rules/errors.js";
 import { requireKnownOptions } from "../rules/validation.js";
 import { quote } from "../schema/words.js";
 
-// The handlers must be those of the msw that the user's tests import.
-const { http } = await usersPackage(
-  { entry: "svc-sandbox/msw", name: "msw", since: "2.0" },
-  () => import("msw"),
-  (msw) => ("http" in msw ? undefined : "an older one"),
-);
+/** The msw that the user's tests import: the handlers must be made by it. Each entry point loads it in its own way. */
+type Msw = { readonly http: typeof mswHttp };
+
+export const wantedMsw = { entry: "svc-sandbox/msw", name: "msw", since: "2.0" };
+
+/** Tells an msw that is too old, which has no version of its own. */
+export function olderMsw(msw: object): string | undefined {
+  return "http" in msw ? undefined : "an older one";
+}
 
 /** What a server of msw 3 calls of a handler. In a workspace, it may get handlers of the root's msw 2, which lack some of these members. */
 const handlerMembers = { kind: "request", reset() {}, restore() {}, dispose() {} };
@@ -39,20 +41,11 @@ export interface HandlerOptions {
   readonly baseUrl?: string | URL;
 }
 
-/**
- * Creates request handlers for `setupServer`, `setupWorker` and other APIs of msw 2 or 3.
- *
- * They respond from the sandbox's current state: the clock, operations and resets take effect immediately. Throws `usage`
- * for no sandbox or an invalid base URL, `validation_failed` for an unknown option.
- *
- * @example
- * const sandbox = createSandbox({ scenario: "key-states" });
- * const server = setupServer(...createHandlers(sandbox, { baseUrl: "https://api.example" }));
- */
-export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): HttpHandler[] {
+/** Makes the handlers of `createHandlers` with this msw. */
+export function handlersOf({ http }: Msw, sandbox: Sandbox, options: HandlerOptions): HttpHandler[] {
   requireSandbox(sandbox);
   requireKnownOptions("make handlers", options, ["baseUrl"]);
-  return [makeHandler(sandbox, readAddress(options.baseUrl))];
+  return [makeHandler(http, sandbox, readAddress(options.baseUrl))];
 }
 
 /** Reads the option of a base URL. Throws `usage`. */
@@ -112,7 +105,7 @@ function invalidBaseUrl(baseUrl: unknown, why: string): SandboxError {
 }
 
 /** A handler that responds to all methods at an address. Its first request may start the sandbox. */
-function makeHandler(sandbox: Sandbox, { urls, base }: ApiAddress): HttpHandler {
+function makeHandler(http: Msw["http"], sandbox: Sandbox, { urls, base }: ApiAddress): HttpHandler {
   const handler = http.all(urls, async ({ request }) => {
     try {
       return await respondToWebRequest(() => stateOf(sandbox), request, base);

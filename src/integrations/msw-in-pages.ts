@@ -1,13 +1,16 @@
+import * as importedMsw from "msw";
 import { createSandbox } from "../browser.js";
-import { createHandlers } from "./msw-handlers.js";
+import type { Sandbox } from "../library/sandbox.js";
+import { presentPackage } from "../library/users-package.js";
+import { type HandlerOptions, handlersOf, olderMsw, wantedMsw } from "./msw-handlers.js";
 
-// The entry point `svc-sandbox/msw` in pages; `msw.ts` is that in Node.
+// The entry point `svc-sandbox/msw` in pages. `msw.ts` has the comments.
 
-export type { HandlerOptions } from "./msw-handlers.js";
-export { createHandlers };
+const msw = /* @__PURE__ */ presentPackage(wantedMsw, () => importedMsw, olderMsw);
 
-/** A sandbox of `key-states`, ready to use with {@link handlers}. Its first use starts it. */
+export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}) {
+  return handlersOf(msw, sandbox, options);
+}
+
 export const sandbox = /* @__PURE__ */ createSandbox({ scenario: "key-states" });
-
-/** The handlers of the ready {@link sandbox}, for any host. */
 export const handlers = /* @__PURE__ */ createHandlers(sandbox);

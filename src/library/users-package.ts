@@ -8,38 +8,42 @@ interface WantedPackage {
   readonly since: string;
 }
 
-// The builds load the package in two ways. In ES modules, `load` imports it, and callers await it. CommonJS cannot wait, and a page
-// has the package in its bundle: there, the build lets `load` return the package itself, and removes the `await` of the callers
-// (`withoutWaiting` in `scripts/bundle.ts`).
+// In ES modules of Node, a package is imported, and callers wait for it. In a bundle it is present already. CommonJS requires it: the
+// build lets the modules with `await usersPackage` call `presentPackage` (`requiredInPlace` in `scripts/bundle.ts`).
 
 /**
- * Loads a package of the user. `olderVersion` returns the version of one that is too old. `package.json` has no range for it,
+ * Imports a package of the user. `olderVersion` returns the version of one that is too old. `package.json` has no range for it,
  * because npm also applies ranges to projects that never use the entry point.
  */
-export function usersPackage<Loaded extends object>(
+export async function usersPackage<Loaded extends object>(
   wanted: WantedPackage,
   load: () => Promise<Loaded>,
   olderVersion: (loaded: Loaded) => string | undefined,
 ): Promise<Loaded> {
-  const requireNew = (loaded: Loaded) => {
-    const older = olderVersion(loaded);
-    if (older !== undefined) throw unusablePackage(wanted, `and ${older} is installed`);
-    return loaded;
-  };
-
-  let loading: Promise<Loaded> | Loaded;
+  let loaded: Loaded;
   try {
-    loading = load();
+    loaded = await load();
   } catch (error) {
     throw errorOfLoading(error as Error, wanted);
   }
-  if ("then" in loading) {
-    const importing = loading.catch((error: Error) => {
-      throw errorOfLoading(error, wanted);
-    });
-    return importing.then(requireNew);
+  return presentPackage(wanted, () => loaded, olderVersion);
+}
+
+/** As `usersPackage`, for a package that nobody has to wait for. */
+export function presentPackage<Loaded extends object>(
+  wanted: WantedPackage,
+  load: () => Loaded,
+  olderVersion: (loaded: Loaded) => string | undefined,
+): Loaded {
+  let loaded: Loaded;
+  try {
+    loaded = load();
+  } catch (error) {
+    throw errorOfLoading(error as Error, wanted);
   }
-  return requireNew(loading) as never; // the type is that of ES modules
+  const older = olderVersion(loaded);
+  if (older !== undefined) throw unusablePackage(wanted, `and ${older} is installed`);
+  return loaded;
 }
 
 /** Whether a version comes before another one, which has two numbers, such as `3.2`: `3.1.4` and `3.2.0-beta.1` do. */

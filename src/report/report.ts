@@ -10,8 +10,6 @@ import { type Counters, type Counts, requestsTo } from "../sandbox/journal/count
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { writeValue, yamlNotation } from "../schema/notation.js";
-import { isMapping } from "../schema/type-tag.js";
 import { listed, nearest } from "../schema/words.js";
 import { howToCoverEach } from "./how-to-cover.js";
 import type {
@@ -77,21 +75,13 @@ function configuredFaults(
     const fault = faultOutcomeId(effect);
     const { requests_matched: _matched, ...written } = definition;
     const outcome = written.when?.outcome ?? null;
-    const text = source === "command_line" ? `${fault}@${outcome}` : flowText(written);
+    const text = source === "command_line" ? `${fault}@${outcome}` : JSON.stringify(written);
     faults.push({ source, fault, outcome, text, requests: faultHits[name] ?? 0 });
   };
   const ofCommandLine = activateFaults(faultsOfRun, sandbox.seed, sandbox.startedAt);
   for (const fault of ofCommandLine) add("command_line", fault);
   for (const fault of sandbox.faults) add("scenario", fault);
   return faults;
-}
-
-/** A value on one line, as a scenario writes it: `{ when: { key: main }, then: { status: 503 } }`. */
-function flowText(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(flowText).join(", ")}]`;
-  if (!isMapping(value)) return writeValue(value, yamlNotation);
-  const members = Object.entries(value).map(([name, member]) => `${name}: ${flowText(member)}`);
-  return `{ ${members.join(", ")} }`;
 }
 
 /** All outcomes, with the requests that ended on each. */

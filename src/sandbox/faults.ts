@@ -20,7 +20,6 @@ import type { RoutedCall } from "./call.js";
 // it does not change them. A question about the next request (`faultsAhead`) counts nothing.
 
 type ScenarioFault = NonNullable<Scenario["faults"]>[number];
-type WrittenCondition = NonNullable<ScenarioFault["when"]>;
 
 /** A fault as scenarios, the library and the control plane write it, with the refs that it may use. */
 export type Fault<KeyRef extends string = string, OrganizationRef extends string = string> = Omit<
@@ -28,7 +27,10 @@ export type Fault<KeyRef extends string = string, OrganizationRef extends string
   "when"
 > & {
   /** The requests that it affects: each of its members must match. Default: every request. */
-  when?: Omit<WrittenCondition, "key" | "organization"> & { key?: KeyRef; organization?: OrganizationRef };
+  when?: Omit<NonNullable<ScenarioFault["when"]>, "key" | "organization"> & {
+    key?: KeyRef;
+    organization?: OrganizationRef;
+  };
 };
 
 /** The effect of a fault, as its example has it: a status with the error body of the API, or as a gateway's page. */
@@ -41,7 +43,7 @@ export function exampleOfFault(
   return example;
 }
 
-interface FaultCondition extends Omit<WrittenCondition, "outcome" | "after" | "until"> {
+interface FaultCondition extends Omit<NonNullable<ScenarioFault["when"]>, "outcome" | "after" | "until"> {
   readonly outcome?: ApiOutcomeId;
   readonly after?: number;
   readonly until?: number;

@@ -47,7 +47,7 @@ interface UnstartedKey {
   readonly rotation: RotationPosition["rotation"];
 }
 
-/** The latest records by the scenario's member `organizations`. Tests start one scenario many times, and the hashes of its keys take time. */
+/** The latest records by the scenario's member `organizations`. Tests start one scenario many times: without these, a start with 100 keys takes seven times as long. Records never change. */
 const latestRecords = new WeakMap<object, ScenarioRecords>();
 
 /** The records of a scenario with a seed. If its last start had the same organizations, population and seed, they are those of that start. */

@@ -151,10 +151,10 @@ class PlainCopy {
   }
 
   /** Adds a problem. No path goes into a secret (R46). */
-  #add(code: FieldProblem["code"], path: FieldPath, message: string, hint: string, pointAt?: "name"): void {
-    const secret = path.findIndex((step) => nameOfSecret.test(String(step)));
-    const shownPath = secret === -1 ? path : path.slice(0, secret + 1);
-    this.#problems.add(code, shownPath, message, hint, pointAt);
+  #add(code: FieldProblem["code"], field: FieldPath, message: string, hint: string, pointAt?: "name"): void {
+    const secret = field.findIndex((step) => nameOfSecret.test(String(step)));
+    const shownField = secret === -1 ? field : field.slice(0, secret + 1);
+    this.#problems.add(code, shownField, message, hint, pointAt);
   }
 
   copyWhole(value: object): ReturnType<typeof readPlain> {

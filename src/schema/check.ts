@@ -235,7 +235,7 @@ function codeOfValue(shape: Shape, value: unknown): ShapeCode {
  */
 function hintForMeant(shape: Shape, value: unknown, notation: Notation): string | undefined {
   // ${SEED}, as tools that replace variables in their files have it.
-  if (isVariable(value)) return "variables are not replaced here: write the value";
+  if (isPlaceholder(value)) return "variables are not replaced here: write the value";
 
   // "503" for 503.
   if (typeof value === "string" && /^\s*\d+(?:\.\d+)?\s*$/.test(value) && isAllowed(shape, Number(value))) {
@@ -279,7 +279,7 @@ function hintForParts(shape: Shape, value: unknown, notation: Notation): string 
 }
 
 /** Whether a value stands for another one in other tools: `${SEED}`, `$SEED`, `{{ seed }}`, `%SEED%`. */
-export function isVariable(value: unknown): boolean {
+export function isPlaceholder(value: unknown): boolean {
   return typeof value === "string" && /^(?:\$\{.*\}|\$[A-Za-z_]\w*|\{\{.*\}\}|%\w+%)$/.test(value.trim());
 }
 
@@ -309,7 +309,7 @@ function expectedWords(shape: Shape): string {
 }
 
 /** What a shape allows, in words, with choices as in JSON: `a string of 1 to 200 characters`, `"bank" or "insurer"`. */
-export function describeShape(shape: Shape): string {
+function describeShape(shape: Shape): string {
   switch (shape.kind) {
     case "choice": {
       const choices = shape.choices.map((choice) => JSON.stringify(choice));

@@ -27,9 +27,9 @@ async function faultsAfter(argv: readonly string[], ...words: string[]) {
   return { requests: Object.fromEntries(requests), section };
 }
 
-const ofMain = "{ when: { key: main }, then: { status: 503 } }";
-const ofOther = '{ when: { key: other, every: 2 }, then: { latency: "1ms" } }';
-const ofRest = '{ when: { key: rest, until: "1h" }, then: { status: 502 } }';
+const ofMain = '{"when":{"key":"main"},"then":{"status":503}}';
+const ofOther = '{"when":{"key":"other","every":2},"then":{"latency":"1ms"}}';
+const ofRest = '{"when":{"key":"rest","until":"1h"},"then":{"status":502}}';
 
 it("a fault of the command line that hit no request is in the report of exec", async () => {
   const { requests, section } = await faultsAfter(

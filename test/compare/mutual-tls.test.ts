@@ -5,19 +5,22 @@ import https from "node:https";
 import { join } from "node:path";
 import * as x509 from "@peculiar/x509";
 import { expect, test } from "vitest";
-import { sendOnce } from "../../src/node/clients/send-once.js";
+import { type NoResponse, sendOnce } from "../../src/node/clients/send-once.js";
 import { type CertificatePair, makeSelfSigned } from "../../src/server/sockets/tls.js";
+import { serveProbed } from "../support/probed-server.js";
 import { runCli } from "../support/run-cli.js";
 import { listening } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-async function makeClientCertificate(): Promise<CertificatePair> {
+async function makeClientCertificate(
+  dates: { readonly notBefore?: Date; readonly notAfter?: Date } = {},
+): Promise<CertificatePair> {
   const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
   const crypto = webcrypto as Crypto;
   const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned(
     {
-      ...{ name: "CN=a bank", keys, signingAlgorithm: algorithm },
+      ...{ name: "CN=a bank", keys, signingAlgorithm: algorithm, ...dates },
       extensions: [new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth])],
     },
     crypto,
@@ -28,9 +31,9 @@ async function makeClientCertificate(): Promise<CertificatePair> {
 }
 
 /** Serves HTTPS only to clients with this certificate. */
-async function serveTo(client: CertificatePair) {
+async function serveTo(client: CertificatePair, tls: https.ServerOptions = {}) {
   const pair = await makeSelfSigned();
-  const options = { ...pair, requestCert: true, rejectUnauthorized: true, ca: client.cert };
+  const options = { ...pair, requestCert: true, rejectUnauthorized: true, ca: client.cert, ...tls };
   const server = https.createServer(options, (_request, response) => response.end("{}"));
   server.on("tlsClientError", () => {});
   return { url: new URL(`https://127.0.0.1:${await listening(server)}`), ca: pair.cert };
@@ -50,6 +53,36 @@ test("a request has the certificate of the client, for a server that asks for on
   expect(await sendOnce(url, { ...options, certificate: other })).toMatchObject({
     found: expect.stringMatching(/^it rejects the certificate of the client|^the connection was closed/),
   });
+});
+
+test("a server with TLS 1.2 that asks for a certificate is described with the flags, and not as plain HTTP", async () => {
+  const { url, ca } = await serveTo(await makeClientCertificate(), { maxVersion: "TLSv1.2" });
+  const { found, hint } = (await sendOnce(url, { timeout: 10_000, maxBody: 100, ca })) as NoResponse;
+  expect(`${found} ${hint}`).toMatch(/--cert and --key/);
+  expect(hint).not.toContain("http://");
+});
+
+test.each([
+  ["expired on 2025-01-02", { notBefore: new Date("2024-01-01"), notAfter: new Date("2025-01-02") }],
+  ["valid from 2124-01-01", { notBefore: new Date("2124-01-01"), notAfter: new Date("2125-01-02") }],
+])("a server whose certificate is %s is described with that day", async (day, dates) => {
+  const { cert, key } = await makeClientCertificate(dates);
+  const server = https.createServer({ cert, key }, (_request, response) => response.end("{}"));
+  server.on("tlsClientError", () => {});
+  const url = new URL(`https://127.0.0.1:${await listening(server)}`);
+  expect(await sendOnce(url, { timeout: 10_000, maxBody: 100, ca: cert })).toMatchObject({
+    found: expect.stringContaining(day),
+  });
+});
+
+test("a gateway that asks for a certificate in a page is described with the flags", async () => {
+  const { url } = await serveProbed((reply) => {
+    const bytes = "<html><center>No required SSL certificate was sent</center></html>";
+    Object.assign(reply, { status: 400, headers: { "Content-Type": "text/html" }, bytes });
+  });
+  expect((await runCli(["compare", url])).stderr).toMatch(
+    /\(mutual TLS\).* --cert and --key\. No key was sent\./,
+  );
 });
 
 test("errors about the certificate of the client name its flags", async () => {

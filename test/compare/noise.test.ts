@@ -163,10 +163,14 @@ test("R14 no service whose ids have their node's name, or begin alike by chance,
   await fc.assert(
     fc.asyncProperty(service, async ({ seed, nodes, isInTurn, hasOwnTexts, places }) => {
       const draw = randomStream(seed, "nodes with ids");
-      const { send } = probed((reply, { number }) => {
+      const nodeOf = (number: number, apiKey: string | undefined) => {
+        if (isInTurn) return number;
+        return seed % 3 === 0 ? randomStream(seed, `node of ${apiKey}`)() : draw();
+      };
+      const { send } = probed((reply, { number, apiKey }) => {
         if (reply.status !== 401) return;
         for (const place of places) {
-          const node = (isInTurn ? number : draw()) % nodes;
+          const node = nodeOf(number, apiKey) % nodes;
           const name = hasOwnTexts ? `n${node}-` : (["", "err-", "REV"][node] ?? "");
           setIn(reply, place, `${name}${draw().toString(seed % 2 === 0 ? 16 : 10)}`);
         }

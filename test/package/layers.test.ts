@@ -29,8 +29,9 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
   integrations: [...core, ...nodeLayers, "index.ts"],
   // Of these, only msw runs in browsers.
   "integrations/msw-handlers.ts": core,
-  "integrations/msw.ts": ["index.ts", "integrations"],
-  "integrations/msw-in-pages.ts": ["browser.ts", "integrations"],
+  "integrations/msw.ts": ["index.ts", "integrations", "library"],
+  "integrations/msw-bundled.ts": ["index.ts", "integrations", "library"],
+  "integrations/msw-in-pages.ts": ["browser.ts", "integrations", "library"],
   "integrations/vitest-in-pages.ts": core,
   // Knows only the control plane's HTTP.
   dashboard: [],
@@ -276,6 +277,7 @@ test("an exported name is declared in one file", () => {
   const others = [
     "src/integrations/vitest.ts",
     "src/browser.ts",
+    "src/integrations/msw-bundled.ts",
     "src/integrations/msw-in-pages.ts",
     "src/integrations/vitest-in-pages.ts",
   ];

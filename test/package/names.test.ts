@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join, posix } from "node:path";
 import { expect, test } from "vitest";
-import { entries, pageEntries } from "../../scripts/bundle.js";
+import { bundlerEntries, entries, pageEntries } from "../../scripts/bundle.js";
 import { pageNames, pageOf, root } from "../support/pages.js";
 
 // A reader meets each name once, and an export has a reader.
@@ -23,7 +23,9 @@ const importOf = /(?:import|export)\s+(?:type\s+)?(\{[^}]*\}|\*(?:\s+as\s+\w+)?|
 const lazyImportOf = /\bimport\(\s*"(\.[^"]+)"/g;
 
 // Those of pages have the names of those of Node.
-const entryPoints = new Set<string>([...Object.values(entries), ...Object.values(pageEntries)]);
+const entryPoints = new Set<string>(
+  [entries, pageEntries, bundlerEntries].flatMap((of) => Object.values(of)),
+);
 
 /** The files that declare each name, and the exports by their file and name. */
 const declaredIn = new Map<string, Set<string>>();
@@ -79,7 +81,6 @@ const mostTwice = 6;
 const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/api/handle.ts": "HTTP",
   "src/api/openapi.ts": "HTTP",
-  "src/api/request-details.ts": "HTTP",
   "src/compare/response/parts.ts": "field",
   "src/dashboard/control/data.ts": "HTTP",
   "src/report/how-to-cover.ts": "HTTP",

@@ -52,10 +52,11 @@ const shortTextsOnly: Readonly<Record<string, Readonly<Record<string, string>>>>
   "src/scenario/format/fields.ts": { "-+$": "a ref that a title is made of: 64 characters" },
   "src/scenario/yaml/syntax-problem.ts": {
     "(?<before>(?:^|[{,])[ -]*[\\w-]+)(?<mistake> *：\\s*)": lineOfNoYaml,
-    "^(?<before>[ -]*[\\w-]+: +)(?<mistake>(?:[@%`]|[|>] *[^\\s\\d+#-]|- ).*?)(?: #.*)?$": lineOfNoYaml,
-    "(?<before>[{,] *[\\w-]+: +)(?<mistake>[^\\s\"'{}[\\]|>#,][^{}[\\],]*?: [^{}[\\],]*?)(?= *[,}])":
+    "^(?<before>[ -]*[\\w-]+: +)(?<mistake>(?:[@%*`]|[|>] *[^\\s\\d+#-]|[-?] ).*?)(?: #.*)?$": lineOfNoYaml,
+    "(?<before>(?:^|[{,]) *[\\w-]+: +)(?<mistake>[^\\s\"'{}[\\]|>#,][^{}[\\],]*?: [^{}[\\],]*?)(?= *(?:[,}]|$))":
       lineOfNoYaml,
-    "(?<before>[{,] *[\\w-]+: +)(?<mistake>[@%`|>][^{}[\\],]*?)(?= *[,}])": lineOfNoYaml,
+    "(?<before>(?:^|[{,]) *[\\w-]+: +)(?<mistake>(?:[@%*`|>]|[-?] )[^{}[\\],]*?)(?= *(?:[,}]|$))":
+      lineOfNoYaml,
     "^(?<before>[ -]*)(?<mistake>[\\w-]+ +[^\\s:#]+)$": lineOfNoYaml,
     "^(?<before>|.*?[\\s[{(,:-])(?<mistake>\"[^\"]*?|'[^']*?)[ ,}\\]]*$": lineOfNoYaml,
     "^(?<before>[ -]*?)(?<mistake>[\\w-]+:[^\\S ]*[^\\s:].*)$": lineOfNoYaml,

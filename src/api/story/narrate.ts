@@ -202,14 +202,11 @@ function effectList(faults: NonNullable<StepAction["faults"]>): string {
   for (const { then } of faults) {
     const names: string[] = [];
     for (const [name, value] of Object.entries(then)) {
-      if (!isFaultKind(name) || value === false) continue;
+      const isKind = (faultKinds as readonly string[]).includes(name);
+      if (!isKind || value === false) continue;
       names.push(name === "status" ? `status ${value}` : name);
     }
     effects.push(names.join(" and "));
   }
   return effects.join(", ");
-}
-
-function isFaultKind(name: string): boolean {
-  return (faultKinds as readonly string[]).includes(name);
 }

@@ -43,16 +43,12 @@ function varyingRow(sandbox: SandboxState, row: VariationRow): VariationRow | un
   if (ownValue === undefined) return row;
 
   const forms = row.variants.filter(({ assume }) => assume?.[assumption] === ownValue);
-  const usualForm = forms.find(isUsualForm);
+  // What `minimal` makes of the value.
+  const usualForm = forms.find((form) => form.changeBody === undefined && form.changeHeaders === undefined);
   const otherForms = forms.filter((form) => form !== usualForm);
   // `retry_after: seconds` has one form, and a code of the user's own has none.
   if (usualForm === undefined || otherForms.length === 0) return undefined;
   return { ...row, variants: [usualForm, ...otherForms] };
-}
-
-/** Whether a variant is what `minimal` makes of the value that it assumes. */
-function isUsualForm({ changeBody, changeHeaders }: RowVariant): boolean {
-  return changeBody === undefined && changeHeaders === undefined;
 }
 
 /** What chooses the variants of a response: never its request, nor why its key is rejected (R14). */

@@ -121,24 +121,33 @@ function compareForms(
 ): ReadonlyMap<string, string> | "unjudged" {
   const textByPlace = new Map<string, string>();
   for (const [position, wordsByCause] of wordsByPosition(texts, newWords)) {
-    const groups: WordForm[] = [];
-    const groupByCause = new Map<string, WordForm>();
-    const forms = new Set<string>();
-    for (const cause of new Set([...baselineCauses, ...wordsByCause.keys()])) {
-      const words = wordsByCause.get(cause);
-      if (words === undefined) continue;
-      const form = readForm(words);
-      const group = groups.find((other) => !areApart(form, other)) ?? form;
-      if (group === form) groups.push(form);
-      groupByCause.set(cause, group);
-      // One word does not show what it has in common with others.
-      if (words.length > 1) forms.add(`${namedPart(form.start)}…${namedPart(reversed(form.end))}`);
-    }
-    if (groups.length === 1 && forms.size > 1) return "unjudged";
-    if (groups.length < 2) continue;
-    for (const [cause, group] of groupByCause) textByPlace.set(`${position}, ${cause}`, describeForm(group));
+    const formByCause = groupForms(wordsByCause);
+    if (formByCause === "unjudged") return "unjudged";
+    if (new Set(formByCause.values()).size < 2) continue;
+    for (const [cause, form] of formByCause) textByPlace.set(`${position}, ${cause}`, describeForm(form));
   }
   return textByPlace;
+}
+
+/** Returns the form of each cause's words: that of an earlier cause, unless the two are apart for sure. */
+function groupForms(
+  wordsByCause: ReadonlyMap<string, readonly string[]>,
+): ReadonlyMap<string, WordForm> | "unjudged" {
+  const groups: WordForm[] = [];
+  const groupByCause = new Map<string, WordForm>();
+  const forms = new Set<string>();
+  for (const cause of new Set([...baselineCauses, ...wordsByCause.keys()])) {
+    const words = wordsByCause.get(cause);
+    if (words === undefined) continue;
+    const form = readForm(words);
+    const group = groups.find((other) => !areApart(form, other)) ?? form;
+    if (group === form) groups.push(form);
+    groupByCause.set(cause, group);
+    // One word does not show what it has in common with others.
+    if (words.length > 1) forms.add(`${namedPart(form.start)}…${namedPart(reversed(form.end))}`);
+  }
+  const mayBeNodes = groups.length === 1 ? forms.size > 1 : groups.some(isOfSeveralNames);
+  return mayBeNodes ? "unjudged" : groupByCause;
 }
 
 /** Collects the new words at each position, by their causes. */
@@ -183,6 +192,12 @@ function commonStart(words: readonly string[]): string {
 function namedPart(start: string): string {
   if (/^["']?[a-z]+$/i.test(start)) return start;
   return /^.*[^a-z\d]/i.exec(start)?.[0] ?? "";
+}
+
+/** Whether words of one cause begin with several names, such as those of nodes: another name may be one more of them. */
+function isOfSeveralNames({ words, kinds }: WordForm): boolean {
+  const names = new Set(words.map((word) => namedPart(word)));
+  return kinds.has("other characters") && names.size > 1 && !names.has("");
 }
 
 /** Not with a pattern such as `\d+$`, which takes quadratic time: a server can send a long text. */

@@ -50,7 +50,7 @@ export function createRedactKeys(keys: readonly string[]): RedactKeys {
     for (const text of [key, rest]) {
       const bytes = Buffer.from(text);
       for (const encoding of ["base64", "base64url", "hex"] as const) {
-        shownBySecret.set(lowerCase(bytes.toString(encoding).replace(/=+$/, "")), "…");
+        shownBySecret.set(lowerCase(bytes.toString(encoding).replaceAll("=", "")), "…");
       }
     }
     for (let start = 0; start + lengthOfPart <= rest.length; start++) {

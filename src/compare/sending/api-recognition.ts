@@ -43,6 +43,14 @@ function recognizeResponder(response: RedactedResponse, url: string): string | u
       "It may be a lock or a limiter of this address, perhaps after an earlier comparison. Try again later.",
     );
   }
+  // What nginx says, without a certificate and with another one.
+  if (status === 400 && /SSL certificate/i.test(response.text ?? "")) {
+    return notTheApi(
+      url,
+      "it asks for a certificate of the client (mutual TLS), or rejects it",
+      "Give it one that it trusts, with --cert and --key.",
+    );
+  }
   if (isHtml(response)) {
     return notTheApi(
       url,

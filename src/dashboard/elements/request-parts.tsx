@@ -168,6 +168,8 @@ function laidOut(text: string): string {
     const opens = token === "{" || token === "[";
     const closes = token === "}" || token === "]";
     if (opens) indent += "  ";
+    // As deep as this, the spaces would be most of it.
+    if (indent.length > 200) return text;
     if (closes) {
       indent = indent.slice(0, -2);
       lines += indent;

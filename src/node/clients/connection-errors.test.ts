@@ -5,7 +5,9 @@ test.each([
   ["ENOTFOUND", "the host name cannot be resolved"],
   ["ECONNREFUSED", "nothing listens"],
   ["EHOSTUNREACH", "this host cannot be reached"],
-  ["CERT_HAS_EXPIRED", "its certificate is for another name"],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "its certificate is for another name"],
+  ["CERT_HAS_EXPIRED", "its certificate has expired"],
+  ["CERT_NOT_YET_VALID", "its certificate is not valid yet"],
   ["CERT_UNTRUSTED", "its certificate is not trusted"],
   ["EPROTO", "no secure connection"],
   ["HPE_INVALID_CONSTANT", "its response is not valid HTTP"],
@@ -21,4 +23,12 @@ test.each([
   for (const one of [error, all]) {
     expect(describeConnectionError(one as NodeJS.ErrnoException).found).toEqual(expected);
   }
+});
+
+test("an error about the time of a certificate has its day", () => {
+  const certificate = { valid_from: "Mar  2 09:00:00 2026 GMT", valid_to: "Mar  2 09:00:00 2027 GMT" };
+  const foundOf = (code: string) =>
+    describeConnectionError(Object.assign(new Error(), { code }), certificate).found;
+  expect(foundOf("CERT_HAS_EXPIRED")).toMatch(/expired on 2027-03-02/);
+  expect(foundOf("CERT_NOT_YET_VALID")).toMatch(/valid from 2026-03-02/);
 });

@@ -1,3 +1,5 @@
+import type { PeerCertificate } from "node:tls";
+
 /** The code of a response that starts another protocol: its status. */
 export const otherProtocolCode = "101";
 
@@ -18,11 +20,9 @@ const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: 
     "this host cannot be reached",
     "Check the network, the VPN and the firewall.",
   ],
-  [
-    /^ERR_TLS_CERT_ALTNAME_INVALID$|^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/,
-    "its certificate is for another name, or not valid today",
-    "Use the name in the certificate, and check this machine's clock.",
-  ],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, "its certificate is for another name", "Use a name in the certificate."],
+  [/^CERT_HAS_EXPIRED$/, "its certificate has expired", "If it is valid, check this machine's clock."],
+  [/^CERT_NOT_YET_VALID$/, "its certificate is not valid yet", "If it is valid, check this machine's clock."],
   [
     /SELF_SIGNED_CERT|^(?:UNABLE_TO_\w+|CERT_\w+|INVALID_CA|HOSTNAME_MISMATCH)$/,
     "its certificate is not trusted on this machine",
@@ -37,6 +37,11 @@ const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: 
     /^ERR_SSL_\w*ALERT_(?:UNKNOWN_CA|\w*CERTIFICATE\w*|ACCESS_DENIED)$/,
     "it rejects the certificate of the client (mutual TLS)",
     "Check that the server trusts the authority of --cert, and that the certificate is valid today.",
+  ],
+  [
+    /^ERR_SSL_\w*ALERT_HANDSHAKE_FAILURE$/,
+    "it ended the TLS handshake",
+    "It may ask for a certificate of the client (mutual TLS), which only compare has, with --cert and --key.",
   ],
   [
     /^(?:EPROTO|ERR_SSL_\w+|ERR_TLS_\w+)$/,
@@ -56,12 +61,33 @@ const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: 
   ],
 ];
 
-/** Describes why a connection failed, with a hint. */
-export function describeConnectionError(error: NodeJS.ErrnoException): { found: string; hint: string } {
+/** The words of an alert in the message of an error: `sslv3 alert handshake failure:…`. */
+const alertInMessage = /\b(?:ssl|tls)v\w+ alert [a-z ]+(?=:)/;
+
+/** Describes why a connection failed, with a hint; `certificate` is the server's. */
+export function describeConnectionError(
+  error: NodeJS.ErrnoException,
+  certificate?: Partial<Pick<PeerCertificate, "valid_from" | "valid_to">>,
+): { found: string; hint: string } {
   // If several addresses were tried, the first error is used for all.
   const [first] = ((error as Partial<AggregateError>).errors ?? []) as NodeJS.ErrnoException[];
-  const code = error.code ?? first?.code ?? "";
-  const [, found = "", hint = ""] = connectionErrors.find(([codes]) => codes.test(code)) ?? [];
+  let code = error.code ?? first?.code ?? "";
+  // Up to TLS 1.2, an alert has no code of its own.
+  const [alert] = (code === "EPROTO" && alertInMessage.exec(error.message)) || [];
+  if (alert !== undefined) code = `ERR_SSL_${alert.toUpperCase().replaceAll(" ", "_")}`;
+
+  let [, found = "", hint = ""] = connectionErrors.find(([codes]) => codes.test(code)) ?? [];
+  if (code === "CERT_HAS_EXPIRED" && certificate?.valid_to !== undefined) {
+    found = `its certificate expired on ${dayOf(certificate.valid_to)}`;
+  }
+  if (code === "CERT_NOT_YET_VALID" && certificate?.valid_from !== undefined) {
+    found = `its certificate is valid from ${dayOf(certificate.valid_from)}`;
+  }
   if (code === "") return { found, hint };
   return { found: `${found} (${code})`, hint };
+}
+
+/** `2026-03-02`, of `Mar  2 09:00:00 2026 GMT`. */
+function dayOf(time: string): string {
+  return new Date(time).toISOString().slice(0, 10);
 }

@@ -94,13 +94,6 @@ const emptyActionResult: ActionResult = {
   organization: null,
 };
 
-/** An operation as a step runs it: its result has those members of an `ActionResult` that it has. */
-type StepOperation = (
-  sandbox: SandboxState,
-  input: unknown,
-  initiator: Initiator,
-) => Partial<ActionResult> | undefined;
-
 /**
  * Runs the action of a step; its rejection is a result. Secrets of new keys derive from the seed and their refs: a scenario always
  * plays the same way. `dueAt` is when a step of the timeline is due.
@@ -109,7 +102,12 @@ export function performAction(sandbox: SandboxState, action: StepAction, dueAt?:
   const name = actionName(action);
   if (name === undefined) return emptyActionResult;
 
-  const operation = operations[name] as StepOperation; // the input of an action is that of its operation
+  // The input of an action is that of its operation, and the result has those members of an `ActionResult` that it has.
+  const operation = operations[name] as (
+    sandbox: SandboxState,
+    input: unknown,
+    initiator: Initiator,
+  ) => Partial<ActionResult> | undefined;
   const input = action[name] as { readonly actor?: Actor }; // some actions name who runs them
   const eventsBefore = sandbox.journal.latestNumber();
   try {

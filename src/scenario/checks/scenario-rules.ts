@@ -1,6 +1,6 @@
 import { lastClockInstant } from "../../rules/key-state.js";
 import { parseApiKey, prefixOf } from "../../rules/keys/key-text.js";
-import { isVariable } from "../../schema/check.js";
+import { isPlaceholder } from "../../schema/check.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import { quote } from "../../schema/words.js";
 import { isReserved, scenarioLimits } from "../format/fields.js";
@@ -144,7 +144,7 @@ const secretsMatchKeys: ScenarioRule = ({ scenario, keys, problems }) => {
     if (parsed === undefined) {
       const message = "the secret is not a well-formed key (R10)";
       let hint = `start it with ${prefix}, followed by letters, digits, _ and -`;
-      if (isVariable(secret)) {
+      if (isPlaceholder(secret)) {
         hint = "variables are not replaced here: write the key, or leave secret out and the seed makes one";
       }
       problems.add("secret_malformed", [...keyField, "secret"], message, hint);

@@ -14,12 +14,12 @@ import {
 } from "./step-shapes.js";
 import {
   durationPattern,
-  durationText,
   isDuration,
   overlap,
   time,
   timeOrDuration,
   waitPattern,
+  writtenDuration,
 } from "./times.js";
 
 // The inputs of the library and the control plane have the fields of scenarios, and so their spelling, checks and messages.
@@ -72,7 +72,7 @@ export const expectationQuery = s.mapping({
 
 /** How far the clock moves. Tests move it in place of a pause, which may be `250ms`. */
 const clockMove = () =>
-  durationText({
+  writtenDuration({
     noun: "a duration",
     pattern: new RegExp(`${durationPattern.source}|${waitPattern.source}`),
     accepts: isDuration,

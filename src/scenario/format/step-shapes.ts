@@ -11,7 +11,7 @@ import * as s from "../../schema/shape.js";
 import { type ActionName, actionNames, stepKinds } from "../actions.js";
 import type { Scenario } from "../scenario.generated.js";
 import { limits, maximumScopes, ref, refOf, scenarioLimits, scope, shortText } from "./fields.js";
-import { durationPattern, durationText, overlap, timeOrDuration, waitPattern } from "./times.js";
+import { durationPattern, overlap, timeOrDuration, waitPattern, writtenDuration } from "./times.js";
 
 // Durations.
 
@@ -19,7 +19,7 @@ const isPositive = (text: string) => (parseDuration(text) ?? 0) > 0;
 
 /** How long a step of a story waits. */
 const positiveDuration = () =>
-  durationText({
+  writtenDuration({
     noun: "a duration",
     pattern: waitPattern,
     accepts: isPositive,
@@ -27,7 +27,7 @@ const positiveDuration = () =>
 
 /** How long something lasts, if it ends at all. */
 const durationOrNone = () =>
-  durationText({
+  writtenDuration({
     noun: "a duration or none",
     example: "90d, 12h or none",
     pattern: new RegExp(`^none$|${durationPattern.source}`),
@@ -36,7 +36,7 @@ const durationOrNone = () =>
 
 /** A duration of real time. For more than an hour, a fault can hang. */
 const wait = () =>
-  durationText({
+  writtenDuration({
     noun: "a duration of at most an hour",
     example: "250ms, 2s or 1m",
     pattern: waitPattern,

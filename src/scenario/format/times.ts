@@ -24,7 +24,7 @@ export const time = () =>
  * A text with a duration: `pattern` is how it is written, which JSON Schema has, too, and `accepts` which of these texts are allowed. A
  * number without a unit probably has one of `units`.
  */
-export function durationText({
+export function writtenDuration({
   noun,
   example = "90s, 10m, 2h or 7d",
   pattern,
@@ -51,7 +51,7 @@ function unitHint(text: string, units: readonly string[], isMeant: (duration: st
 
 /** How long a replaced key still works: not at all, or a duration whose unit is a second or more. */
 export function overlap(): s.Shape<Overlap> {
-  const inTime = durationText({
+  const inTime = writtenDuration({
     noun: "a duration, or 0",
     pattern: durationPattern,
     accepts: isDuration,
