@@ -69,7 +69,7 @@ describe("the tarball", () => {
     const expected = [
       /^(?:package\.json|LICENSE|(?:README|AGENTS|CHANGELOG|SECURITY)\.md|bin\/(?:svc-sandbox\.js|package\.json))$/,
       /^scenarios\/[a-z-]+\.yaml$/,
-      /^docs\/(?:(?:decisions\/)?[\w-]+\.md|control-plane\.openapi\.json|images\/\w+\.(?:svg|webp))$/,
+      /^docs\/(?:(?:(?:contributing|decisions)\/)?[\w-]+\.md|control-plane\.openapi\.json|images\/\w+\.(?:svg|webp))$/,
       /^examples\/(?:[a-z0-9-]+\/){0,2}[\w.-]+\.(?:md|[cm]?js|json|py|java|go|mod|xml|ya?ml|cfg)$/,
       /^examples\/deploy\/(?:nginx\.conf|svc-sandbox@\.service)$/,
       /^fixtures\/(?:README\.md|farmers\.(?:csv|geojson)|(?:farmers|organizations)\.(?:json|d\.cts))$/,
