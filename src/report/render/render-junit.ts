@@ -36,7 +36,8 @@ interface TestCase {
 export function renderJunit(layout: ReportLayout): string {
   const program = `svc-sandbox ${layout.kind} ${layout.subject}`;
   const suites = suitesOf(layout).filter((suite) => suite.cases.length > 0);
-  const allCases = suites.flatMap((suite) => suite.cases);
+  const allCases: TestCase[] = [];
+  for (const suite of suites) allCases.push(...suite.cases);
   const { durationMs = 0 } = layout;
   const seconds = durationMs / 1000;
 
@@ -67,9 +68,10 @@ function suitesOf(layout: ReportLayout): TestSuite[] {
     suites.push({ name: section.title.toLowerCase(), cases: casesOf(section) });
   }
 
-  const failures = layout.failures.map((failure): TestCase => {
-    return { name: failure, tone: "bad", message: failure, lines: [failure] };
-  });
+  const failures: TestCase[] = [];
+  for (const failure of layout.failures) {
+    failures.push({ name: failure, tone: "bad", message: failure, lines: [failure] });
+  }
   suites.push({ name: "failures", cases: failures });
   return suites;
 }
@@ -78,10 +80,12 @@ function suitesOf(layout: ReportLayout): TestSuite[] {
 function casesOf(section: Section): TestCase[] {
   const cases: TestCase[] = [];
   for (const row of section.rows) {
-    const tones = row.cells.map((cell) => normalizeCell(cell).tone);
-    const tone = tones.find((one) => one !== undefined);
-    if (tone === undefined) continue;
-    cases.push(testCaseOf(row, section.columns, tones.indexOf(tone), tone));
+    for (const [index, cell] of row.cells.entries()) {
+      const { tone } = normalizeCell(cell);
+      if (tone === undefined) continue;
+      cases.push(testCaseOf(row, section.columns, index, tone));
+      break;
+    }
   }
   return cases;
 }
