@@ -115,6 +115,14 @@ class PageRenderer extends Renderer {
     }));
   }
 
+  /** The search finds a question like a heading, and leads to its first page. */
+  #addQuestions({ rows }: Tokens.Table): void {
+    for (const [question, pages] of rows) {
+      const [, file = "", anchor = ""] = /\]\(([\w-]+)\.md(#[\w-]+)?\)/.exec(pages?.text ?? "") ?? [];
+      this.#headings.push({ at: file + anchor, title: question?.text ?? "", terms: [] });
+    }
+  }
+
   /** As the hosts of Markdown make it. */
   #anchorOf(heading: string): string {
     const plain = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase();
@@ -140,6 +148,8 @@ class PageRenderer extends Renderer {
   }
 
   override table(token: Tokens.Table): string {
+    const isOfQuestions = this.page === "README" && token.header[0]?.text === "question";
+    if (isOfQuestions) this.#addQuestions(token);
     for (const [first] of token.rows) {
       const words = [...(first?.text ?? "").matchAll(/`([^`]+)`/g)].map(([, word = ""]) =>
         word.toLowerCase(),

@@ -1,8 +1,8 @@
+import { type Stats, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpenedScenario } from "../node/files/scenario-files.js";
 import type { Logger } from "../node/logger.js";
-import { nodePlatform } from "../node/platform.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { checkedReplacement, replaceScenario } from "../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
@@ -40,7 +40,7 @@ export async function startWatching(context: ReloadContext): Promise<() => Promi
 
   const reload = new ReloadOnChange(context);
   // The files may have changed since the scenario was loaded: each is read once more.
-  await reload.watch.start(files, "unread");
+  reload.watch.start(new Map(files.map((file) => [file, unreadState])));
   return () => reload.watch.close();
 }
 
@@ -62,15 +62,15 @@ class ReloadOnChange {
     const { call, logger } = this.#context;
     const { flags, io } = call;
     // The scenario may extend other files now. One that is missing, or that has a problem, may mend it.
-    const files: string[] = [];
+    const states = new FileStates();
     try {
-      const opened = await openScenarioArgument(this.#name, io, { onFile: (file) => files.push(file) });
+      const opened = await openScenarioArgument(this.#name, io, { onFile: (file) => states.addUnread(file) });
       const note = await this.#serve(opened);
-      return { files, onFollowed: () => note !== undefined && logger.note(note) };
+      return { states, onFollowed: () => note !== undefined && logger.note(note) };
     } catch (error) {
       this.#isBroken = true;
       const failure = describeFailure(error, { ...flags, json: false });
-      return { files, onFollowed: () => logger.problem(`${failure}The running scenario continues.`) };
+      return { states, onFollowed: () => logger.problem(`${failure}The running scenario continues.`) };
     }
   }
 
@@ -108,10 +108,39 @@ class ReloadOnChange {
 /** Milliseconds between two checks of the files. */
 const pollIntervalMs = 100;
 
+/** In place of the state of a file that is to be read again: no file has this state. */
+const unreadState = "unread";
+
+/**
+ * The files of a reading, each with its state right before it was read: a write that comes later results in another state. No time
+ * is compared, because a file system's clock may lag behind the one of this process.
+ */
+export class FileStates extends Map<string, string> {
+  /** Adds a file that is read next. One that is read twice has changed if it has since the first time. */
+  addUnread(file: string): void {
+    if (this.has(file)) return;
+    let stats: Stats | undefined;
+    try {
+      stats = statSync(file);
+    } catch {
+      // It is missing, or cannot be read.
+    }
+    this.set(file, stateText(stats));
+  }
+}
+
+/** The state of a file, which is another one after each change; `undefined` is a file that is missing. */
+function stateText(stats: Stats | undefined): string {
+  if (stats === undefined) return "missing";
+  const { ctimeMs, mtimeMs, size, dev, ino } = stats;
+  // A link to another file changes no time of that file.
+  return `${dev} ${ino} ${ctimeMs} ${mtimeMs} ${size}`;
+}
+
 /** A reading of files. */
 interface FileReading {
-  /** The files to follow from now on. */
-  readonly files: readonly string[];
+  /** The files to follow from now on; none to follow the same ones. */
+  readonly states: ReadonlyMap<string, string>;
   /** Called once these files are followed: no later change is missed. */
   readonly onFollowed: () => unknown;
 }
@@ -119,6 +148,7 @@ interface FileReading {
 /** Watches files, and has them read again after a change. */
 export class FileWatch {
   readonly #readAgain: () => Promise<FileReading>;
+  /** The files that are followed, in their order. */
   #files: readonly string[] = [];
   #stateAsRead = "";
   #stateAtLastCheck = "";
@@ -131,16 +161,9 @@ export class FileWatch {
     this.#readAgain = readAgain;
   }
 
-  /** The files that are followed. */
-  get files(): readonly string[] {
-    return this.#files;
-  }
-
-  /** Starts to follow files. `readAt` is the time at which their reading began, or says that they are to be read first. */
-  async start(files: readonly string[], readAt: number | "unread"): Promise<void> {
-    this.#files = sortedOnce(files);
-    if (readAt === "unread") this.#stateAsRead = unreadState;
-    else this.#stateAsRead = await stateOfFiles(this.#files, readAt);
+  /** Starts to follow files, which were read in these states. */
+  start(states: ReadonlyMap<string, string>): void {
+    this.#follow(states);
     this.#checks = this.#checkUntilClosed();
   }
 
@@ -149,51 +172,28 @@ export class FileWatch {
     await this.#checks;
   }
 
+  #follow(states: ReadonlyMap<string, string>): void {
+    this.#files = [...states.keys()].sort();
+    this.#stateAsRead = this.#files.map((file) => states.get(file)).join("\n");
+  }
+
   async #checkUntilClosed(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      const state = await stateOfFiles(this.#files);
+      const stats = await Promise.all(this.#files.map((file) => stat(file).catch(() => undefined)));
+      const state = stats.map(stateText).join("\n");
       const isSettled = state === this.#stateAtLastCheck;
       this.#stateAtLastCheck = state;
       const isChanged = isSettled && state !== this.#stateAsRead;
-      if (isChanged && !signal.aborted) await this.#read(state);
+      if (isChanged && !signal.aborted) {
+        const reading = await this.#readAgain();
+        // A reading that failed before its first file follows the same ones.
+        if (reading.states.size === 0) this.#stateAsRead = state;
+        else this.#follow(reading.states);
+        reading.onFollowed();
+      }
       // An abort rejects, which also ends the pause.
       await sleep(pollIntervalMs, undefined, { signal }).catch(() => {});
     }
   }
-
-  /** Has the files read, which are in this state. */
-  async #read(state: string): Promise<void> {
-    const readAt = nodePlatform.time();
-    const reading = await this.#readAgain();
-    const files = sortedOnce(reading.files);
-    // If they are the same ones, the next check finds what has changed since this state.
-    const areSame = files.join("\n") === this.#files.join("\n");
-    this.#stateAsRead = areSame ? state : await stateOfFiles(files, readAt);
-    this.#files = files;
-    reading.onFollowed();
-  }
-}
-
-/** The names of files in their order, each once. */
-function sortedOnce(files: readonly string[]): readonly string[] {
-  return [...new Set(files)].sort();
-}
-
-/** In place of the state of a file as it was read, if the file is to be read again: no file has this state. */
-const unreadState = "unread";
-
-/** The state of files: another text after each change of one of them. A file that has changed since `readAt` counts as unread. */
-async function stateOfFiles(files: readonly string[], readAt = Number.POSITIVE_INFINITY): Promise<string> {
-  const states = files.map(async (file) => {
-    try {
-      const { ctimeMs, mtimeMs, size, dev, ino } = await stat(file);
-      if (ctimeMs >= readAt) return unreadState;
-      // A link to another file changes no time of that file.
-      return `${dev} ${ino} ${ctimeMs} ${mtimeMs} ${size}`;
-    } catch {
-      return "missing";
-    }
-  });
-  return (await Promise.all(states)).join("\n");
 }

@@ -10,7 +10,7 @@ export interface Windows {
 }
 
 /** Requests that were counted at one instant (epoch milliseconds): a busy key has fewer instants than requests. */
-export interface CountedRequests {
+interface CountedRequests {
   readonly at: number;
   readonly count: number;
 }

@@ -100,7 +100,7 @@ interface SavedState {
 
 // The text is one object of JSON. Its last member is a checksum of the same object without that member:
 //
-//     {"svc_sandbox_state":16,…,"sandbox":{…},"sum":"0123456789abcdef"}
+//     {"svc_sandbox_state":17,…,"sandbox":{…},"sum":"0123456789abcdef"}
 
 /** The text of a state, in parts: with 100,000 keys, it is 27 MB. It contains no full keys except a scenario's pinned keys (R35). */
 export function* stateParts(sandbox: SandboxState, startedWith: NamedScenario): Generator<string> {

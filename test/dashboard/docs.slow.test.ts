@@ -29,7 +29,7 @@ describe.skipIf(noBrowser)("the documentation", () => {
     expect(await axeProblems(docs, ["color-contrast"])).toEqual([]);
   });
 
-  test("the search finds headings and the code in tables by keyboard, without another request", async () => {
+  test("the search finds headings, questions and the code in tables by keyboard, without another request", async () => {
     const { page, server } = await openDashboard();
     await page.goto(`${server.url}/__sandbox/docs/README`);
     const requests: string[] = [];
@@ -43,6 +43,8 @@ describe.skipIf(noBrowser)("the documentation", () => {
     expect(requests).toEqual([]);
     await field.fill("--write-env");
     expect(await page.getByRole("option").first().textContent()).toMatch(/^start/);
+    await field.fill("powershell");
+    expect(await page.getByRole("option").first().getAttribute("href")).toBe("start#call-it");
     await field.fill("moon");
     await page.getByText("No heading has these words.").waitFor();
     await field.fill("429");

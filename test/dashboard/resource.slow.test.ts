@@ -45,7 +45,8 @@ async function followed() {
   });
   keepUpToDate();
   await vi.advanceTimersByTimeAsync(2 * latency);
-  expect([faults, asked]).toEqual([1, ["GET /changes /faults"]]);
+  // The page always follows the clock.
+  expect([faults, asked]).toEqual([1, ["GET /changes /clock,/faults"]]);
   return { faults: () => faults, stop, call, follow };
 }
 
@@ -64,22 +65,22 @@ test("the page reads again what it shows once the revision differs, and nothing 
 
 test("a change costs one call, whatever the page shows, and what it shows later is read immediately", async () => {
   const { follow } = await followed();
-  follow("/clock", () => {});
+  follow("/health", () => {});
   follow("/upcoming", () => {});
   await vi.advanceTimersByTimeAsync(2 * latency);
-  expect(asked.slice(1)).toEqual(["GET /changes /clock,/upcoming"]);
+  expect(asked.slice(1)).toEqual(["GET /changes /health,/upcoming"]);
   revision = "2";
   asked.length = 0;
   await vi.advanceTimersByTimeAsync(pause + latency);
-  expect(asked).toEqual(["GET /changes /faults,/clock,/upcoming"]);
+  expect(asked).toEqual(["GET /changes /clock,/faults,/health,/upcoming"]);
 });
 
 test("what is shown later does not hide a change of the rest", async () => {
   const { follow, faults } = await followed();
   revision = "2";
-  follow("/clock", () => {});
+  follow("/health", () => {});
   await vi.advanceTimersByTimeAsync(3 * latency);
-  expect(asked.slice(1)).toEqual(["GET /changes /clock", "GET /changes /faults,/clock"]);
+  expect(asked.slice(1)).toEqual(["GET /changes /health", "GET /changes /clock,/faults,/health"]);
   expect(faults()).toBe(2);
 });
 
@@ -91,7 +92,7 @@ test("the page looks for news immediately after its own change, also after one d
   asked.length = 0;
   void call("/keys/active/revoke", { method: "POST" });
   await vi.advanceTimersByTimeAsync(4 * latency);
-  expect(asked.slice(0, 2)).toEqual(["POST /keys/active/revoke", "GET /changes /faults"]);
+  expect(asked.slice(0, 2)).toEqual(["POST /keys/active/revoke", "GET /changes /clock,/faults"]);
   expect(faults()).toBe(3);
   stop();
 });

@@ -132,7 +132,7 @@ describe.skipIf(noBrowser)("faults and the profile", () => {
   test("a secret in the field for the key goes into no address", async () => {
     const { page, server } = await openDashboard({ scenario: "key-states", view });
     const asked: string[] = [];
-    page.on("request", (request) => asked.push(request.url()));
+    page.on("request", (request) => asked.push(decodeURIComponent(request.url())));
     const secret = server.sandbox.secret("active");
     await page.getByLabel("For key").fill(secret);
     await page.getByLabel("For key").fill("activ");

@@ -26,7 +26,10 @@ import { temporaryFolder, userFolder } from "../support/temporary-folder.js";
 // The files that people deploy hold what the program takes: flags, variables, paths and ports that there are.
 
 const page = "docs/host.md";
-const variables = Object.values(start.flags).flatMap((flag) => flag.variables);
+const variables = [
+  ...Object.values(start.flags).flatMap((flag) => flag.variables),
+  String(start.variableOfArgument),
+];
 const image = Object.fromEntries(
   [...pageOf("Dockerfile").matchAll(/^(WORKDIR|USER|EXPOSE) (.+)$/gm)].map(([, ...both]) => both),
 );
@@ -271,7 +274,8 @@ test.skipIf(process.platform !== "linux")(
 
 test("the page's lines lead from a server to a partner's first response, and to the coverage of each", async () => {
   const cwd = userFolder();
-  const env = { SVC_SANDBOX_PORT: "0" };
+  const PATH = [join(cwd, "node_modules/.bin"), process.env.PATH].join(delimiter);
+  const env = { SVC_SANDBOX_PORT: "0", PATH };
   const serving = runCommand(blockWith(page, "sh", "--write-env partner.env"), { cwd, env });
   const [, url = ""] = /Base URL +(\S+)/.exec(await serving.until(/Try it/)) ?? [];
   const first = await runCommand(blockWith(page, "sh", "x-api-key"), { cwd }).ended;
@@ -279,7 +283,7 @@ test("the page's lines lead from a server to a partner's first response, and to 
   const given = parseEnv(readFileSync(join(cwd, "partner.env"), "utf8"));
   const lines = `SVC_SANDBOX_CONTROL_TOKEN=${given.SVC_SANDBOX_CONTROL_TOKEN}\nSVC_SANDBOX_PUBLIC_URL=${url}\n`;
   const host = userFolder({ "partners/harvest-bank.env": lines });
-  const report = await runCommand(blockWith(page, "sh", "for file in"), { cwd: host }).ended;
+  const report = await runCommand(blockWith(page, "sh", "for file in"), { cwd: host, env: { PATH } }).ended;
   expect(report.stdout).toMatch(/^Coverage.* \d+%/);
 });
 
@@ -380,7 +384,7 @@ describe.each(proxies.filter((program) => missing(program) === undefined))(
         const below = `/harvest-bank${controlPath}/`;
         await browser.goto(`https://${host}${below}#token=${token}`);
         await browser.getByText("Key states").first().waitFor();
-        await expect.poll(() => seen).toContain(`200 ${below}revision`);
+        await expect.poll(() => seen).toContain(`200 ${below}changes`);
         expect(seen.filter((one) => !one.startsWith(`200 ${below}`))).toEqual([]);
         // The page asks again and again: no request is left when the test is over.
         await browser.unrouteAll({ behavior: "wait" });

@@ -81,7 +81,6 @@ const mostTwice = 6;
 const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/api/handle.ts": "HTTP",
   "src/api/openapi.ts": "HTTP",
-  "src/api/request-details.ts": "HTTP",
   "src/compare/response/parts.ts": "field",
   "src/dashboard/control/data.ts": "HTTP",
   "src/report/how-to-cover.ts": "HTTP",

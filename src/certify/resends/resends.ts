@@ -49,7 +49,7 @@ import { weighSuspects } from "./suspects.js";
 // equally often. A client that does right gives up, its test fails, and nothing follows. What follows is one request more than in the plain
 // run (reaction.ts).
 // 1. Find such a key (steady-key.ts).
-// 2. Reject its last request with each kind of rejection, in run after run until they agree (rejection-trial.ts): the kind holds, or is a suspect.
+// 2. Reject its last request with each kind of rejection, in run after run until they agree: the kind holds, or is a suspect.
 // 3. Exclude other reasons for the requests of suspects (suspects.ts). What is left is a problem.
 //
 //     what looks like a resend                       what excludes it                                               file

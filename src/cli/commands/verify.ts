@@ -1,5 +1,4 @@
 import type { OpenedScenario } from "../../node/files/scenario-files.js";
-import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactPlainKeys } from "../../rules/keys/redact.js";
@@ -13,7 +12,7 @@ import { createLog } from "../log.js";
 import { openScenarioArgument, problemsJson, scenarioArgumentsOrDefault, stdinName } from "../scenario.js";
 import * as shared from "../shared-flags.js";
 import { testStory } from "../story.js";
-import { FileWatch } from "../watch.js";
+import { FileStates, FileWatch } from "../watch.js";
 
 const verifyFlags = {
   all: flag.cliOnlyToggle("--all", "every bundled scenario"),
@@ -81,26 +80,24 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
 
   // Nobody waits for the next result once the reader of the results is gone.
   const readerGone = new AbortController();
-  const verify = async () => {
-    const files: string[] = [];
-    await verifyAll(names, call, (file) => files.push(file));
+  const verify = async (states: FileStates) => {
+    await verifyAll(names, call, (file) => states.addUnread(file));
     const isRead = await io.stdout.waitForReader(stop);
-    if (!isRead) return { files, onFollowed: () => readerGone.abort() };
-    return { files, onFollowed: () => log.note(`Waiting for changes of ${names.join(", ")}. Ctrl-C ends.`) };
+    if (!isRead) return () => readerGone.abort();
+    return () => log.note(`Waiting for changes of ${names.join(", ")}. Ctrl-C ends.`);
   };
   const watch = new FileWatch(async () => {
-    const { files } = watch;
-    if (stop.aborted) return { files, onFollowed() {} };
+    const states = new FileStates();
     try {
-      return await verify();
+      return { states, onFollowed: await verify(states) };
     } catch (error) {
-      return { files, onFollowed: () => log.problem(describeFailure(error, flags)) };
+      return { states, onFollowed: () => log.problem(describeFailure(error, flags)) };
     }
   });
 
-  const readAt = nodePlatform.time();
-  const { files, onFollowed } = await verify();
-  await watch.start(files, readAt);
+  const states = new FileStates();
+  const onFollowed = await verify(states);
+  watch.start(states);
   onFollowed();
   await aborted(AbortSignal.any([stop, readerGone.signal]));
   await watch.close();

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { KeyRecord } from "../rules/key-state.js";
-import { keyStateTable } from "../rules/key-state.js";
-import type { Organization } from "../rules/organization.js";
-import { type OutcomeId, outcomes } from "../rules/outcomes.js";
-import { type AuthorizationFacts, authorizationChecks, authorize } from "./authorize.js";
+import { type AuthorizationFacts, authorizationChecks, authorize } from "../../src/api/authorize.js";
+import type { KeyRecord } from "../../src/rules/key-state.js";
+import { keyStateTable } from "../../src/rules/key-state.js";
+import type { Organization } from "../../src/rules/organization.js";
+import { type OutcomeId, outcomes } from "../../src/rules/outcomes.js";
 
 const key: KeyRecord = {
   ref: "key",

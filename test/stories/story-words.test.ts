@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
-import { startFrozen } from "../../../test/support/doors.js";
-import { operations } from "../../sandbox/operations/operations.js";
-import { checkedReplacement, replaceScenario, restartSandbox } from "../../sandbox/start-sandbox.js";
+import { narrateAction, narrateTime, summarizeAction, summarizeStep } from "../../src/api/story/narrate.js";
+import { presentNextStep, responseDifferences, runNextStep } from "../../src/api/story/run-story.js";
+import { storyRequest } from "../../src/api/story/send.js";
+import { stepView } from "../../src/api/story/step-view.js";
+import { operations } from "../../src/sandbox/operations/operations.js";
+import { checkedReplacement, replaceScenario, restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import {
   type ActionResult,
   fieldDifferences,
   type StepAction,
   type StoryResponse,
   shownDifferences,
-} from "../../sandbox/steps.js";
-import type { Scenario } from "../../scenario/scenario.generated.js";
-import { narrateAction, narrateTime, summarizeAction, summarizeStep } from "./narrate.js";
-import { presentNextStep, responseDifferences, runNextStep } from "./run-story.js";
-import { storyRequest } from "./send.js";
-import { stepView } from "./step-view.js";
+} from "../../src/sandbox/steps.js";
+import type { Scenario } from "../../src/scenario/scenario.generated.js";
+import { startFrozen } from "../support/doors.js";
 
 const response: StoryResponse = {
   status: 200,
