@@ -33,7 +33,7 @@ export function sendExchange(
   if (delivery.isWhole) {
     response.once("close", () => {
       if (response.writableFinished) return;
-      // It has not seen the outcome, and so covers nothing.
+      // The outcome counts as covered, and the report tells that its response was not read.
       sandbox.counters.countUnread(exchange.id);
       exchange.isUnread = true;
     });
