@@ -133,7 +133,7 @@ function readParts(text: string): (Assignment | { readonly kind: "other"; readon
     }
 
     rest = rest.slice(beforeValue.length);
-    const { blanks, value } = readVariable(rest);
+    const { blanks, value } = valueAfterEquals(rest);
     rest = rest.slice(blanks.length + value.length);
     const end = restOfLine(rest);
     rest = rest.slice(end.length);
@@ -152,7 +152,7 @@ function restOfLine(text: string): string {
 const quotedValue = /^(?:"(?:\\[\s\S]|[^"\\])*"|'[^']*'|`[^`]*`)/;
 
 /** The value at the start of the text after `=`, and the blanks before it. */
-function readVariable(text: string): { readonly blanks: string; readonly value: string } {
+function valueAfterEquals(text: string): { readonly blanks: string; readonly value: string } {
   const [blanks = ""] = /^[ \t]*/.exec(text) ?? [];
   const afterBlanks = text.slice(blanks.length);
   // `A=  # a comment` has an empty value.
