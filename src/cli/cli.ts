@@ -61,8 +61,8 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   if (isHelp || hasWord("-h", "--help")) {
     // `help key-states` is about the default command.
     const hasTopic = hasName || (isHelp && words.length > 0 && !words[0]?.startsWith("-"));
-    if (hasTopic) parser.outputHelp();
-    else await printProgramHelp(io);
+    const shown = hasTopic ? parser : await createProgram(io);
+    shown.outputHelp();
     return exitCode.fine;
   }
 
@@ -111,12 +111,6 @@ const rootExamples = {
 const rootNotes = `Run \`svc-sandbox <command> --help\` for a command's flags.
 \`svc-sandbox key-states\` is short for \`svc-sandbox start key-states\`.
 To set a flag in the environment, use the variable in brackets.`;
-
-/** Prints the help of the program. */
-async function printProgramHelp(io: Io): Promise<void> {
-  const program = await createProgram(io);
-  program.outputHelp();
-}
 
 /** What reads the words of a command, and prints its help: the usual flags of a command that has many, or all. */
 function createParser(name: string, command: CliCommand, showsAllFlags: boolean, io: Io): Commander {
