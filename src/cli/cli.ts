@@ -7,7 +7,7 @@ import { commands, loadCommand } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "./exit-codes.js";
 import * as flag from "./flags.js";
 import { type HostIo, type Io, isExecutable, splitAtDashes, wantedErrorForm } from "./io.js";
-import { readCall, readLine } from "./line.js";
+import { namesScenario, readCall, readLine } from "./line.js";
 import { withVerbose } from "./shared-flags.js";
 import { createPrinter } from "./terminal.js";
 
@@ -50,6 +50,16 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   const isHelp = argv[0] === "help";
   const line = await readLine(isHelp ? argv.slice(1) : argv, io);
   const { name, command, hasName, words, clientCommand } = line;
+
+  const [firstWord] = words;
+  const isOfClient =
+    command.takesClientCommand === true &&
+    clientCommand === undefined &&
+    firstWord !== undefined &&
+    !firstWord.startsWith("-") &&
+    !namesScenario(firstWord, io);
+  // In `exec pytest -v`, the flag is one of pytest: it would print our version, and no test would run.
+  if (!isHelp && isOfClient) throw (await import("./wrong-words.js")).missingDashesError(name, words, io);
 
   const { argvBeforeDashes } = splitAtDashes(argv);
   const hasWord = (...wanted: string[]) => argvBeforeDashes.some((word) => wanted.includes(word));

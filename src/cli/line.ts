@@ -50,7 +50,7 @@ export async function readLine(argv: readonly string[], io: Io): Promise<Command
 }
 
 /** Whether a word is a scenario: a bundled name, a file that exists, or `-` for stdin. */
-function namesScenario(word: string, { cwd }: Io): boolean {
+export function namesScenario(word: string, { cwd }: Io): boolean {
   return word === stdinName || isScenarioName(word) || existsSync(resolve(cwd, word));
 }
 

@@ -2,7 +2,7 @@ import { promises as files, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { nodePlatform } from "../node/platform.js";
 import { commandLine } from "../report/curl-line.js";
-import { clientReport, configuredFault } from "../report/report.js";
+import { clientReport, reportedFault } from "../report/report.js";
 import type { ConfiguredFault, Report } from "../report/report-shape.js";
 import { adviceOf } from "../rules/advice.js";
 import { SandboxError } from "../rules/errors.js";
@@ -111,7 +111,7 @@ export function reportOfRun(
   const counted = counts.read();
   const configuredFaults: ConfiguredFault[] = [];
   for (const active of activateFaults(faultsOfRun, sandbox.seed, sandbox.startedAt)) {
-    const fault = configuredFault(active, counted);
+    const fault = reportedFault(active, counted);
     const text = `${fault.fault}@${fault.outcome}`;
     configuredFaults.push({ ...fault, source: "command_line", text });
   }

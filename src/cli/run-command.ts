@@ -170,8 +170,10 @@ function passOutput(
   const stream = child[name];
   stream?.on("data", (chunk: Buffer) => onOutput?.(name, chunk));
   if (place === "at_terminal") stream?.pipe(process[name], { end: false });
-  // If nobody reads our output any more, nobody reads the command's.
-  const close = () => void stream?.destroy();
+  // If nobody reads our output any more, nobody reads the command's. The output of a command in its own group is only read here.
+  const close = () => {
+    if (place === "at_terminal") stream?.destroy();
+  };
   outputErrors[name].add(close);
   return () => {
     outputErrors[name].remove(close);
