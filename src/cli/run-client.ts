@@ -2,17 +2,19 @@ import { promises as files, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { nodePlatform } from "../node/platform.js";
 import { commandLine } from "../report/curl-line.js";
-import { clientReport } from "../report/report.js";
-import type { Report } from "../report/report-shape.js";
+import { clientReport, reportedFault } from "../report/report.js";
+import type { ConfiguredFault, Report } from "../report/report-shape.js";
+import { adviceOf } from "../rules/advice.js";
 import { SandboxError } from "../rules/errors.js";
 import { conditionedRun } from "../runs/conditioned-run.js";
 import type { RunConditions } from "../runs/conditions.js";
+import { activateFaults, type Fault } from "../sandbox/faults.js";
 import { Counters } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { ConditionedRun, Invocation, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
-import { quote, quoteFile } from "../schema/words.js";
+import { listed, quote, quoteFile } from "../schema/words.js";
 import { type RunningServer, serve } from "../server/serve.js";
 import { noteRefusedPort } from "./announce.js";
 import { KeyFinder } from "./client-output.js";
@@ -80,12 +82,41 @@ export async function runClient(
     folder.remove();
   }
 
-  const reported = {
-    underExec: true,
-    keysInOutput: keyFinder.places(),
-    faultsOfRun: conditions?.faults ?? [],
-  };
-  return { end, report: clientReport(sandbox, reported, counts), folder };
+  const report = reportOfRun(sandbox, counts, keyFinder.places(), conditions?.faults ?? []);
+  return { end, report, folder };
+}
+
+/** The most places of keys in an output that advice names. */
+const maxPlaces = 5;
+
+/** The report of a run: what its requests show, the places of keys in the output, and the faults of `--fault`. */
+export function reportOfRun(
+  sandbox: SandboxState,
+  counts: Counters,
+  keysInOutput: readonly string[],
+  faultsOfRun: readonly Fault[],
+): Report {
+  const report = clientReport(sandbox, counts, true);
+
+  const advice = [...report.advice];
+  if (keysInOutput.length > 0) {
+    const id = "key-in-output";
+    const { level, rule, meaning, whatToDo } = adviceOf(id);
+    const places = `First: ${listed(keysInOutput.slice(0, maxPlaces), "and")}.`;
+    const count = keysInOutput.length;
+    // The most serious advice is the first.
+    advice.unshift({ id, level, rule, count, meaning: `${meaning} ${places}`, whatToDo, examples: [] });
+  }
+
+  const counted = counts.read();
+  const configuredFaults: ConfiguredFault[] = [];
+  for (const active of activateFaults(faultsOfRun, sandbox.seed, sandbox.startedAt)) {
+    const fault = reportedFault(active, counted);
+    const text = `${fault.fault}@${fault.outcome}`;
+    configuredFaults.push({ ...fault, source: "command_line", text });
+  }
+  configuredFaults.push(...(report.configuredFaults ?? []));
+  return { ...report, advice, configuredFaults };
 }
 
 /** What the conditions change in the run's own sandbox, as they do in those of the command; `undefined` without conditions. */

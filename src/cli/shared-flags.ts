@@ -41,16 +41,7 @@ const readHost = readerOf((text) => {
 
 const readAllowHost = readerOf(readHostName, "a name such as sandbox.example, with its port if it has one");
 
-function readAllowHosts(text: string, flagOrVariable: string): string[] {
-  return text.split(",").map((name) => readAllowHost(name.trim(), flagOrVariable));
-}
-
 const readNumberOfSeed = wholeNumber(0, Number.MAX_SAFE_INTEGER, ", or random");
-
-function readSeedOrRandom(text: string, flagOrVariable: string): number {
-  if (text === "random") return nodePlatform.random();
-  return readNumberOfSeed(text, flagOrVariable);
-}
 
 /** The characters that an Authorization header may have, and enough of them. */
 const tokenPattern = /^[A-Za-z0-9._~+/-]{8,}=*$/;
@@ -73,7 +64,7 @@ export const sandboxFlags = {
   seed: option(
     "--seed <number>",
     "seed for all generated data, or random, which draws one (default: the scenario's seed, or 1)",
-    readSeedOrRandom,
+    (text, from) => (text === "random" ? nodePlatform.random() : readNumberOfSeed(text, from)),
   ),
   now: option(
     "--now <time>",
@@ -123,7 +114,7 @@ export const serverFlags = {
   allowHosts: option(
     "--allow-host <name>",
     "another host name for the control plane; repeatable, or separated by commas",
-    readAllowHosts,
+    (text, from) => text.split(",").map((name) => readAllowHost(name.trim(), from)),
   ),
   explain: toggle("--explain", "add the request's outcome to API responses, as X-Sandbox-Outcome"),
   // Only the control plane has a token and a dashboard, and lets the command stop end a process in the background.

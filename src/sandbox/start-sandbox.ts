@@ -6,7 +6,13 @@ import { checkDuplicates } from "../scenario/checks/duplicate-values.js";
 import { problemsAtStart } from "../scenario/checks/start-rules.js";
 import { timeFrom } from "../scenario/format/times.js";
 import { unknownSecret } from "../scenario/keys.js";
-import { type FieldProblem, ProblemList, problemAt, ScenarioError } from "../scenario/problems.js";
+import {
+  type FieldProblem,
+  ProblemList,
+  problemAt,
+  problemsAt,
+  ScenarioError,
+} from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
 import { libraryNotation } from "../schema/notation.js";
@@ -68,7 +74,7 @@ const startOptionsShape = s.mapping({
  * `ScenarioError` if the scenario cannot have this seed.
  */
 export function checkedStart(
-  { scenario, name, text }: NamedScenario,
+  { scenario, name, text, readPlaces }: NamedScenario,
   options: StartOptions,
   { platform, run, invocation }: Pick<Start, "platform" | "run" | "invocation">,
 ): Start {
@@ -83,10 +89,10 @@ export function checkedStart(
   if (seed !== undefined) {
     const problems = new ProblemList();
     checkDuplicates(started, problems);
-    throwIfAny(problems.found);
+    throwIfAny(problems.found, { name, readPlaces });
   }
   const isClockOpen = scenario.clock?.now === undefined;
-  return { name, scenario: started, text, startOptions, isClockOpen, platform, run, invocation };
+  return { name, scenario: started, text, readPlaces, startOptions, isClockOpen, platform, run, invocation };
 }
 
 /** Returns a scenario that starts the same sandbox without the options: the same object if there are none. */
@@ -108,11 +114,17 @@ export function requirePossibleStart(start: Start): void {
   if (!isClockOpen) return;
   const startedAt = startOfClock(start);
   const isClockSet = scenario.clock?.now !== undefined;
-  throwIfAny(problemsAtStart(scenario, startedAt, isClockSet));
+  throwIfAny(problemsAtStart(scenario, startedAt, isClockSet), start);
 }
 
-function throwIfAny(problems: readonly FieldProblem[]): void {
-  if (problems.length > 0) throw new ScenarioError(problems.map((problem) => problemAt(problem)));
+/** Throws the problems of a start, at their places in the texts of the scenario, if it has any. */
+function throwIfAny(
+  problems: readonly FieldProblem[],
+  { name, readPlaces }: Pick<NamedScenario, "name" | "readPlaces">,
+): void {
+  if (problems.length === 0) return;
+  if (readPlaces === undefined) throw new ScenarioError(problems.map((problem) => problemAt(problem)));
+  throw new ScenarioError(problemsAt(problems, readPlaces().placeOf, name));
 }
 
 /**

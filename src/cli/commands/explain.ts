@@ -85,7 +85,9 @@ export const explainCommand = declareCommand({
         `${quote(keyOrRequest)} is a status. Name a key, such as revoked, or a whole X-Request-Id, or use last for the latest rejected request.`,
       );
     }
-    if (meansScenario(keyOrRequest)) {
+    // A bundled name may be that of a key, too, as `revoked` is.
+    const isName = isScenarioName(keyOrRequest) && !isKeyOfKeyStates(keyOrRequest);
+    if (isName || /\.ya?ml$/i.test(keyOrRequest)) {
       const start = `The key comes before the scenario, ${quote(keyOrRequest)}.`;
       const file = shellWord(keyOrRequest);
       if (scenario === undefined) {
@@ -106,12 +108,6 @@ export const explainCommand = declareCommand({
     await printKey(keyOrRequest, keys, call);
   },
 });
-
-/** Whether a word in place of a key is a scenario: a file, or a bundled name that is not a key, too, as `revoked` is. */
-function meansScenario(word: string): boolean {
-  if (/\.ya?ml$/i.test(word)) return true;
-  return isScenarioName(word) && !isKeyOfKeyStates(word);
-}
 
 /** Explains a request that the running sandbox has got: its id, or `last`. */
 async function sayRequest(id: string, { flags, io }: ExplainCall): Promise<void> {
