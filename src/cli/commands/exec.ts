@@ -38,7 +38,7 @@ const execFlags = {
   format: shared.format,
   fault: flag.option(
     "--fault <fault>[@<outcome>]",
-    "give a fault to the first request on a promised outcome, such as fault.hang@401.revoked, or on each promised outcome, such as fault.hang",
+    "give a fault to the first request with this outcome, such as fault.hang@401.revoked, or with each promised outcome",
     (text) => text,
   ),
   ...shared.thresholdFlags,

@@ -42,7 +42,7 @@ const readSpeed = flag.readerOf((text) => {
 const playFlags = {
   speed: flag.option(
     "--speed <number>",
-    "how fast to play it: 2 is twice as fast, 0.5 half, max does not wait (default: 1; max in a pipe)",
+    "how fast to play it: 2 is twice as fast, max does not wait (default: 1; max in a pipe)",
     readSpeed,
     { conflicts: ["json"] },
   ),
