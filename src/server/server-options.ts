@@ -69,7 +69,10 @@ export interface ServerOptions<Source = ScenarioSource | (string & {})>
 /** What the option `scenario` may be, in any of the signatures. */
 export type ServerSource = ServerOptions["scenario"] | LoadedScenario | URL;
 
-/** The shapes of the options that only a server has. */
+/** The options that are checked by the code that reads them. */
+type CheckedLater = "publicUrl" | "onDefect";
+
+/** The shapes of the options that only a server has: without its shape, a setting would be an unknown option. */
 const shapesOfOptions = {
   port: s.optional(s.integer({ max: 65_535 })),
   host: s.optional(s.text({ min: 1 })),
@@ -78,7 +81,7 @@ const shapesOfOptions = {
   controlToken: s.optional(s.text()),
   tls: s.optional(s.either(s.flag(), s.openMapping({}))),
   allowHosts: s.optional(s.list(s.text())),
-};
+} satisfies Readonly<Record<Exclude<keyof ServerSettings, CheckedLater>, s.Shape>>;
 
 /** All options: those with a shape here, and those that are checked by the code that reads them. */
 const namesOfOptions: readonly string[] = [
