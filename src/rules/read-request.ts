@@ -1,7 +1,12 @@
 import { findKeys } from "./keys/find-keys.js";
 import { copyText, redact } from "./keys/redact.js";
-import type { ApiRequest, Received, RequestEvidence } from "./request.js";
-import { hasKeyElsewhere, mergeTraits, type RequestTraits } from "./request.js";
+import {
+  type ApiRequest,
+  hasKeyElsewhere,
+  mergeTraits,
+  type Received,
+  type RequestTraits,
+} from "./request.js";
 
 /** A host name has at most 253 characters. */
 const longestOrigin = 300;
@@ -29,7 +34,7 @@ export function readApiRequest(received: Received): ApiRequest {
   if (inOtherHeaders.length > 0) traits = mergeTraits(traits, ["key in other header"]);
 
   // Few requests need evidence.
-  let evidence: RequestEvidence | undefined;
+  let evidence: ApiRequest["evidence"];
   if (hasKeyElsewhere(traits) || traits.includes("browser header")) {
     evidence = { inQuery, inUrl, inOtherHeaders, page: headers.page };
   }
@@ -46,17 +51,8 @@ export function readApiRequest(received: Received): ApiRequest {
   };
 }
 
-/** What the headers of a request have. */
-interface ReadHeaders {
-  readonly apiKey: string | undefined;
-  /** The keys in other headers than `x-api-key`. */
-  readonly keys: readonly string[];
-  readonly kept: readonly string[];
-  readonly page: string | undefined;
-  readonly traits: RequestTraits;
-}
-
-function readHeaders(headers: readonly string[]): ReadHeaders {
+/** What the headers of a request have. `keys` are those in other headers than `x-api-key`. */
+function readHeaders(headers: readonly string[]) {
   let apiKey: string | undefined;
   let keys = noKeyFound;
   let page: string | undefined;
@@ -84,7 +80,6 @@ function readHeaders(headers: readonly string[]): ReadHeaders {
   return { apiKey, keys, kept, page, traits };
 }
 
-/** The first keys in a text. */
 function keysIn(text: string): readonly string[] {
   // Few other texts are as long as a key, and have an underscore, which may be encoded.
   if (text.length <= "SVC_test_".length) return noKeyFound;
@@ -148,7 +143,6 @@ const traceForm = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
 /** The latest values without a key. A client repeats them, and to search each for keys again takes 5% of a request. */
 const latestPlainValues: string[] = [];
 
-/** The value of a header without keys, and not too long. */
 function keptValue(value: string): string {
   if (latestPlainValues.includes(value)) return value;
 

@@ -44,7 +44,7 @@ export const explainCommand = declareCommand({
     "Shows a request of a running sandbox: its checks in order, the cause, the fault, advice, what to do, and the requests with the same key around it. Or shows what the next request with a key gets there; with a scenario, --seed, --now, --frozen or --profile, or if no sandbox runs, what the scenario would respond. Sends and counts nothing, and never prints or sends a key.",
   args: {
     "<key>":
-      "an X-Request-Id, last (the latest rejected request), a key's ref, a full key, or one of: none, malformed, unknown",
+      "last (the latest rejected request), an X-Request-Id, a key or its ref, or none, malformed or unknown",
     ...shared.scenarioArgument,
   },
   flags: explainFlags,

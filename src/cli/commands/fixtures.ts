@@ -42,13 +42,13 @@ const fixturesFlags = {
   ),
   locale: flag.cliOnlyOption(
     "--locale <name>",
-    "locale of the farmers, such as en_GH or pt_BR, or a language for all of its locales (default: all locales)",
+    "locale of the farmers, such as en_GH, or a language (default: all locales)",
     readLocale,
   ),
   seed: flag.option("--seed <number>", "seed of the records (default: 1)", flag.readSeed),
   now: flag.option(
     "--now <time>",
-    "time that the dates of farmers depend on, with a zone (default: 2026-03-02T09:00:00Z, the start of the bundled scenarios)",
+    "time that the dates of farmers depend on, with a zone (default: 2026-03-02T09:00:00Z)",
     // A farmer's life starts decades earlier.
     (text, from) => {
       const time = flag.readClockStart(text, from);
