@@ -91,7 +91,7 @@ export function checkedStart(
     checkDuplicates(started, problems);
     throwIfAny(problems.found, { name, readPlaces });
   }
-  const isClockOpen = scenario.clock?.now === undefined;
+  const isClockOpen = now !== undefined || scenario.clock?.now === undefined;
   return { name, scenario: started, text, readPlaces, startOptions, isClockOpen, platform, run, invocation };
 }
 
@@ -155,7 +155,9 @@ export function sandboxWith(start: Start, state: ScenarioState): SandboxState {
  */
 export function restartSandbox(sandbox: SandboxState, options: StartOptions = {}): void {
   const { scenario, name, text } = sandbox;
-  replaceScenario(sandbox, checkedStart({ scenario, name, text }, options, sandbox));
+  const start = checkedStart({ scenario, name, text }, options, sandbox);
+  if (options.now !== undefined) requirePossibleStart(start);
+  replaceScenario(sandbox, start);
 }
 
 /**
