@@ -158,7 +158,10 @@ function readKeyWord(word: string, keys: KeySource, program: string): MeantKey {
     const orRef = ref === undefined ? "" : `, or the key's ref: ${program} explain ${ref}`;
     throw usageError(`${quote(word)} is the name of a variable. Write "$${word}" for its value${orRef}.`);
   }
-  if (looksLikeRef(word)) throw unknownKey(word, keys, program);
+  // Messages leave out long words: a key without its prefix may look like a ref.
+  const mayBeShown = word.length <= 24 && parseApiKey(word) === undefined;
+  const looksLikeRef = /^[a-z0-9]+(?:[-_.][a-z0-9]+)*$/i.test(word);
+  if (mayBeShown && looksLikeRef) throw unknownKey(word, keys, program);
 
   // Any other word is a key, as a client sends it.
   const apiKey = word.trim();
@@ -167,13 +170,6 @@ function readKeyWord(word: string, keys: KeySource, program: string): MeantKey {
   if (ref !== undefined) return { kind: "ref", ref };
   const standIn = isWellFormedKey(apiKey) ? "unknown" : "malformed";
   return { kind: "secret_of_no_key", apiKey, fingerprint: fingerprintOf(sha256), standIn };
-}
-
-/** Whether a word is meant as a ref, and not as a key that a client sends. */
-function looksLikeRef(word: string): boolean {
-  // Messages leave out long words: a key without its prefix may look like a ref.
-  if (word.length > 24 || parseApiKey(word) !== undefined) return false;
-  return /^[a-z0-9]+(?:[-_.][a-z0-9]+)*$/i.test(word);
 }
 
 /** Whether the bundled key-states has a key of this name. */

@@ -6,11 +6,11 @@ import type { OutcomeId } from "../rules/outcomes.js";
 import { textWidth } from "../rules/terminal-text.js";
 import type { Endpoint } from "../sandbox/call.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { secretsByRef, secretToSend } from "../sandbox/secrets.js";
+import { secretsByRef } from "../sandbox/secrets.js";
 import { type Palette, paintStatus, responseText } from "./terminal.js";
 
 /** A row of the table of keys: what a request with this key gets. */
-interface KeyRow {
+export interface KeyRow {
   readonly ref: string;
   readonly secret: string;
   readonly status: number;
@@ -44,14 +44,8 @@ export function keyRows(
   return rows;
 }
 
-/** Rows for the two reserved refs that have a secret, which `keys` does not list. */
-export function rowsOfReservedRefs(sandbox: SandboxState): KeyRow[] {
-  return ["malformed", "unknown"].map((ref) => {
-    return { ref, secret: secretToSend(sandbox, ref), ...nextResult(sandbox, ref) };
-  });
-}
-
-function nextResult(sandbox: SandboxState, ref: string, endpoint?: Endpoint) {
+/** What the next request with a key gets, as a row has it. */
+export function nextResult(sandbox: SandboxState, ref: string, endpoint?: Endpoint) {
   const { status, code, outcome, faultOutcomes } = nextRequest(sandbox, ref, endpoint);
   return { status, code, outcome, fault_outcomes: faultOutcomes };
 }

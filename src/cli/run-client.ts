@@ -2,7 +2,7 @@ import { promises as files, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { nodePlatform } from "../node/platform.js";
 import { commandLine } from "../report/curl-line.js";
-import { clientReport, configuredFault } from "../report/report.js";
+import { clientReport, reportedFault } from "../report/report.js";
 import type { ConfiguredFault, Report } from "../report/report-shape.js";
 import { adviceOf } from "../rules/advice.js";
 import { SandboxError } from "../rules/errors.js";
@@ -25,7 +25,7 @@ import type { Io } from "./io.js";
 import { createLog, logEvents } from "./log.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "./run-command.js";
 import { openRunFolder, type RunFolder } from "./run-folder.js";
-import { warnOfOverriddenProfile } from "./scenario.js";
+import { warnOfStart } from "./scenario.js";
 import { type SandboxFlags, type ServeFlags, serveOptions } from "./shared-flags.js";
 
 /** A run of a client: its sandbox, its command, and what it calls. */
@@ -41,7 +41,6 @@ interface ClientStart extends Pick<CommandOptions, "place" | "signals" | "isLate
   readonly counts?: Counters;
   /** The command line that starts certify, for the report. */
   readonly certifyLine: string;
-  readonly onStart?: (sandbox: SandboxState) => void;
 }
 
 /**
@@ -67,7 +66,6 @@ export async function runClient(
   };
   const sandbox = startSandbox(checkedStart(loaded, startOptions, context));
   sandbox.counters.alsoCountWith(counts);
-  client.onStart?.(sandbox);
 
   // Keys that the command prints are advice in the report.
   const keyFinder = new KeyFinder(sandbox);
@@ -111,7 +109,7 @@ export function reportOfRun(
   const counted = counts.read();
   const configuredFaults: ConfiguredFault[] = [];
   for (const active of activateFaults(faultsOfRun, sandbox.seed, sandbox.startedAt)) {
-    const fault = configuredFault(active, counted);
+    const fault = reportedFault(active, counted);
     const text = `${fault.fault}@${fault.outcome}`;
     configuredFaults.push({ ...fault, source: "command_line", text });
   }
@@ -149,7 +147,8 @@ async function runWhileServing(
   const readFolder = () => folder.read(sandbox);
   const server = await serve(sandbox, { ...options, beforeControlCall: readFolder });
   runDue(sandbox);
-  warnOfOverriddenProfile(sandbox, flags, logger);
+  // Once, and not for each run of certify.
+  if (client.place === "at_terminal") warnOfStart(sandbox, flags, logger);
   noteRefusedPort(server, logger);
 
   const { name, seed, profile } = sandbox;

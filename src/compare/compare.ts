@@ -25,7 +25,7 @@ import { compareRejections } from "./rejections/compare-rejections.js";
 import { describeResponse } from "./response/describe.js";
 import { isOfTheApi, whyNoneIsOfTheApi } from "./sending/api-recognition.js";
 import { type Attempt, rightful200s } from "./sending/attempt.js";
-import { send, tellFailures } from "./sending/send.js";
+import { confirmSurprises, send, tellFailures } from "./sending/send.js";
 import { type CompareOptions, type Send, Session } from "./sending/session.js";
 
 // The members of a comparison have the names of `--json`, in camelCase.
@@ -75,6 +75,7 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
   const session = new Session(send, options);
   const outcomes = await tryOutcomes(session);
   const rejections = await compareRejections(session);
+  await confirmSurprises(session);
   const limits = await tryLimits(session);
   if (session.end?.kind === "not_the_api") return describeNotCompared(session, [outcomes, limits]);
 

@@ -47,12 +47,12 @@ export function clientReport(
     outcomes,
     advice: reportedAdvice(counted, sandbox),
     resends: counted.resends,
-    configuredFaults: sandbox.faults.map((fault) => configuredFault(fault, counted)),
+    configuredFaults: sandbox.faults.map((fault) => reportedFault(fault, counted)),
   };
 }
 
 /** A fault of the scenario, with the requests that it has hit. */
-export function configuredFault(
+export function reportedFault(
   { definition, name, effect }: ActiveFault,
   { faultHits = {} }: Counts,
 ): ConfiguredFault {

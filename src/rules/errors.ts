@@ -60,10 +60,6 @@ export type SandboxErrorCode = keyof typeof errorCauses;
 // Registered globally, so that the ES module build and the CommonJS build recognize each other's errors.
 const brand = Symbol.for("svc-sandbox.error");
 
-function isSandboxError(value: unknown): value is SandboxError {
-  return typeof value === "object" && value !== null && brand in value;
-}
-
 /**
  * An error of this tool; never a response of the API.
  *
@@ -85,7 +81,7 @@ export class SandboxError extends Error {
 
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: a user's class that extends this one inherits the method
-    if (this === SandboxError) return isSandboxError(value);
+    if (this === SandboxError) return typeof value === "object" && value !== null && brand in value;
     // biome-ignore lint/complexity/noThisInStatic: the same
     return Function.prototype[Symbol.hasInstance].call(this, value);
   }

@@ -182,12 +182,10 @@ export function mainFaultKind(effects: FaultEffects): FaultKind {
   return faultKindsOf(effects)[0] ?? "latency";
 }
 
-/** The outcome of a request with a fault: it names the fault's most drastic kind. */
 export function faultOutcomeId(effects: FaultEffects): FaultOutcomeId {
   return `fault.${mainFaultKind(effects)}`;
 }
 
-/** Whether the outcome of a request is that of a fault. */
 export function isFault(outcome: string): outcome is FaultOutcomeId {
   return outcome.startsWith(outcomePrefix) && Object.hasOwn(faultKindTable, kindIn(outcome));
 }
@@ -201,8 +199,6 @@ function kindIn(outcome: string): string {
   return outcome.slice(outcomePrefix.length);
 }
 
-// What a client does after a fault depends on whether it can repeat the request.
-
 const idempotentMethods = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"];
 
 /** Whether two requests of this method do the same as one (RFC 9110, 9.2.2). */
@@ -210,15 +206,11 @@ export function isIdempotent(method: string): boolean {
   return idempotentMethods.includes(method);
 }
 
-/** What matters of a request with a fault for what a client should do. */
-interface FaultyRequest {
-  readonly isIdempotent: boolean;
-  /** The header `Retry-After` of its response. */
-  readonly retryAfter?: string | undefined;
-}
-
-/** What a client should do after a fault: by the fault's kind, and by whether the request can be repeated. */
-export function whatToDoAfter(outcome: FaultOutcomeId, request: FaultyRequest): string {
+/** What a client should do after a fault of a request. `retryAfter` is the header of its response. */
+export function whatToDoAfter(
+  outcome: FaultOutcomeId,
+  request: { readonly isIdempotent: boolean; readonly retryAfter?: string | undefined },
+): string {
   const { whatToDo, whatToDoIfNotIdempotent = whatToDo } = faultKindRow(outcome);
   const advice = request.isIdempotent ? whatToDo : whatToDoIfNotIdempotent;
   if (outcome !== "fault.status" || request.retryAfter === undefined) return advice;

@@ -1,7 +1,12 @@
 import { findKeys } from "./keys/find-keys.js";
 import { copyText, redact } from "./keys/redact.js";
-import type { ApiRequest, Received, RequestEvidence } from "./request.js";
-import { hasKeyElsewhere, mergeTraits, type RequestTraits } from "./request.js";
+import {
+  type ApiRequest,
+  hasKeyElsewhere,
+  mergeTraits,
+  type Received,
+  type RequestTraits,
+} from "./request.js";
 
 /** A host name has at most 253 characters. */
 const longestOrigin = 300;
@@ -29,7 +34,7 @@ export function readApiRequest(received: Received): ApiRequest {
   if (inOtherHeaders.length > 0) traits = mergeTraits(traits, ["key in other header"]);
 
   // Few requests need evidence.
-  let evidence: RequestEvidence | undefined;
+  let evidence: ApiRequest["evidence"];
   if (hasKeyElsewhere(traits) || traits.includes("browser header")) {
     evidence = { inQuery, inUrl, inOtherHeaders, page: headers.page };
   }
@@ -46,17 +51,8 @@ export function readApiRequest(received: Received): ApiRequest {
   };
 }
 
-/** What the headers of a request have. */
-interface ReadHeaders {
-  readonly apiKey: string | undefined;
-  /** The keys in other headers than `x-api-key`. */
-  readonly keys: readonly string[];
-  readonly kept: readonly string[];
-  readonly page: string | undefined;
-  readonly traits: RequestTraits;
-}
-
-function readHeaders(headers: readonly string[]): ReadHeaders {
+/** What the headers of a request have. `keys` are those in other headers than `x-api-key`. */
+function readHeaders(headers: readonly string[]) {
   let apiKey: string | undefined;
   let keys = noKeyFound;
   let page: string | undefined;

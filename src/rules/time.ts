@@ -29,10 +29,8 @@ function modulo(value: number, size: number): number {
   return rest < 0 ? rest + size : rest;
 }
 
-type DurationText = `${number}${keyof typeof unitLengths}`;
-
 /** A duration as callers write it: `90s`, `61m`, `2h`, `7d`, or whole milliseconds. */
-export type Duration = DurationText | number;
+export type Duration = `${number}${keyof typeof unitLengths}` | number;
 
 /** How long a replaced key still works: `90s`, `61m`, `2h`, `7d`, or 0. */
 export type Overlap = `${number}${"s" | "m" | "h" | "d"}` | 0;
@@ -94,7 +92,7 @@ export function shortTime(iso: string): string {
 }
 
 /** A duration as scenarios write it, in the largest unit without a fraction. */
-export function scenarioDuration(milliseconds: number): DurationText {
+export function scenarioDuration(milliseconds: number): Exclude<Duration, number> {
   if (milliseconds === 0) return "0ms";
   for (const unit of ["d", "h", "m", "s"] as const) {
     const length = unitLengths[unit];
@@ -102,8 +100,6 @@ export function scenarioDuration(milliseconds: number): DurationText {
   }
   return `${milliseconds}ms`;
 }
-
-// What is said about a text that is no time.
 
 /** What is wrong with a text that is no time, and what to write. */
 export function timeHint(text: string): string {

@@ -46,7 +46,7 @@ export const explainCommand = declareCommand({
     "Shows a request of a running sandbox: its checks in order, the cause, the fault, advice, what to do, and the requests with the same key around it. Or shows what the next request with a key gets there; with a scenario, --seed, --now, --frozen or --profile, or if no sandbox runs, what the scenario would respond. Sends and counts nothing, and never prints or sends a key.",
   args: {
     "<key>":
-      "an X-Request-Id, last (the latest rejected request), a key's ref, a full key, or one of: none, malformed, unknown",
+      "last (the latest rejected request), an X-Request-Id, a key or its ref, or none, malformed or unknown",
     ...shared.scenarioArgument,
   },
   flags: explainFlags,
@@ -92,7 +92,9 @@ export const explainCommand = declareCommand({
         `${quote(keyOrRequest)} is a status. Name a key, such as revoked, or a whole X-Request-Id, or use last for the latest rejected request.`,
       );
     }
-    if (meansScenario(keyOrRequest)) {
+    // A bundled name may be that of a key, too, as `revoked` is.
+    const isName = isScenarioName(keyOrRequest) && !isKeyOfKeyStates(keyOrRequest);
+    if (isName || /\.ya?ml$/i.test(keyOrRequest)) {
       const start = `The key comes before the scenario, ${quote(keyOrRequest)}.`;
       const file = shellWord(keyOrRequest);
       if (scenario === undefined) {
@@ -117,12 +119,6 @@ export const explainCommand = declareCommand({
     else await printKey(keyOrRequest, keys, call);
   },
 });
-
-/** Whether a word in place of a key is a scenario: a file, or a bundled name that is not a key, too, as `revoked` is. */
-function meansScenario(word: string): boolean {
-  if (/\.ya?ml$/i.test(word)) return true;
-  return isScenarioName(word) && !isKeyOfKeyStates(word);
-}
 
 /** Explains a request that the running sandbox has got: its id, or `last`. */
 async function sayRequest(id: string, { flags, io }: ExplainCall): Promise<void> {

@@ -46,8 +46,6 @@ const wait = () =>
 
 // Faults. `checks/fault-rules.ts` checks their fields against each other.
 
-const maxFaults = 100;
-
 const countFromOne = () => s.integer({ min: 1 });
 
 const conditionFields = {
@@ -103,7 +101,7 @@ const faultSchema: s.Shape = s.mapping({
 });
 
 type FaultOfScenario = NonNullable<Scenario["faults"]>[number];
-export const faultsSchema = s.list(faultSchema as s.Shape<FaultOfScenario>, { max: maxFaults }); // `Scenario` is generated from this shape
+export const faultsSchema = s.list(faultSchema as s.Shape<FaultOfScenario>, { max: 100 }); // `Scenario` is generated from this shape
 
 const errorCodePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/;
 const timeOfDayPattern = /^(?:[01]\d|2[0-3]):[0-5]\d$/;

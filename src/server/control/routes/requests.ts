@@ -25,7 +25,7 @@ export const requestRoutes: readonly Route[] = [
   }),
   dataRoute("GET /expect", {
     summary:
-      "Counts the requests of clients in the journal, which keeps the last 1,000: 409 with the five nearest if there are not `count`, by default at least one",
+      "Counts the requests of clients: 409 with the five nearest if there are not `count`, by default at least one",
     query: expectationQuery,
     run: ({ sandbox, query }) => ({ count: expectRequests(sandbox, query) }),
   }),
