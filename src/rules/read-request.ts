@@ -11,7 +11,7 @@ import {
 /** A host name has at most 253 characters. */
 const longestOrigin = 300;
 
-/** The most keys of one place in the record of a request, which must not grow with repeated keys. */
+/** The most keys of the URL, of the query and of the headers, and the most headers with a key, in the record of a request. */
 const maxKeysKept = 20;
 
 const noTraits: RequestTraits = [];
@@ -80,7 +80,6 @@ function readHeaders(headers: readonly string[]) {
   return { apiKey, keys, kept, page, traits };
 }
 
-/** The first keys in a text. */
 function keysIn(text: string): readonly string[] {
   // Few other texts are as long as a key, and have an underscore, which may be encoded.
   if (text.length <= "SVC_test_".length) return noKeyFound;
@@ -147,14 +146,13 @@ const latestPlainValues: string[] = [];
 
 /** Keeps a header without keys: the first with its name, and not too many. */
 function keepHeader(kept: string[], name: string, value: string): void {
-  const keptName = redact(name).slice(0, longestKeptValue);
+  const keptName = keptNames.includes(name) ? name : redact(name).slice(0, longestKeptValue);
   for (let index = 0; index < kept.length; index += 2) {
     if (kept[index] === keptName) return;
   }
   if (kept.length / 2 < maxHeadersKept) kept.push(keptName, keptValue(value));
 }
 
-/** The value of a header without keys, and not too long. */
 function keptValue(value: string): string {
   if (latestPlainValues.includes(value)) return value;
 

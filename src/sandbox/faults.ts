@@ -206,7 +206,7 @@ const maxLookedAt = 1000;
 /**
  * The share of the next requests with this outcome that a fault hits, from 0 to 1; `null` if a fault chooses some by their number. Two
  * faults with `every: 2` hit the same requests, or all in turns: that depends on what each has counted. So requests are looked at until
- * the counts repeat.
+ * the counts repeat, if that is soon.
  */
 export function shareWithFault(
   active: readonly ActiveFault[],
