@@ -25,7 +25,7 @@ import type { Io } from "./io.js";
 import { createLog, logEvents } from "./log.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "./run-command.js";
 import { openRunFolder, type RunFolder } from "./run-folder.js";
-import { warnOfOverriddenProfile } from "./scenario.js";
+import { warnOfStart } from "./scenario.js";
 import { type SandboxFlags, type ServeFlags, serveOptions } from "./shared-flags.js";
 
 /** A run of a client: its sandbox, its command, and what it calls. */
@@ -41,7 +41,6 @@ interface ClientStart extends Pick<CommandOptions, "place" | "signals" | "isLate
   readonly counts?: Counters;
   /** The command line that starts certify, for the report. */
   readonly certifyLine: string;
-  readonly onStart?: (sandbox: SandboxState) => void;
 }
 
 /**
@@ -67,7 +66,6 @@ export async function runClient(
   };
   const sandbox = startSandbox(checkedStart(loaded, startOptions, context));
   sandbox.counters.alsoCountWith(counts);
-  client.onStart?.(sandbox);
 
   // Keys that the command prints are advice in the report.
   const keyFinder = new KeyFinder(sandbox);
@@ -149,7 +147,8 @@ async function runWhileServing(
   const readFolder = () => folder.read(sandbox);
   const server = await serve(sandbox, { ...options, beforeControlCall: readFolder });
   runDue(sandbox);
-  warnOfOverriddenProfile(sandbox, flags, logger);
+  // Once, and not for each run of certify.
+  if (client.place === "at_terminal") warnOfStart(sandbox, flags, logger);
   noteRefusedPort(server, logger);
 
   const { name, seed, profile } = sandbox;
