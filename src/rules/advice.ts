@@ -167,7 +167,6 @@ export const adviceTable = [
   },
 ] as const satisfies readonly Advice[];
 
-/** The stable id of a kind of advice. */
 export type AdviceId = (typeof adviceTable)[number]["id"];
 
 export const adviceIds: readonly AdviceId[] = adviceTable.map(({ id }) => id);

@@ -141,7 +141,6 @@ export const faultKindTable = {
   },
 } as const satisfies Readonly<Record<string, FaultKindRow>>;
 
-/** A kind of fault: the name of its row. */
 export type FaultKind = keyof typeof faultKindTable;
 export const faultKinds = Object.keys(faultKindTable) as FaultKind[];
 
@@ -172,7 +171,6 @@ const mostDrasticFirst: readonly FaultKind[] = [...faultKinds].sort((kind, other
   return faultKindTable[other].severity - faultKindTable[kind].severity;
 });
 
-/** The kinds of one fault, the most drastic first. */
 export function faultKindsOf(effects: Partial<Record<FaultKind, unknown>>): FaultKind[] {
   return mostDrasticFirst.filter((kind) => effects[kind] !== undefined && effects[kind] !== false);
 }
@@ -190,7 +188,6 @@ export function isFault(outcome: string): outcome is FaultOutcomeId {
   return outcome.startsWith(outcomePrefix) && Object.hasOwn(faultKindTable, kindIn(outcome));
 }
 
-/** The row of the kind that the outcome of a fault names. */
 export function faultKindRow(outcome: FaultOutcomeId): FaultKindRow {
   return faultKindTable[kindIn(outcome) as FaultKind]; // a fault's outcome ends with its kind
 }

@@ -80,7 +80,6 @@ function readHeaders(headers: readonly string[]) {
   return { apiKey, keys, kept, page, traits };
 }
 
-/** The first keys in a text. */
 function keysIn(text: string): readonly string[] {
   // Few other texts are as long as a key, and have an underscore, which may be encoded.
   if (text.length <= "SVC_test_".length) return noKeyFound;
@@ -144,7 +143,6 @@ const traceForm = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
 /** The latest values without a key. A client repeats them, and to search each for keys again takes 5% of a request. */
 const latestPlainValues: string[] = [];
 
-/** The value of a header without keys, and not too long. */
 function keptValue(value: string): string {
   if (latestPlainValues.includes(value)) return value;
 

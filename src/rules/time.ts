@@ -3,7 +3,6 @@ export const minute = 60_000;
 export const hour = 60 * minute;
 export const day = 24 * hour;
 
-/** The lengths of the units of durations. */
 const unitLengths = { ms: 1, s: 1000, m: minute, h: hour, d: day };
 
 /** An ISO 8601 time with a zone: without a zone, it would be another instant on each machine. */

@@ -1,4 +1,3 @@
-import type { SandboxError } from "../rules/errors.js";
 import { isMapping, typeTag } from "../schema/type-tag.js";
 import { bundledScenarios, isScenarioName, type ScenarioName, scenarioNotFound } from "./bundled.js";
 import { interpretScenario } from "./interpret.js";
@@ -30,12 +29,19 @@ export interface LoadedScenario extends NamedScenario {
  * Throws `scenario_not_found` or a `ScenarioError`.
  */
 export function resolveSource(source: ScenarioName | Scenario | LoadedScenario): NamedScenario {
-  if (typeof source === "string") {
-    if (isScenarioName(source)) return { scenario: bundledScenarios[source], name: source };
-    const isFileName = /[\\/]|\.ya?ml$/i.test(source); // `mine.yaml`, `scenarios/mine`
-    throw unknownSource(source, isFileName ? "file" : undefined);
+  const isUrl = typeTag(source) === "URL";
+  if (typeof source === "string" || isUrl) {
+    const nameOrFile = String(source);
+    if (isScenarioName(nameOrFile)) return { scenario: bundledScenarios[nameOrFile], name: nameOrFile };
+    let why = "it is not a bundled one";
+    const isFileName = /[\\/]|\.ya?ml$/i.test(nameOrFile); // `mine.yaml`, `scenarios/mine`
+    const argument = isUrl ? "url" : "file";
+    // Only `loadScenario` reads files and URLs.
+    if (isUrl || isFileName) {
+      why += `. Pass \`await loadScenario(${argument})\`, with loadScenario of svc-sandbox/node`;
+    }
+    throw scenarioNotFound(nameOrFile, why, { list: "`scenarioNames`" });
   }
-  if (typeTag(source) === "URL") throw unknownSource(String(source), "url");
 
   const check = (value: unknown) => interpretScenario(readValue(value), bundledOnly).scenario;
   // A scenario as a value has no valid fields `scenario` and `files`. With a mapping and a list there, it is a loaded one.
@@ -45,13 +51,4 @@ export function resolveSource(source: ScenarioName | Scenario | LoadedScenario):
   }
   const scenario = check(source);
   return { scenario, name: scenario.name ?? "unnamed" };
-}
-
-/** The error for a name that is not bundled; `argument` stands for a file or a URL in its example, which only `loadScenario` reads. */
-function unknownSource(nameOrFile: string, argument: "file" | "url" | undefined): SandboxError {
-  let why = "it is not a bundled one";
-  if (argument !== undefined) {
-    why += `. Pass \`await loadScenario(${argument})\`, with loadScenario of svc-sandbox/node`;
-  }
-  return scenarioNotFound(nameOrFile, why, { list: "`scenarioNames`" });
 }

@@ -92,7 +92,7 @@ export function findMismatches(
 }
 
 // What is wrong with a value, and what to write in its place: what the value probably means, or else what is allowed. The
-// message says in words what is allowed (`expectedWords`), the hint as the caller writes it (`allowedHint`):
+// message says in words what is allowed (`wrongValue`), the hint as the caller writes it (`allowedHint`):
 //
 //   message  live_access must be not_approved, approved or suspended, not 5
 //   hint     write not_approved, approved or suspended        in YAML
@@ -101,7 +101,6 @@ export function findMismatches(
 /** The most choices that a message lists. Its hint lists all of them. */
 const maxChoicesShown = 15;
 
-/** Puts a mistake into words. */
 function describeMistake(mistake: Mistake, notation: Notation): Problem<ShapeCode> {
   const { path, shape } = mistake;
   const part = partName(path, notation);
@@ -185,7 +184,6 @@ function emptyOwner({ path, shape, members }: Mistake & { readonly kind: "unknow
   return owner;
 }
 
-/** The fields that people write, in a sentence. */
 function knownFields(shape: Shape, notation: Notation): string {
   return listed(settableNames(shape).map(notation.spell), "and") || "none";
 }
@@ -200,7 +198,13 @@ function wrongValue(path: FieldPath, shape: Shape, value: unknown, notation: Not
     return { code, field: path, message, hint: "write one line of text, in quotes" };
   }
 
-  let message = `${part} must be ${expectedWords(shape)}, not ${quote(value)}`;
+  // Choices are without quotes, which `describeShape` gives them for a response.
+  let expected = describeShape(shape);
+  if (shape.kind === "choice") {
+    expected = listed(shape.choices.map(String), "or");
+    if (shape.choices.length > maxChoicesShown) expected = "one of its choices";
+  }
+  let message = `${part} must be ${expected}, not ${quote(value)}`;
   if (value === null) message = `${part} is empty`;
   const isNumber = shape.kind === "number" && typeof value === "number";
   if (isNumber && value > Number.MAX_SAFE_INTEGER) message = `${part} is too large: ${quote(value)}`;
@@ -299,13 +303,6 @@ function allowedHint(shape: Shape, notation: Notation): string {
     default:
       return `write ${describeShape(shape)}`;
   }
-}
-
-/** What a shape allows, in words. Choices are without quotes, which `describeShape` gives them for a response. */
-function expectedWords(shape: Shape): string {
-  if (shape.kind !== "choice") return describeShape(shape);
-  if (shape.choices.length > maxChoicesShown) return "one of its choices";
-  return listed(shape.choices.map(String), "or");
 }
 
 /** What a shape allows, in words, with choices as in JSON: `a string of 1 to 200 characters`, `"bank" or "insurer"`. */

@@ -77,7 +77,6 @@ export function redact(text: string): string {
   return redacted === decoded ? text : redacted;
 }
 
-/** A longer path is cut. */
 const longestPath = 500;
 /** What a cut path ends with: a separate segment, so that it is never the path of an endpoint. */
 const cutEnd = "/…";
