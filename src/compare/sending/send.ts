@@ -63,7 +63,7 @@ const whyOutage = "its response may be one of an outage, a lock or a limit";
 const whyAnotherEachTime = "the service responds to it in another way each time";
 
 /** So many responses of one kind are no chance, even if half of all requests fail. */
-const leastOfKind = 10;
+const leastOfKind = 12;
 
 /** The least time between two requests after a gateway's 429, in milliseconds. */
 const leastPace = 1000;
