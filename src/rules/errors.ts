@@ -21,7 +21,7 @@ export type ActionErrorCode = (typeof actionErrorCodes)[number];
 export const errorCauses = {
   validation_failed: "A field, parameter or header is not valid; see `details.fields`.",
   unknown_ref:
-    "Nothing has this ref. `details.known` lists some of the existing refs, with the nearest one, and `details.count` is their number. In a body, it is 422 `validation_failed` over HTTP.",
+    "Nothing has this ref; `details.known` lists some that exist. In a body, it is 422 `validation_failed`.",
   not_an_administrator: "A member requested a change (R33).",
   sandbox_access_off: "A test key needs sandbox access of the organization (R30).",
   live_access_not_approved: "A live key needs approved live access of the organization (R31).",

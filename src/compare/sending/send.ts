@@ -63,7 +63,7 @@ const whyOutage = "its response may be one of an outage, a lock or a limit";
 const whyAnotherEachTime = "the service responds to it in another way each time";
 
 /** So many responses of one kind are no chance, even if half of all requests fail. */
-const leastOfKind = 10;
+const leastOfKind = 12;
 
 /** The least time between two requests after a gateway's 429, in milliseconds. */
 const leastPace = 1000;
@@ -376,8 +376,10 @@ async function waitOnce(session: Session, milliseconds: number, found: string): 
 }
 
 function giveUp(session: Session, limited: Attempt): boolean {
-  const slower = Math.max(2 * session.pace, leastPace) / 1000;
   const isMinute = outcomeRow(limited.outcome).status === 200;
+  // A key that has waited once gets its next request after the wait that its limiter names.
+  const wait = isMinute && session.hasWaited ? (namedWait(limited) ?? 0) : 0;
+  const slower = Math.max(2 * session.pace, leastPace, wait) / 1000;
   const earlier = isMinute ? "An earlier comparison may have used up the minute of the key. " : "";
   const got = `${describeWhole(limited)} ${limited.whyUnjudged}`;
   const advice = `${earlier}Try again ${isMinute ? "in a minute" : "later"}, or with --pace ${slower}s.`;
