@@ -81,7 +81,7 @@ const shapesOfOptions = {
   controlToken: s.optional(s.text()),
   tls: s.optional(s.either(s.flag(), s.openMapping({}))),
   allowHosts: s.optional(s.list(s.text())),
-} satisfies Readonly<Record<Exclude<keyof ServerSettings, CheckedLater>, s.Shape>>;
+} satisfies Readonly<Record<Exclude<keyof ServerSettings, CheckedLater>, object>>;
 
 /** All options: those with a shape here, and those that are checked by the code that reads them. */
 const namesOfOptions: readonly string[] = [
