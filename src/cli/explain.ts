@@ -38,7 +38,13 @@ interface ExplainedKey extends ForeignKeyFacts {
   readonly method: string;
   readonly path: string;
   readonly at: string;
-  readonly checks: readonly ExplainedCheck[];
+  /** The checks of a request. An outcome is `null` unless the check rejects the key. */
+  readonly checks: readonly {
+    readonly name: string;
+    readonly question: string;
+    readonly result: "passed" | "rejected" | "not_reached";
+    readonly outcome: OutcomeId | null;
+  }[];
   readonly status: number;
   readonly code: string | null;
   readonly outcome: OutcomeId;
@@ -46,15 +52,6 @@ interface ExplainedKey extends ForeignKeyFacts {
   readonly when: string;
   readonly why: string | null;
   readonly what_to_do: string;
-}
-
-/** A check of a request, and what it finds. */
-interface ExplainedCheck {
-  readonly name: string;
-  readonly question: string;
-  readonly result: "passed" | "rejected" | "not_reached";
-  /** `null` unless the check rejects the key. */
-  readonly outcome: OutcomeId | null;
 }
 
 /** What shows of a foreign key: one that the sandbox does not have. */
@@ -116,10 +113,9 @@ async function explainKey(word: string, keys: KeySource, program: string): Promi
 
   const { outcome } = next;
   const { status, when } = outcomeRow(outcome);
-  const checks: ExplainedCheck[] = [];
-  for (const { name, question, result } of checkResults(outcome, authorizationChecks)) {
-    checks.push({ name, question, result, outcome: result === "rejected" ? outcome : null });
-  }
+  const checks = checkResults(outcome, authorizationChecks).map(({ name, question, result }) => {
+    return { name, question, result, outcome: result === "rejected" ? outcome : null };
+  });
 
   // Each sandbox also has a secret for `unknown`, which is not foreign to it.
   const isForeign = meant.kind === "secret_of_no_key" && meant.fingerprint !== next.fingerprint;

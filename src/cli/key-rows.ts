@@ -1,7 +1,6 @@
 import { nextRequest } from "../api/next-request.js";
 import { alignColumns } from "../report/plain-text.js";
-import { type KeyStateName, keyStateAt } from "../rules/key-state.js";
-import type { Environment } from "../rules/keys/key-text.js";
+import { keyStateAt } from "../rules/key-state.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import { textWidth } from "../rules/terminal-text.js";
 import type { Endpoint } from "../sandbox/call.js";
@@ -20,26 +19,19 @@ export interface KeyRow {
   readonly fault_outcomes: readonly OutcomeId[];
 }
 
-/** A key in the JSON of `keys`: a row of the table, and what the table does not show. */
-export interface KeyInJson extends KeyRow {
-  readonly organization: string;
-  readonly environment: Environment;
-  readonly state: KeyStateName;
-}
-
-/** The keys of a sandbox, and what each one gets now. */
+/** The keys of a sandbox, and what each one gets now, as in the JSON of `keys`: with members that the table does not show. */
 export function keyRows(
   sandbox: SandboxState,
   secrets = secretsByRef(sandbox),
   endpoint?: Endpoint,
-): KeyInJson[] {
+): KeyRow[] {
   const now = sandbox.clock.now();
-  const rows: KeyInJson[] = [];
+  const rows: KeyRow[] = [];
   for (const [ref, secret] of Object.entries(secrets)) {
     const { key } = sandbox.registry.key(ref);
     const { organization, environment } = key;
-    const state = keyStateAt(key, now);
-    rows.push({ ref, organization, environment, state, secret, ...nextResult(sandbox, ref, endpoint) });
+    const shownInJson = { organization, environment, state: keyStateAt(key, now) };
+    rows.push({ ref, ...shownInJson, secret, ...nextResult(sandbox, ref, endpoint) });
   }
   return rows;
 }

@@ -28,6 +28,14 @@ import { type Attempt, rightful200s } from "./sending/attempt.js";
 import { confirmSurprises, send, tellFailures } from "./sending/send.js";
 import { type CompareOptions, type Send, Session } from "./sending/session.js";
 
+// A comparison from its first request to its verdict. The answers of its parts:
+//
+// | question | file |
+// |---|---|
+// | when does a 401 reveal its cause | `rejections/compare-rejections.ts`, and of two texts `rejections/compare-texts.ts` |
+// | what follows a 429, a 503 or another surprise | `sending/send.ts` |
+// | what is learned | `assumptions/assumptions.ts` |
+//
 // The members of a comparison have the names of `--json`, in camelCase.
 
 /** The findings of a comparison; contains no key. */

@@ -54,7 +54,7 @@ export function canonicalPath(path: string): string {
 
 /** Whether nothing in a path is encoded, or has to be. */
 function isSurelyCanonical(path: string): boolean {
-  // Not a regular expression: V8 keeps the last text it was run on, and this one may have a key (R35).
+  // Not a regular expression: V8 keeps the last text that one has matched, and this one may have a key (R35).
   for (let at = 0; at < path.length; at++) {
     if (path[at] === "%" || mustBeEncoded(path.charCodeAt(at))) return false;
   }

@@ -2,7 +2,7 @@ import * as s from "../schema/shape.js";
 import { type FaultOutcomeId, faultKinds, faultKindTable } from "./fault-effects.js";
 import type { KeyRecord } from "./key-state.js";
 
-// The table of the outcomes of responses. `outcomes.ts` adds those of faults.
+// The outcomes of responses: this table, and behind it those of faults, which follow from `faultKindTable`.
 
 /** One way a request can end. */
 interface OutcomeRow {

@@ -11,7 +11,7 @@ import {
 /** A host name has at most 253 characters. */
 const longestOrigin = 300;
 
-/** The most keys of one place in the record of a request, which must not grow with repeated keys. */
+/** The most keys of the URL, of the query and of the headers, and the most headers with a key, in the record of a request. */
 const maxKeysKept = 20;
 
 const noTraits: RequestTraits = [];
@@ -67,7 +67,7 @@ function readHeaders(headers: readonly string[]) {
     }
 
     traits = mergeTraits(traits, traitsOfHeader(name, value));
-    if (keptNames.includes(name)) kept.push(name, keptValue(value));
+    if (keptNames.includes(name)) keepHeader(kept, name, value);
     if (name === "origin" || name === "referer") page ??= originOf(value);
     let keysOfHeader = keysIn(value);
     // `Authorization` has a key in any scheme or none; with Basic, it is the name or the password.
@@ -75,7 +75,7 @@ function readHeaders(headers: readonly string[]) {
     if (keysOfHeader.length === 0) continue;
     keys = [...keys, ...keysOfHeader].slice(0, maxKeysKept);
     // The journal shows where the key was.
-    if (!keptNames.includes(name)) kept.push(name, keptValue(value));
+    if (!keptNames.includes(name)) keepHeader(kept, name, value);
   }
   return { apiKey, keys, kept, page, traits };
 }
@@ -134,6 +134,7 @@ function originOf(url: string): string | undefined {
 
 const keptNames: readonly string[] = ["user-agent", "accept", "content-type", "traceparent"];
 const longestKeptValue = 200;
+const maxHeadersKept = keptNames.length + maxKeysKept;
 
 /** The letters and digits in a row of a key that a sandbox made, without its prefix. */
 const longWord = /[\dA-Za-z]{32,}/g;
@@ -142,6 +143,15 @@ const traceForm = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
 
 /** The latest values without a key. A client repeats them, and to search each for keys again takes 5% of a request. */
 const latestPlainValues: string[] = [];
+
+/** Keeps a header without keys: the first with its name, and not too many. */
+function keepHeader(kept: string[], name: string, value: string): void {
+  const keptName = keptNames.includes(name) ? name : redact(name).slice(0, longestKeptValue);
+  for (let index = 0; index < kept.length; index += 2) {
+    if (kept[index] === keptName) return;
+  }
+  if (kept.length / 2 < maxHeadersKept) kept.push(keptName, keptValue(value));
+}
 
 function keptValue(value: string): string {
   if (latestPlainValues.includes(value)) return value;

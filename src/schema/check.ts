@@ -247,15 +247,17 @@ function hintForMeant(shape: Shape, value: unknown, notation: Notation): string 
   }
 
   // 90 for 90s or 90m, which the shape knows. The hint of a text reads texts: a number may be one that lacks its quotes or its unit.
-  let hintOfShape: string | undefined;
-  if (shape.kind === "choice") hintOfShape = shape.hint?.(value);
   const isWord = typeof value === "string" || typeof value === "number";
+  let hintOfShape: string | undefined;
+  if (shape.kind === "choice" && isWord) hintOfShape = shape.hint?.(value);
   if (shape.kind === "text" && isWord) hintOfShape = shape.hint?.(String(value));
   if (hintOfShape !== undefined) return hintOfShape;
 
   // bnk for bank. A similar number is not more likely to be the intended one.
-  if (shape.kind === "choice" && value !== null && typeof shape.choices[0] !== "number") {
-    const meant = nearest(String(value), shape.choices.map(String));
+  // The only item of a list is meant for the list.
+  const word: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  if (shape.kind === "choice" && typeof word !== "object" && typeof shape.choices[0] !== "number") {
+    const meant = nearest(String(word), shape.choices.map(String));
     return meant === undefined ? undefined : `did you mean ${meant}?`;
   }
 

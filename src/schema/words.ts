@@ -1,4 +1,4 @@
-import { isMapping, typeTag } from "./type-tag.js";
+import { isMapping, isPlainObject, typeTag } from "./type-tag.js";
 
 /**
  * A pattern with properties of Unicode, made when first used: for a literal, V8 loads their tables at each start. Its source
@@ -31,7 +31,8 @@ export function quote(value: unknown): string {
   }
   if (value === undefined || value === null) return "nothing";
   if (Array.isArray(value)) return "a list";
-  if (isMapping(value)) return "a mapping";
+  if (isPlainObject(value)) return "a mapping";
+  if (isMapping(value)) return "an instance of a class";
   if (typeof value === "object" || typeof value === "function") return `a ${typeTag(value)}`;
   if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER) return value.toExponential();
   return String(value);

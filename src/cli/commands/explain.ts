@@ -12,6 +12,7 @@ import type { Endpoint } from "../../sandbox/call.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import { fingerprintOfRef } from "../../sandbox/secrets.js";
 import { isScenarioName } from "../../scenario/bundled.js";
+import { isRef } from "../../scenario/format/fields.js";
 import { quote } from "../../schema/words.js";
 import { type CommandCall, declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
@@ -37,6 +38,7 @@ type ExplainCall = CommandCall<flag.FlagValues<typeof explainFlags>>;
 
 const runningFlagNames = flag.flagNamesOf(runningFlags);
 const sandboxFlagNames = flag.flagNamesOf(shared.sandboxFlags);
+const keyFlagNames = ["endpoint", ...sandboxFlagNames] as const;
 
 export const explainCommand = declareCommand({
   summary: "show why a request or a key was rejected, and what to do",
@@ -51,7 +53,12 @@ export const explainCommand = declareCommand({
   modes: [
     {
       name: "explain <request id or last>",
-      when: ({ args: [word = ""] }) => word === "last" || isRequestId(word),
+      when({ args: [word = "", ...others], flags }) {
+        if (word === "last") return true;
+        // A ref of a key may look like an id. Only a line about a key has these.
+        const isOfKey = others.length > 0 || keyFlagNames.some((name) => flags[name] !== undefined);
+        return isRequestId(word) && !(isRef(word) && isOfKey);
+      },
       maxArgs: 1,
       flags: ["json", ...runningFlagNames],
     },
@@ -95,17 +102,21 @@ export const explainCommand = declareCommand({
       }
       throw usageError(`${start} Did you mean ${io.program} explain ${shellWord(scenario)} ${file}?`);
     }
-    if (mode === "explain <request id or last>") {
+    const meansRequest = mode === "explain <request id or last>";
+    if (meansRequest && (keyOrRequest === "last" || !isRef(keyOrRequest))) {
       await sayRequest(keyOrRequest, call);
       return;
     }
 
     // Only a line without a scenario, and without a flag of a start, is about the sandbox that runs.
-    const running = mode === "explain <key>" ? await findRunning(keyOrRequest, call) : undefined;
+    const isOfNewSandbox = mode === "explain <key> [scenario]";
+    const running = isOfNewSandbox ? undefined : await findRunning(keyOrRequest, call);
     let keys: KeySource;
     if (running !== undefined) keys = await runningKeys(running, flags.endpoint);
     else keys = await keysOfNewSandbox(scenario, flags, io);
-    await printKey(keyOrRequest, keys, call);
+    // A UUID may be a ref. One that is none is the id of a request.
+    if (meansRequest && !keys.refs.includes(keyOrRequest)) await sayRequest(keyOrRequest, call);
+    else await printKey(keyOrRequest, keys, call);
   },
 });
 

@@ -315,17 +315,8 @@ interface Pauses {
   readonly close: () => void;
 }
 
-interface PauseFlags {
-  readonly speed?: number;
-  readonly step?: boolean;
-  readonly json?: boolean;
-}
-
 /** The pauses that the flags set: until a key is pressed, with time to read, or none. */
-async function createPauses(
-  { flags, io }: Pick<CommandCall<PauseFlags>, "flags" | "io">,
-  stop: AbortSignal,
-): Promise<Pauses> {
+async function createPauses({ flags, io }: PlayCall, stop: AbortSignal): Promise<Pauses> {
   if (flags.step) return createKeyPauses(io, stop);
 
   // A program that reads the output waits for nothing.

@@ -376,8 +376,10 @@ async function waitOnce(session: Session, milliseconds: number, found: string): 
 }
 
 function giveUp(session: Session, limited: Attempt): boolean {
-  const slower = Math.max(2 * session.pace, leastPace) / 1000;
   const isMinute = outcomeRow(limited.outcome).status === 200;
+  // A key that has waited once gets its next request after the wait that its limiter names.
+  const wait = isMinute && session.hasWaited ? (namedWait(limited) ?? 0) : 0;
+  const slower = Math.max(2 * session.pace, leastPace, wait) / 1000;
   const earlier = isMinute ? "An earlier comparison may have used up the minute of the key. " : "";
   const got = `${describeWhole(limited)} ${limited.whyUnjudged}`;
   const advice = `${earlier}Try again ${isMinute ? "in a minute" : "later"}, or with --pace ${slower}s.`;

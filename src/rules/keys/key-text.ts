@@ -63,7 +63,7 @@ export function isWellFormedKey(text: string): boolean {
   if (text.length > maximumKeyLength) return false;
   const start = findPrefix(text)?.prefix.length;
   if (start === undefined || start === text.length) return false;
-  // Not a regular expression: V8 keeps the last string it was run on, and this string is a key (R35).
+  // Not a regular expression: V8 keeps the last text that one has matched, and this one is a key (R35).
   for (let index = start; index < text.length; index++) {
     if (!isKeyCharacter(text.charCodeAt(index))) return false;
   }

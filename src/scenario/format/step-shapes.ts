@@ -34,7 +34,7 @@ const durationOrNone = () =>
     accepts: (text) => text === "none" || isPositive(text),
   });
 
-/** A duration of real time. For more than an hour, a fault can hang. */
+/** How long a response takes, or tells a client to wait. A fault that takes longer is `hang`. */
 const wait = () =>
   writtenDuration({
     noun: "a duration of at most an hour",
