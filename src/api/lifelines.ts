@@ -129,7 +129,8 @@ function ownersOf({ registry, timeline }: SandboxState, keys: readonly KeyEntry[
 function pastPhases(key: KeyRecord, now: number): TimedPhase[] {
   const { endField, rejection } = keyStateTable[keyStateAt(key, now)];
   const from = key.createdAt ?? -never;
-  const endedAt = (endField && key[endField]) ?? now;
+  // A key of a snapshot may have ended after now, if the clock was set back: it counts as ended all the same.
+  const endedAt = Math.min((endField && key[endField]) ?? now, now);
   const phases: TimedPhase[] = [];
   if (from < endedAt) phases.push({ ...unknown, from, until: endedAt });
   if (endedAt < now) {

@@ -9,13 +9,13 @@ import { controlPath, mePath } from "../rules/known-paths.js";
 import { isoTime } from "../rules/time.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { announcedKeys, defaultSecret, firstKeys, secretsByRef } from "../sandbox/secrets.js";
+import { announcedKeys, defaultSecret, firstKeys, secretsByRef, secretToSend } from "../sandbox/secrets.js";
 import { listed } from "../schema/words.js";
 import { isWildcard } from "../server/addresses.js";
 import type { RunningServer } from "../server/serve.js";
 import type { CommandCall } from "./command.js";
 import type { Io } from "./io.js";
-import { keyRows, keyTable, rowsOfReservedRefs } from "./key-rows.js";
+import { type KeyRow, keyRows, keyTable, nextResult } from "./key-rows.js";
 import type { StartFlags } from "./shared-flags.js";
 import type { Style } from "./terminal.js";
 
@@ -123,7 +123,11 @@ function banner(
   lines.push(...alignColumns(facts).map(indented), "");
 
   const { keys, leftOut } = firstKeys(sandbox);
-  const rows = [...keyRows(sandbox, secretsByRef(sandbox, keys)), ...rowsOfReservedRefs(sandbox)];
+  const rows: KeyRow[] = keyRows(sandbox, secretsByRef(sandbox, keys));
+  // The reserved refs that have a secret, which `keys` does not list.
+  for (const ref of ["malformed", "unknown"]) {
+    rows.push({ ref, secret: secretToSend(sandbox, ref), ...nextResult(sandbox, ref) });
+  }
   lines.push(...keyTable(rows, palette, width - 2).map(indented));
   if (leftOut > 0) lines.push(`  … and ${leftOut} more: ${program} keys ${shellWord(name)}`);
   lines.push("");

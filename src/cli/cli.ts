@@ -7,7 +7,7 @@ import { commands, loadCommand } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "./exit-codes.js";
 import * as flag from "./flags.js";
 import { type HostIo, type Io, isExecutable, splitAtDashes, wantedErrorForm } from "./io.js";
-import { readCall, readLine } from "./line.js";
+import { namesScenario, readCall, readLine } from "./line.js";
 import { withVerbose } from "./shared-flags.js";
 import { createPrinter } from "./terminal.js";
 
@@ -51,6 +51,16 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   const line = await readLine(isHelp ? argv.slice(1) : argv, io);
   const { name, command, hasName, words, clientCommand } = line;
 
+  const [firstWord] = words;
+  const isOfClient =
+    command.takesClientCommand === true &&
+    clientCommand === undefined &&
+    firstWord !== undefined &&
+    !firstWord.startsWith("-") &&
+    !namesScenario(firstWord, io);
+  // In `exec pytest -v`, the flag is one of pytest: it would print our version, and no test would run.
+  if (!isHelp && isOfClient) throw (await import("./wrong-words.js")).missingDashesError(name, words, io);
+
   const { argvBeforeDashes } = splitAtDashes(argv);
   const hasWord = (...wanted: string[]) => argvBeforeDashes.some((word) => wanted.includes(word));
   if (hasWord("-v", "--version")) {
@@ -61,8 +71,8 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   if (isHelp || hasWord("-h", "--help")) {
     // `help key-states` is about the default command.
     const hasTopic = hasName || (isHelp && words.length > 0 && !words[0]?.startsWith("-"));
-    if (hasTopic) parser.outputHelp();
-    else await printProgramHelp(io);
+    const shown = hasTopic ? parser : await createProgram(io);
+    shown.outputHelp();
     return exitCode.fine;
   }
 
@@ -111,12 +121,6 @@ const rootExamples = {
 const rootNotes = `Run \`svc-sandbox <command> --help\` for a command's flags.
 \`svc-sandbox key-states\` is short for \`svc-sandbox start key-states\`.
 To set a flag in the environment, use the variable in brackets.`;
-
-/** Prints the help of the program. */
-async function printProgramHelp(io: Io): Promise<void> {
-  const program = await createProgram(io);
-  program.outputHelp();
-}
 
 /** What reads the words of a command, and prints its help: the usual flags of a command that has many, or all. */
 function createParser(name: string, command: CliCommand, showsAllFlags: boolean, io: Io): Commander {

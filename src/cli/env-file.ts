@@ -126,50 +126,43 @@ function readParts(text: string): (Assignment | { readonly kind: "other"; readon
   while (rest !== "") {
     const [beforeValue = "", name] = /^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=/.exec(rest) ?? [];
     if (name === undefined) {
-      const line = restOfLine(rest);
+      const [line = ""] = firstLine.exec(rest) ?? [];
       parts.push({ kind: "other", text: line });
       rest = rest.slice(line.length);
       continue;
     }
 
     rest = rest.slice(beforeValue.length);
-    const { blanks, value } = readValue(rest);
+    const { blanks, value } = valueAfterEquals(rest);
     rest = rest.slice(blanks.length + value.length);
-    const end = restOfLine(rest);
+    const [end = ""] = firstLine.exec(rest) ?? [];
     rest = rest.slice(end.length);
     parts.push({ kind: "assignment", start: beforeValue + blanks, name, value, end });
   }
   return parts;
 }
 
-/** The text up to the end of its first line, with the line end. */
-function restOfLine(text: string): string {
-  const index = text.indexOf("\n");
-  return index === -1 ? text : text.slice(0, index + 1);
-}
+/** The first line of a text, with its end. */
+const firstLine = /^[^\n]*\n?/;
 
 /** `"a \" b"`, `'a'` or `` `a` ``: each may have several lines. */
 const quotedValue = /^(?:"(?:\\[\s\S]|[^"\\])*"|'[^']*'|`[^`]*`)/;
 
 /** The value at the start of the text after `=`, and the blanks before it. */
-function readValue(text: string): { readonly blanks: string; readonly value: string } {
+function valueAfterEquals(text: string): { readonly blanks: string; readonly value: string } {
   const [blanks = ""] = /^[ \t]*/.exec(text) ?? [];
   const afterBlanks = text.slice(blanks.length);
   // `A=  # a comment` has an empty value.
   if (blanks !== "" && afterBlanks.startsWith("#")) return { blanks: "", value: "" };
-  const [quoted] = quotedValue.exec(afterBlanks) ?? [];
-  if (quoted !== undefined) {
-    // The quotes may end before the value does, as in `"http://localhost"/v1` and in `"a" "b"`.
-    const rest = afterBlanks.slice(quoted.length);
-    return { blanks, value: quoted + (rest.startsWith("#") ? "" : unquotedValue(rest)) };
-  }
-  return { blanks, value: unquotedValue(afterBlanks) };
-}
+  const [quoted = ""] = quotedValue.exec(afterBlanks) ?? [];
+  // The quotes may end before the value does, as in `"http://localhost"/v1` and in `"a" "b"`.
+  const afterQuotes = afterBlanks.slice(quoted.length);
+  if (quoted !== "" && afterQuotes.startsWith("#")) return { blanks, value: quoted };
 
-/** What a line has before a comment, and before the blanks at its end. */
-function unquotedValue(text: string): string {
-  const [line = ""] = /^[^\r\n]*/.exec(text) ?? [];
-  return line.replace(/[ \t]+#.*$/, "").replace(/[ \t]+$/, "");
+  // The value ends before a comment, and before the blanks at the end of the line.
+  const [line = ""] = /^[^\r\n]*/.exec(afterQuotes) ?? [];
+  const unquoted = line.replace(/[ \t]+#.*$/, "").replace(/[ \t]+$/, "");
+  return { blanks, value: quoted + unquoted };
 }
 
 /** The number of the first line that no `.env` file has: neither an assignment nor a comment, and not empty. */

@@ -34,16 +34,11 @@ export function unwritable(cause: unknown, what: string, whatToDo = ""): Sandbox
   return usageError(`Failed to write ${what}: ${fileFailure(cause)}.${hint}`);
 }
 
-/** How to describe an error. */
-interface ErrorForm {
-  /** Whether to show the stack of a defect. */
-  readonly verbose?: boolean;
-  /** Whether to describe it as a line of JSON. */
-  readonly json?: boolean;
-}
-
-/** Describes an error, with a line end, or as a line of JSON. Shows no full key (R46), and a stack only if verbose. */
-export function describeFailure(error: unknown, form: ErrorForm): string {
+/** Describes an error, with a line end, or as a line of JSON. Shows no full key (R46), and the stack of a defect only if verbose. */
+export function describeFailure(
+  error: unknown,
+  form: { readonly verbose?: boolean; readonly json?: boolean },
+): string {
   const text = failureText(error, form.verbose ?? false);
   if (!form.json) return text;
   let code: string = isMachineLimit(error) ? "machine" : "defect";

@@ -38,7 +38,13 @@ interface ExplainedKey extends ForeignKeyFacts {
   readonly method: string;
   readonly path: string;
   readonly at: string;
-  readonly checks: readonly ExplainedCheck[];
+  /** The checks of a request. An outcome is `null` unless the check rejects the key. */
+  readonly checks: readonly {
+    readonly name: string;
+    readonly question: string;
+    readonly result: "passed" | "rejected" | "not_reached";
+    readonly outcome: OutcomeId | null;
+  }[];
   readonly status: number;
   readonly code: string | null;
   readonly outcome: OutcomeId;
@@ -46,15 +52,6 @@ interface ExplainedKey extends ForeignKeyFacts {
   readonly when: string;
   readonly why: string | null;
   readonly what_to_do: string;
-}
-
-/** A check of a request, and what it finds. */
-interface ExplainedCheck {
-  readonly name: string;
-  readonly question: string;
-  readonly result: "passed" | "rejected" | "not_reached";
-  /** `null` unless the check rejects the key. */
-  readonly outcome: OutcomeId | null;
 }
 
 /** What shows of a foreign key: one that the sandbox does not have. */
@@ -116,10 +113,9 @@ async function explainKey(word: string, keys: KeySource, program: string): Promi
 
   const { outcome } = next;
   const { status, when } = outcomeRow(outcome);
-  const checks: ExplainedCheck[] = [];
-  for (const { name, question, result } of checkResults(outcome, authorizationChecks)) {
-    checks.push({ name, question, result, outcome: result === "rejected" ? outcome : null });
-  }
+  const checks = checkResults(outcome, authorizationChecks).map(({ name, question, result }) => {
+    return { name, question, result, outcome: result === "rejected" ? outcome : null };
+  });
 
   // Each sandbox also has a secret for `unknown`, which is not foreign to it.
   const isForeign = meant.kind === "secret_of_no_key" && meant.fingerprint !== next.fingerprint;
@@ -158,7 +154,10 @@ function readKeyWord(word: string, keys: KeySource, program: string): MeantKey {
     const orRef = ref === undefined ? "" : `, or the key's ref: ${program} explain ${ref}`;
     throw usageError(`${quote(word)} is the name of a variable. Write "$${word}" for its value${orRef}.`);
   }
-  if (looksLikeRef(word)) throw unknownKey(word, keys, program);
+  // Messages leave out long words: a key without its prefix may look like a ref.
+  const mayBeShown = word.length <= 24 && parseApiKey(word) === undefined;
+  const looksLikeRef = /^[a-z0-9]+(?:[-_.][a-z0-9]+)*$/i.test(word);
+  if (mayBeShown && looksLikeRef) throw unknownKey(word, keys, program);
 
   // Any other word is a key, as a client sends it.
   const apiKey = word.trim();
@@ -167,13 +166,6 @@ function readKeyWord(word: string, keys: KeySource, program: string): MeantKey {
   if (ref !== undefined) return { kind: "ref", ref };
   const standIn = isWellFormedKey(apiKey) ? "unknown" : "malformed";
   return { kind: "secret_of_no_key", apiKey, fingerprint: fingerprintOf(sha256), standIn };
-}
-
-/** Whether a word is meant as a ref, and not as a key that a client sends. */
-function looksLikeRef(word: string): boolean {
-  // Messages leave out long words: a key without its prefix may look like a ref.
-  if (word.length > 24 || parseApiKey(word) !== undefined) return false;
-  return /^[a-z0-9]+(?:[-_.][a-z0-9]+)*$/i.test(word);
 }
 
 /** Whether the bundled key-states has a key of this name. */

@@ -1,16 +1,15 @@
 import { nextRequest } from "../api/next-request.js";
 import { alignColumns } from "../report/plain-text.js";
-import { type KeyStateName, keyStateAt } from "../rules/key-state.js";
-import type { Environment } from "../rules/keys/key-text.js";
+import { keyStateAt } from "../rules/key-state.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import { textWidth } from "../rules/terminal-text.js";
 import type { Endpoint } from "../sandbox/call.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { secretsByRef, secretToSend } from "../sandbox/secrets.js";
+import { secretsByRef } from "../sandbox/secrets.js";
 import { type Palette, paintStatus, responseText } from "./terminal.js";
 
 /** A row of the table of keys: what a request with this key gets. */
-interface KeyRow {
+export interface KeyRow {
   readonly ref: string;
   readonly secret: string;
   readonly status: number;
@@ -20,38 +19,25 @@ interface KeyRow {
   readonly fault_outcomes: readonly OutcomeId[];
 }
 
-/** A key in the JSON of `keys`: a row of the table, and what the table does not show. */
-export interface KeyInJson extends KeyRow {
-  readonly organization: string;
-  readonly environment: Environment;
-  readonly state: KeyStateName;
-}
-
-/** The keys of a sandbox, and what each one gets now. */
+/** The keys of a sandbox, and what each one gets now, as in the JSON of `keys`: with members that the table does not show. */
 export function keyRows(
   sandbox: SandboxState,
   secrets = secretsByRef(sandbox),
   endpoint?: Endpoint,
-): KeyInJson[] {
+): KeyRow[] {
   const now = sandbox.clock.now();
-  const rows: KeyInJson[] = [];
+  const rows: KeyRow[] = [];
   for (const [ref, secret] of Object.entries(secrets)) {
     const { key } = sandbox.registry.key(ref);
     const { organization, environment } = key;
-    const state = keyStateAt(key, now);
-    rows.push({ ref, organization, environment, state, secret, ...nextResult(sandbox, ref, endpoint) });
+    const shownInJson = { organization, environment, state: keyStateAt(key, now) };
+    rows.push({ ref, ...shownInJson, secret, ...nextResult(sandbox, ref, endpoint) });
   }
   return rows;
 }
 
-/** Rows for the two reserved refs that have a secret, which `keys` does not list. */
-export function rowsOfReservedRefs(sandbox: SandboxState): KeyRow[] {
-  return ["malformed", "unknown"].map((ref) => {
-    return { ref, secret: secretToSend(sandbox, ref), ...nextResult(sandbox, ref) };
-  });
-}
-
-function nextResult(sandbox: SandboxState, ref: string, endpoint?: Endpoint) {
+/** What the next request with a key gets, as a row has it. */
+export function nextResult(sandbox: SandboxState, ref: string, endpoint?: Endpoint) {
   const { status, code, outcome, faultOutcomes } = nextRequest(sandbox, ref, endpoint);
   return { status, code, outcome, fault_outcomes: faultOutcomes };
 }

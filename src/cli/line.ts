@@ -50,7 +50,7 @@ export async function readLine(argv: readonly string[], io: Io): Promise<Command
 }
 
 /** Whether a word is a scenario: a bundled name, a file that exists, or `-` for stdin. */
-function namesScenario(word: string, { cwd }: Io): boolean {
+export function namesScenario(word: string, { cwd }: Io): boolean {
   return word === stdinName || isScenarioName(word) || existsSync(resolve(cwd, word));
 }
 
@@ -85,7 +85,13 @@ export async function readCall(
   await requireClientCommand(line, args, io);
   await warnOfVariables(command, io);
   if (args.length === 0 && variableOfArgument !== undefined && isSet(variableOfArgument, io.env)) {
-    args = [readScenarioVariable(variableOfArgument, io)];
+    const scenario = io.env[variableOfArgument] as string;
+    if (!namesScenario(scenario, io)) {
+      throw usageError(
+        `Invalid ${variableOfArgument}: ${quote(scenario)}. Use a bundled name (\`${io.program} list\`) or the name of a file.`,
+      );
+    }
+    args = [scenario];
   }
 
   const onLine = flagsOnLine(command, parser);
@@ -106,15 +112,6 @@ export async function readCall(
   }
   const flags = { ...flagsOfVariables(flagsOfMode, onLine, io.env), ...onLine };
   return { mode: mode.name, args, flags };
-}
-
-/** The scenario that a variable names. Throws a usage error if there is none of this name. */
-function readScenarioVariable(variable: string, io: Io): string {
-  const scenario = io.env[variable] as string;
-  if (namesScenario(scenario, io)) return scenario;
-  throw usageError(
-    `Invalid ${variable}: ${quote(scenario)}. Use a bundled name (\`${io.program} list\`) or the name of a file.`,
-  );
 }
 
 /** The arguments and flags of a command line that a mode does not read, as messages show them. */
@@ -189,6 +186,7 @@ function clientCommandProblem(
   // exec key-states extra -- npm test
   return "none";
 }
+
 /**
  * The values of the flags that variables set. A flag on the command line comes before its variable, and before those of
  * flags that it cannot be used with. Throws a usage error if two variables cannot be used together.
@@ -223,12 +221,6 @@ function flagsOfVariables(
   return values;
 }
 
-/** Whether a variable has a value for this program. */
-function isSet(name: string, env: Io["env"]): boolean {
-  const value = env[name] ?? "";
-  return value !== "" && !isOfService(name, value);
-}
-
 // A Service of Kubernetes sets variables in each pod of its namespace. Those of one that is called svc-sandbox, or svc-sandbox-bank,
 // begin like ours, and say nothing to this program. Docker sets some of them for a linked container.
 //
@@ -239,9 +231,13 @@ function isSet(name: string, env: Io["env"]): boolean {
 const nameOfService = /_(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_[A-Z]+)?)$/;
 const addressOfService = /^(?:tcp|udp|sctp):\/\//i;
 
-function isOfService(name: string, value: string): boolean {
-  if (!name.startsWith(ownPrefix)) return false;
-  return nameOfService.test(name) || (name.endsWith("_PORT") && addressOfService.test(value));
+/** Whether a variable has a value for this program. */
+function isSet(name: string, env: Io["env"]): boolean {
+  const value = env[name] ?? "";
+  if (value === "") return false;
+  if (!name.startsWith(ownPrefix)) return true;
+  const isOfService = nameOfService.test(name) || (name.endsWith("_PORT") && addressOfService.test(value));
+  return !isOfService;
 }
 
 /** The flags that a flag cannot be used with: either of the two may declare it. */

@@ -2,17 +2,19 @@ import { promises as files, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { nodePlatform } from "../node/platform.js";
 import { commandLine } from "../report/curl-line.js";
-import { clientReport } from "../report/report.js";
-import type { Report } from "../report/report-shape.js";
+import { clientReport, reportedFault } from "../report/report.js";
+import type { ConfiguredFault, Report } from "../report/report-shape.js";
+import { adviceOf } from "../rules/advice.js";
 import { SandboxError } from "../rules/errors.js";
 import { conditionedRun } from "../runs/conditioned-run.js";
 import type { RunConditions } from "../runs/conditions.js";
+import { activateFaults, type Fault } from "../sandbox/faults.js";
 import { Counters } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { ConditionedRun, Invocation, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
-import { quote, quoteFile } from "../schema/words.js";
+import { listed, quote, quoteFile } from "../schema/words.js";
 import { type RunningServer, serve } from "../server/serve.js";
 import { noteRefusedPort } from "./announce.js";
 import { KeyFinder } from "./client-output.js";
@@ -23,7 +25,7 @@ import type { Io } from "./io.js";
 import { createLog, logEvents } from "./log.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "./run-command.js";
 import { openRunFolder, type RunFolder } from "./run-folder.js";
-import { warnOfOverriddenProfile } from "./scenario.js";
+import { warnOfStart } from "./scenario.js";
 import { type SandboxFlags, type ServeFlags, serveOptions } from "./shared-flags.js";
 
 /** A run of a client: its sandbox, its command, and what it calls. */
@@ -39,7 +41,6 @@ interface ClientStart extends Pick<CommandOptions, "place" | "signals" | "isLate
   readonly counts?: Counters;
   /** The command line that starts certify, for the report. */
   readonly certifyLine: string;
-  readonly onStart?: (sandbox: SandboxState) => void;
 }
 
 /**
@@ -65,7 +66,6 @@ export async function runClient(
   };
   const sandbox = startSandbox(checkedStart(loaded, startOptions, context));
   sandbox.counters.alsoCountWith(counts);
-  client.onStart?.(sandbox);
 
   // Keys that the command prints are advice in the report.
   const keyFinder = new KeyFinder(sandbox);
@@ -80,12 +80,41 @@ export async function runClient(
     folder.remove();
   }
 
-  const reported = {
-    underExec: true,
-    keysInOutput: keyFinder.places(),
-    faultsOfRun: conditions?.faults ?? [],
-  };
-  return { end, report: clientReport(sandbox, reported, counts), folder };
+  const report = reportOfRun(sandbox, counts, keyFinder.places(), conditions?.faults ?? []);
+  return { end, report, folder };
+}
+
+/** The most places of keys in an output that advice names. */
+const maxPlaces = 5;
+
+/** The report of a run: what its requests show, the places of keys in the output, and the faults of `--fault`. */
+export function reportOfRun(
+  sandbox: SandboxState,
+  counts: Counters,
+  keysInOutput: readonly string[],
+  faultsOfRun: readonly Fault[],
+): Report {
+  const report = clientReport(sandbox, counts, true);
+
+  const advice = [...report.advice];
+  if (keysInOutput.length > 0) {
+    const id = "key-in-output";
+    const { level, rule, meaning, whatToDo } = adviceOf(id);
+    const places = `First: ${listed(keysInOutput.slice(0, maxPlaces), "and")}.`;
+    const count = keysInOutput.length;
+    // The most serious advice is the first.
+    advice.unshift({ id, level, rule, count, meaning: `${meaning} ${places}`, whatToDo, examples: [] });
+  }
+
+  const counted = counts.read();
+  const configuredFaults: ConfiguredFault[] = [];
+  for (const active of activateFaults(faultsOfRun, sandbox.seed, sandbox.startedAt)) {
+    const fault = reportedFault(active, counted);
+    const text = `${fault.fault}@${fault.outcome}`;
+    configuredFaults.push({ ...fault, source: "command_line", text });
+  }
+  configuredFaults.push(...(report.configuredFaults ?? []));
+  return { ...report, advice, configuredFaults };
 }
 
 /** What the conditions change in the run's own sandbox, as they do in those of the command; `undefined` without conditions. */
@@ -118,7 +147,8 @@ async function runWhileServing(
   const readFolder = () => folder.read(sandbox);
   const server = await serve(sandbox, { ...options, beforeControlCall: readFolder });
   runDue(sandbox);
-  warnOfOverriddenProfile(sandbox, flags, logger);
+  // Once, and not for each run of certify.
+  if (client.place === "at_terminal") warnOfStart(sandbox, flags, logger);
   noteRefusedPort(server, logger);
 
   const { name, seed, profile } = sandbox;

@@ -147,8 +147,10 @@ function passSignals({ signals, place }: CommandOptions, send: (signal: NodeJS.S
     const timedSignal = place === "own_group" ? 1 : 2;
     if (count === timedSignal) killTimer = setTimeout(() => send("SIGKILL"), killAfterMs);
     // A signal that was only for this process looks as if it were from the terminal. So the second one is always passed on.
-    const mayBeFromTerminal = place === "at_terminal" && count === 1;
-    if (mayBeFromTerminal && wasSentByTerminal(signal)) return;
+    // On Windows, each signal is from the terminal, and sending one would end the process.
+    const isOfKeyboard = (signal === "SIGINT" || signal === "SIGQUIT") && (isatty(0) || isatty(2));
+    const isFromTerminal = process.platform === "win32" || isOfKeyboard;
+    if (place === "at_terminal" && count === 1 && isFromTerminal) return;
     send(signal);
   });
   return {
@@ -157,13 +159,6 @@ function passSignals({ signals, place }: CommandOptions, send: (signal: NodeJS.S
       clearTimeout(killTimer);
     },
   };
-}
-
-/** Whether a terminal has sent a signal, which all processes of its foreground group get. */
-function wasSentByTerminal(signal: NodeJS.Signals): boolean {
-  // On Windows, each signal is from the terminal, and sending one would end the process.
-  if (process.platform === "win32") return true;
-  return (signal === "SIGINT" || signal === "SIGQUIT") && (isatty(0) || isatty(2));
 }
 
 /** Gives an output of a command to `onOutput`, and at the terminal to this process's output; returns how to stop that. */
@@ -175,8 +170,10 @@ function passOutput(
   const stream = child[name];
   stream?.on("data", (chunk: Buffer) => onOutput?.(name, chunk));
   if (place === "at_terminal") stream?.pipe(process[name], { end: false });
-  // If nobody reads our output any more, nobody reads the command's.
-  const close = () => void stream?.destroy();
+  // If nobody reads our output any more, nobody reads the command's. The output of a command in its own group is only read here.
+  const close = () => {
+    if (place === "at_terminal") stream?.destroy();
+  };
   outputErrors[name].add(close);
   return () => {
     outputErrors[name].remove(close);

@@ -109,7 +109,13 @@ export class RunFolder {
     this.#files.set(id, file);
 
     for (const line of file.read(join(this.path, name), Number(unwritten))) {
-      countLine(sandbox, line);
+      const { exchange, trace, unread } = line;
+      if (unread !== undefined) sandbox.counters.countUnread(unread);
+      if (exchange !== undefined) {
+        // As if the server's own sandbox had got the request.
+        sandbox.counters.count(exchange, trace);
+        sandbox.journal.record(exchange);
+      }
       if (line.version !== undefined && line.version !== version) this.#otherVersions.add(line.version);
     }
   }
@@ -347,12 +353,3 @@ const lineShape = s.openMapping({
   // The id of a request whose response was not read to its end.
   unread: s.optional(s.text()),
 });
-
-/** Counts the request of a line in the server's own sandbox, and adds it to the journal, as if this sandbox had got it. */
-function countLine({ counters, journal }: SandboxState, line: RunLine): void {
-  const { exchange, trace, unread } = line;
-  if (unread !== undefined) counters.countUnread(unread);
-  if (exchange === undefined) return;
-  counters.count(exchange, trace);
-  journal.record(exchange);
-}

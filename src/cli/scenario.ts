@@ -74,18 +74,22 @@ export function scenarioArgumentsOrDefault(
   );
 }
 
-/** Warns about assumptions of the scenario that override a given `--profile`. */
-export function warnOfOverriddenProfile(sandbox: SandboxState, { profile }: StartOptions, log: Logger): void {
-  // A state file overrides the flag.
-  if (profile !== sandbox.profile) return;
+/**
+ * Warns about assumptions of the scenario that override a given `--profile`, and about dates in responses that are far from the
+ * client's clock: many clients compare them with it.
+ */
+export function warnOfStart(
+  sandbox: SandboxState,
+  { profile }: Pick<StartOptions, "profile">,
+  log: Logger,
+): void {
   const pinned = ownAssumptionNames(sandbox);
-  if (pinned.length === 0) return;
-  const are = pinned.length === 1 ? "is" : "are";
-  log.note(`${listed(pinned, "and")} ${are} set by ${sandbox.name}, not by --profile ${profile}.`);
-}
+  // A state file overrides the flag.
+  if (profile === sandbox.profile && pinned.length > 0) {
+    const are = pinned.length === 1 ? "is" : "are";
+    log.note(`${listed(pinned, "and")} ${are} set by ${sandbox.name}, not by --profile ${profile}.`);
+  }
 
-/** Warns about dates in responses that are far from the client's clock: many clients compare them with it. */
-export function warnOfDates(sandbox: SandboxState, log: Pick<Logger, "note">): void {
   const { clock, platform } = sandbox;
   const hasDates = sandbox.faults.some(({ effect }) => effect.retryAfter?.asDate);
   if (!hasDates && sandbox.assumptions.retry_after !== "date") return;
@@ -115,8 +119,7 @@ export async function warnOfScenario(
   logger: Logger,
 ): Promise<void> {
   runDue(sandbox);
-  warnOfOverriddenProfile(sandbox, startOptions, logger);
-  warnOfDates(sandbox, logger);
+  warnOfStart(sandbox, startOptions, logger);
 
   // Bundled scenarios are tested, and one of a run has no places.
   if (origin === "bundled" || origin === "run") return;

@@ -41,16 +41,7 @@ const readHost = readerOf((text) => {
 
 const readAllowHost = readerOf(readHostName, "a name such as sandbox.example, with its port if it has one");
 
-function readAllowHosts(text: string, flagOrVariable: string): string[] {
-  return text.split(",").map((name) => readAllowHost(name.trim(), flagOrVariable));
-}
-
 const readNumberOfSeed = wholeNumber(0, Number.MAX_SAFE_INTEGER, ", or random");
-
-function readSeedOrRandom(text: string, flagOrVariable: string): number {
-  if (text === "random") return nodePlatform.random();
-  return readNumberOfSeed(text, flagOrVariable);
-}
 
 /** The characters that an Authorization header may have, and enough of them. */
 const tokenPattern = /^[A-Za-z0-9._~+/-]{8,}=*$/;
@@ -73,7 +64,7 @@ export const sandboxFlags = {
   seed: option(
     "--seed <number>",
     "seed for all generated data, or random, which draws one (default: the scenario's seed, or 1)",
-    readSeedOrRandom,
+    (text, from) => (text === "random" ? nodePlatform.random() : readNumberOfSeed(text, from)),
   ),
   now: option(
     "--now <time>",
@@ -83,7 +74,7 @@ export const sandboxFlags = {
   frozen: toggle("--frozen", "freeze the sandbox's clock: it only moves when you move it"),
   profile: option(
     "--profile <name>",
-    "assumptions about what the specification leaves open: minimal, typical or varied (default: the scenario's, or minimal)",
+    "what the specification leaves open: minimal, typical or varied (default: the scenario's, or minimal)",
     oneOf(profiles),
   ),
 };
@@ -117,18 +108,15 @@ export const serverFlags = {
   ),
   publicUrl: option(
     "--public-url <url>",
-    "base URL that clients use, behind a proxy, in a container or from other machines; replaces the address in all output (default: the address)",
+    "base URL that clients use, such as a proxy's; replaces the address in all output (default: the address)",
     readerOf(readBaseUrl, "a base URL such as https://sandbox.example"),
   ),
   allowHosts: option(
     "--allow-host <name>",
-    "another host name for the control plane, for a proxy on this machine; repeatable, or separated by commas",
-    readAllowHosts,
+    "another host name for the control plane; repeatable, or separated by commas",
+    (text, from) => text.split(",").map((name) => readAllowHost(name.trim(), from)),
   ),
-  explain: toggle(
-    "--explain",
-    "add X-Sandbox-Outcome to API responses: the request's outcome (the real API has no such header)",
-  ),
+  explain: toggle("--explain", "add the request's outcome to API responses, as X-Sandbox-Outcome"),
   // Only the control plane has a token and a dashboard, and lets the command stop end a process in the background.
   noControl: toggle("--no-control", "serve only the API, without the control plane", {
     conflicts: ["controlToken", "detach", "open"],
@@ -136,7 +124,7 @@ export const serverFlags = {
   controlToken,
   tls: toggle(
     "--tls",
-    "serve HTTPS with a self-signed certificate for localhost, 127.0.0.1, ::1, --host, --public-url and --allow-host",
+    "serve HTTPS with a self-signed certificate for this machine and the names in other flags",
     { conflicts: ["cert", "key"] },
   ),
   cert: option(
@@ -152,7 +140,7 @@ const logFormats = ["pretty", "json", "off"] as const;
 export function log(defaultFormat: (typeof logFormats)[number]) {
   return option(
     "--log <format>",
-    `log format of requests and of steps of the timeline and the story, on stderr: pretty, json or off (default: ${defaultFormat})`,
+    `format of the log on stderr: pretty, json or off (default: ${defaultFormat})`,
     oneOf(logFormats),
   );
 }
@@ -224,33 +212,27 @@ export const startFlags = {
   ),
   ...serverFlags,
   ...sandboxFlags,
-  watch: toggle(
-    "--watch",
-    "load the scenario again when its file changes; a broken file does not replace the running scenario",
-  ),
+  watch: toggle("--watch", "load the scenario again when its file changes, if it is valid"),
   writeEnv: option(
     "--write-env <file>",
-    "set SVC_BASE_URL, SVC_API_KEY, your client's other variables, and a required control token in this file; its other lines stay",
+    "set the base URL, the keys and the control token in this file; its other lines stay",
     readFileName,
   ),
   state: option(
     "--state <file>",
-    "keep the sandbox in this file, with its requests, so that it survives a restart; the file overrides --seed, --now, --frozen and --profile",
+    "keep the sandbox in this file over a restart; the file overrides --seed, --now, --frozen and --profile",
     readFileName,
   ),
   detach: toggle(
     "--detach",
-    "serve in the background: print the line of --json once requests are accepted, and return; the command stop ends it",
+    "serve in the background: print the line of --json, and return; the command stop ends it",
     { variables: [], conflicts: ["untilStdinEnds"] },
   ),
   untilStdinEnds: cliOnlyToggle(
     "--until-stdin-ends",
-    "print the line of --json, and stop when stdin ends: the sandbox never outlives a program that starts it with a pipe",
+    "print the line of --json, and stop when stdin ends, such as with your program",
   ),
-  open: toggle(
-    "--open",
-    "open the dashboard in the browser (BROWSER, or the default browser) once the server is ready",
-  ),
+  open: toggle("--open", "open the dashboard in the browser"),
   log: log("pretty"),
   showKeys: toggle(
     "--show-keys",

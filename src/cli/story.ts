@@ -6,15 +6,30 @@ import { alignColumns, pluralize } from "../report/plain-text.js";
 import { redactPlainKeys } from "../rules/keys/redact.js";
 import { oneSafeLine, safeOutput } from "../rules/terminal-text.js";
 import { shortTime } from "../rules/time.js";
-import { isAsExpected, type PlayedStep } from "../sandbox/steps.js";
+import { type FieldDifference, fieldDifferences, isAsExpected, type PlayedStep } from "../sandbox/steps.js";
 import { viewClock } from "../sandbox/views.js";
-import { formatProblem, type Place } from "../scenario/problems.js";
+import { formatProblem, type Place, type ScenarioPlaces } from "../scenario/problems.js";
 import { pathText } from "../schema/field-path.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
 import { actionLine, stepLine } from "./log.js";
 import type { SandboxFlags } from "./shared-flags.js";
-import { type PlacedDifference, placeDifferences } from "./story-text.js";
 import type { Palette, Style } from "./terminal.js";
+
+export interface PlacedDifference extends FieldDifference {
+  /** Whether the step could not run, or ran and had another result than its scenario expects. */
+  readonly kind: "cannot_run" | "unexpected_result";
+  /** `undefined` if no text has the field. */
+  readonly place: Place | undefined;
+}
+
+/** Adds to the differences of a step where they are in its file. */
+export function placeDifferences(result: PlayedStep, { placeOf }: ScenarioPlaces): PlacedDifference[] {
+  return fieldDifferences(result).map((difference) => ({
+    ...difference,
+    kind: difference.at === null ? "cannot_run" : "unexpected_result",
+    place: placeOf(difference.field),
+  }));
+}
 
 /** What came of a story that ran as a test. */
 interface StoryTest {

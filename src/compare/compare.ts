@@ -25,9 +25,17 @@ import { compareRejections } from "./rejections/compare-rejections.js";
 import { describeResponse } from "./response/describe.js";
 import { isOfTheApi, whyNoneIsOfTheApi } from "./sending/api-recognition.js";
 import { type Attempt, rightful200s } from "./sending/attempt.js";
-import { send, tellFailures } from "./sending/send.js";
+import { confirmSurprises, send, tellFailures } from "./sending/send.js";
 import { type CompareOptions, type Send, Session } from "./sending/session.js";
 
+// A comparison from its first request to its verdict. The answers of its parts:
+//
+// | question | file |
+// |---|---|
+// | when does a 401 reveal its cause | `rejections/compare-rejections.ts`, and of two texts `rejections/compare-texts.ts` |
+// | what follows a 429, a 503 or another surprise | `sending/send.ts` |
+// | what is learned | `assumptions/assumptions.ts` |
+//
 // The members of a comparison have the names of `--json`, in camelCase.
 
 /** The findings of a comparison; contains no key. */
@@ -75,6 +83,7 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
   const session = new Session(send, options);
   const outcomes = await tryOutcomes(session);
   const rejections = await compareRejections(session);
+  await confirmSurprises(session);
   const limits = await tryLimits(session);
   if (session.end?.kind === "not_the_api") return describeNotCompared(session, [outcomes, limits]);
 

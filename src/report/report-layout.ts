@@ -177,7 +177,7 @@ function endpointsSection({ endpoints }: Report): Section {
 
 /** The faults that hit no request. Those of `--fault` differ in their outcomes, which share a row. */
 function unusedFaultsSection({ configuredFaults = [] }: Report): Section {
-  const rows: TableRow[] = [];
+  const ofScenario: TableRow[] = [];
   const outcomesOfFlag = new Map<string, string[]>();
   for (const { source, fault, outcome, text, requests } of configuredFaults) {
     if (requests > 0) continue;
@@ -185,13 +185,18 @@ function unusedFaultsSection({ configuredFaults = [] }: Report): Section {
       const outcomes = outcomesOfFlag.get(fault) ?? [];
       outcomesOfFlag.set(fault, [...outcomes, outcome]);
     } else {
-      rows.push({ cells: ["scenario", text] });
+      ofScenario.push({ cells: ["scenario", text] });
     }
   }
+  const ofFlag: TableRow[] = [];
   for (const [fault, outcomes] of outcomesOfFlag) {
-    rows.unshift({ cells: ["--fault", `${fault}@${outcomes.join(", ")}`] });
+    ofFlag.push({ cells: ["--fault", `${fault}@${outcomes.join(", ")}`] });
   }
-  return { title: "Faults that hit no request", columns: ["set by", "fault"], rows };
+  return {
+    title: "Faults that hit no request",
+    columns: ["set by", "fault"],
+    rows: [...ofFlag, ...ofScenario],
+  };
 }
 
 /** How many requests came, and to which sandboxes. */

@@ -5,12 +5,12 @@ import { faultOutcomeId, isFault } from "../rules/fault-effects.js";
 import { isSuccess, type Outcome, type OutcomeId, outcomeRow, outcomes } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { type Endpoint, successOutcomesOf } from "../sandbox/call.js";
-import { type ActiveFault, activateFaults, type Fault } from "../sandbox/faults.js";
+import type { ActiveFault } from "../sandbox/faults.js";
 import { type Counters, type Counts, requestsTo } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { listed, nearest } from "../schema/words.js";
+import { nearest } from "../schema/words.js";
 import { howToCoverEach } from "./how-to-cover.js";
 import type {
   ConfiguredFault,
@@ -21,28 +21,15 @@ import type {
   ReportedRequest,
 } from "./report-shape.js";
 
-/** The most places of keys in an output that advice names. */
-const maxPlaces = 5;
-
-interface ReportOptions {
-  /** Whether `exec` has run the client: its sandbox has then stopped. Default: false. */
-  readonly underExec?: boolean;
-  /** The places of keys in a command's output. */
-  readonly keysInOutput?: readonly string[];
-  /** The faults of `--fault`. Default: none. */
-  readonly faultsOfRun?: readonly Fault[];
-}
-
 /**
- * The report of what clients have sent to a sandbox. `counters` are those of its requests; `exec` passes its own, since the
- * client may clear the sandbox's.
+ * The report of what clients have sent to a sandbox. `counters` are those of its requests; a client's run has its own, since the
+ * client may clear the sandbox's. `underExec`: the sandbox of a run has already stopped.
  */
 export function clientReport(
   sandbox: SandboxState,
-  options: ReportOptions = {},
   counters: Pick<Counters, "read"> = sandbox.counters,
+  underExec = false,
 ): Report {
-  const { underExec = false, keysInOutput = [], faultsOfRun = [] } = options;
   runDue(sandbox);
   const counted = counters.read();
 
@@ -58,30 +45,25 @@ export function clientReport(
     ...sharesOf(outcomes, endpoints),
     endpoints,
     outcomes,
-    advice: reportedAdvice(counted, sandbox, keysInOutput),
+    advice: reportedAdvice(counted, sandbox),
     resends: counted.resends,
-    configuredFaults: configuredFaults(counted, sandbox, faultsOfRun),
+    configuredFaults: sandbox.faults.map((fault) => reportedFault(fault, counted)),
   };
 }
 
-/** The faults of the command line and the sandbox's, with the requests that each has hit. */
-function configuredFaults(
+/** A fault of the scenario, with the requests that it has hit. */
+export function reportedFault(
+  { definition, name, effect }: ActiveFault,
   { faultHits = {} }: Counts,
-  sandbox: SandboxState,
-  faultsOfRun: readonly Fault[],
-): ConfiguredFault[] {
-  const faults: ConfiguredFault[] = [];
-  const add = (source: ConfiguredFault["source"], { definition, name, effect }: ActiveFault) => {
-    const fault = faultOutcomeId(effect);
-    const { requests_matched: _matched, ...written } = definition;
-    const outcome = written.when?.outcome ?? null;
-    const text = source === "command_line" ? `${fault}@${outcome}` : JSON.stringify(written);
-    faults.push({ source, fault, outcome, text, requests: faultHits[name] ?? 0 });
+): ConfiguredFault {
+  const { requests_matched: _matched, ...written } = definition;
+  return {
+    source: "scenario",
+    fault: faultOutcomeId(effect),
+    outcome: written.when?.outcome ?? null,
+    text: JSON.stringify(written),
+    requests: faultHits[name] ?? 0,
   };
-  const ofCommandLine = activateFaults(faultsOfRun, sandbox.seed, sandbox.startedAt);
-  for (const fault of ofCommandLine) add("command_line", fault);
-  for (const fault of sandbox.faults) add("scenario", fault);
-  return faults;
 }
 
 /** All outcomes, with the requests that ended on each. */
@@ -135,27 +117,15 @@ function reportedEndpoints(
   return endpoints;
 }
 
-/** The advice that requests or the command's output caused. */
-function reportedAdvice(
-  counted: Counts,
-  sandbox: SandboxState,
-  keysInOutput: readonly string[],
-): ReportedAdvice[] {
+/** The advice that requests caused. */
+function reportedAdvice(counted: Counts, sandbox: SandboxState): ReportedAdvice[] {
   const { endpoints, invocation } = sandbox;
   const reported: ReportedAdvice[] = [];
-  for (const row of adviceTable) {
-    const { id, level, rule } = row;
-    const ofRequests = counted.advice[id] ?? { count: 0, examples: [] };
-    let { count } = ofRequests;
-    let meaning: string = row.meaning;
-    // This advice is about the output, not about requests.
-    if (id === "key-in-output" && keysInOutput.length > 0) {
-      const places = listed(keysInOutput.slice(0, maxPlaces), "and");
-      count = keysInOutput.length;
-      meaning = `${meaning} First: ${places}.`;
-    }
-    if (count === 0) continue;
+  for (const { id, level, rule, meaning, ...row } of adviceTable) {
+    const ofRequests = counted.advice[id];
+    if (ofRequests === undefined) continue;
 
+    const { count } = ofRequests;
     const examples: ReportedRequest[] = [];
     for (const request of ofRequests.examples) {
       let didYouMean: string | null = null;

@@ -11,7 +11,7 @@ interface Advice {
   readonly rule: string;
   /** What has happened. */
   readonly meaning: string;
-  /** `{endpoints}`, `{certify}` and `{command}` stand for values of a sandbox, with which `fillPlaceholders` of `api` replaces them. */
+  /** Names in braces, such as `{endpoints}` and `{unknown}`, stand for values of a sandbox: `fillPlaceholders` of `api` has all. */
   readonly whatToDo: string;
 }
 
@@ -167,7 +167,6 @@ export const adviceTable = [
   },
 ] as const satisfies readonly Advice[];
 
-/** The stable id of a kind of advice. */
 export type AdviceId = (typeof adviceTable)[number]["id"];
 
 export const adviceIds: readonly AdviceId[] = adviceTable.map(({ id }) => id);

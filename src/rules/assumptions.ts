@@ -19,7 +19,6 @@ export interface Assumptions {
 }
 
 interface AssumptionDefinition<Value> {
-  /** The shape of its value. */
   readonly kind:
     | "boolean"
     | "choice"
@@ -28,7 +27,6 @@ interface AssumptionDefinition<Value> {
     | "scope_or_null"
     | "scopes"
     | "duration_or_none";
-  /** The values of a `choice`. */
   readonly choices?: readonly string[];
   /** The value in the profile `minimal`: only what the specification promises. */
   readonly minimal: Value;
@@ -36,7 +34,6 @@ interface AssumptionDefinition<Value> {
   readonly typical?: Value;
 }
 
-/** One row for each assumption: its kind, and its value in each profile. */
 export const assumptionTable: {
   // Mapped, because each row's values have the type of its assumption.
   readonly [Name in keyof Assumptions]: AssumptionDefinition<Assumptions[Name]>;

@@ -12,14 +12,8 @@ export function cachedByName<Name extends string | number, Result extends {}>(
   return cachedIn(new Map<Name, Result>(), make);
 }
 
-/** A `Map` or a `WeakMap` of results by their sources. */
-interface Results<Source, Result> {
-  readonly get: (source: Source) => Result | undefined;
-  readonly set: (source: Source, result: Result) => unknown;
-}
-
 function cachedIn<Source, Result extends {}>(
-  results: Results<Source, Result>,
+  results: { get: (source: Source) => Result | undefined; set: (source: Source, result: Result) => unknown },
   make: (source: Source) => Result,
 ): (source: Source) => Result {
   return (source) => {

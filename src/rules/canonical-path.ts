@@ -17,7 +17,6 @@ function codesMatching(pattern: RegExp): readonly boolean[] {
   return Array.from({ length: 128 }, (_none, code) => pattern.test(String.fromCharCode(code)));
 }
 
-/** Whether a character is always encoded, by its code. */
 function mustBeEncoded(code: number): boolean {
   const isBeyondAscii = code >= 128;
   return isBeyondAscii || alwaysEncoded[code] === true;
@@ -38,20 +37,24 @@ export function canonicalPath(path: string): string {
   while (at < path.length) {
     const byte = encodedByteAt(path, at);
     if (byte !== undefined) {
-      canonical += canonicalByte(byte);
+      // `%61` becomes `a`; `%2f` stays encoded, as `%2F`.
+      canonical += alwaysPlain[byte] ? String.fromCharCode(byte) : percentEncoded(byte);
       at += "%2F".length;
       continue;
     }
+
     const character = String.fromCodePoint(path.codePointAt(at) as number); // there is one
-    canonical += canonicalCharacter(character);
     at += character.length;
+    const mustChange = character === "%" || mustBeEncoded(character.charCodeAt(0));
+    if (!mustChange) canonical += character;
+    else for (const utf8 of new TextEncoder().encode(character)) canonical += percentEncoded(utf8);
   }
   return canonical;
 }
 
 /** Whether nothing in a path is encoded, or has to be. */
 function isSurelyCanonical(path: string): boolean {
-  // Not a regular expression: V8 keeps the last text it was run on, and this one may have a key (R35).
+  // Not a regular expression: V8 keeps the last text that one has matched, and this one may have a key (R35).
   for (let at = 0; at < path.length; at++) {
     if (path[at] === "%" || mustBeEncoded(path.charCodeAt(at))) return false;
   }
@@ -63,25 +66,6 @@ function encodedByteAt(path: string, at: number): number | undefined {
   if (path[at] !== "%") return undefined;
   const digits = path.slice(at + 1, at + 3);
   return /^[\da-f]{2}$/i.test(digits) ? Number.parseInt(digits, 16) : undefined;
-}
-
-/** The canonical form of an encoded byte: `%61` becomes `a`; `%2f` stays encoded, as `%2F`. */
-function canonicalByte(byte: number): string {
-  return alwaysPlain[byte] ? String.fromCharCode(byte) : percentEncoded(byte);
-}
-
-/** The canonical form of a character that is not encoded: `/` stays, a space becomes `%20`. */
-function canonicalCharacter(character: string): string {
-  // A percent sign that starts no encoded byte stands for itself.
-  if (character === "%") return "%25";
-  return mustBeEncoded(character.charCodeAt(0)) ? encodeUtf8(character) : character;
-}
-
-/** A character as the encoded bytes of its UTF-8. */
-function encodeUtf8(character: string): string {
-  let bytes = "";
-  for (const byte of new TextEncoder().encode(character)) bytes += percentEncoded(byte);
-  return bytes;
 }
 
 function percentEncoded(byte: number): string {

@@ -63,7 +63,7 @@ test("R46 the details of an error have no key in what is no plain data, nor in a
     error: "a Error",
     sandboxError: "a Error",
     url: "a URL",
-    instance: "a mapping",
+    instance: "an instance of a class",
     taggedInstance: "a SVC_live_…",
     namedByKey: { toJSON: "a Function" },
     boxed: "a String",

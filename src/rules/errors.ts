@@ -21,7 +21,7 @@ export type ActionErrorCode = (typeof actionErrorCodes)[number];
 export const errorCauses = {
   validation_failed: "A field, parameter or header is not valid; see `details.fields`.",
   unknown_ref:
-    "Nothing has this ref. `details.known` lists some of the existing refs, with the nearest one, and `details.count` is their number. In a body, it is 422 `validation_failed` over HTTP.",
+    "Nothing has this ref; `details.known` lists some that exist. In a body, it is 422 `validation_failed`.",
   not_an_administrator: "A member requested a change (R33).",
   sandbox_access_off: "A test key needs sandbox access of the organization (R30).",
   live_access_not_approved: "A live key needs approved live access of the organization (R31).",
@@ -60,10 +60,6 @@ export type SandboxErrorCode = keyof typeof errorCauses;
 // Registered globally, so that the ES module build and the CommonJS build recognize each other's errors.
 const brand = Symbol.for("svc-sandbox.error");
 
-function isSandboxError(value: unknown): value is SandboxError {
-  return typeof value === "object" && value !== null && brand in value;
-}
-
 /**
  * An error of this tool; never a response of the API.
  *
@@ -85,7 +81,7 @@ export class SandboxError extends Error {
 
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: a user's class that extends this one inherits the method
-    if (this === SandboxError) return isSandboxError(value);
+    if (this === SandboxError) return typeof value === "object" && value !== null && brand in value;
     // biome-ignore lint/complexity/noThisInStatic: the same
     return Function.prototype[Symbol.hasInstance].call(this, value);
   }

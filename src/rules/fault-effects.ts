@@ -30,8 +30,6 @@ interface FaultKindRow {
   readonly valueKind: "flag" | "delay" | "status" | "rate";
   /** Whether it does nothing to a response without a body. */
   readonly breaksBody: boolean;
-  /** What the page shows of a fault of this kind; `{}` stands for the value. */
-  readonly labelTemplate: string;
   /** How drastic it is, from 1: of the kinds of one fault, the most drastic one names the outcome, and makes the response. */
   readonly severity: number;
   /** Whether the request still gets its complete response and is counted, only later. */
@@ -46,34 +44,31 @@ interface FaultKindRow {
   readonly whatToDo: string;
   /** What a client does after any other request. Default: `whatToDo`. */
   readonly whatToDoIfNotIdempotent?: string;
-  /** The description of its field in scenarios. Default: `causeClause`, as a sentence. */
-  readonly fieldDescription?: string;
   /** A fault of this kind, for `certify`, the docs and the page's buttons. */
   readonly example: Readonly<Record<string, unknown>>;
 }
 
 const readResultFirst = "It may have taken effect, so read its result before you send it again.";
 
-/** One row for each kind of fault. `api/fault-responses.ts` makes the responses of those that do not only delay one. */
+/**
+ * One row for each kind of fault. `api/fault-responses.ts` makes the responses of those that do not only delay one. What only editors
+ * and the page show of a kind is not here: pages of users load these rows.
+ */
 export const faultKindTable = {
   latency: {
     valueKind: "delay",
     breaksBody: false,
-    labelTemplate: "{} late",
     severity: 1,
     onlyDelays: true,
     ends: "sent",
     combinesWith: ["status", "reset", "truncate", "malformed", "slow"],
     causeClause: "delays the response",
     whatToDo: "Wait for it: set a longer timeout than the response takes, and do not send the request twice.",
-    fieldDescription:
-      "The delay of the response, in real time: a duration such as 250ms, a range { min: 100ms, max: 2s }, or as monitoring shows it { median: 200ms, p99: 2s }.",
     example: { latency: "1s" },
   },
   status: {
     valueKind: "status",
     breaksBody: false,
-    labelTemplate: "status {}",
     severity: 3,
     onlyDelays: false,
     ends: "sent",
@@ -81,13 +76,11 @@ export const faultKindTable = {
     causeClause: "sends a status from 500 to 504",
     whatToDo: "Send the request again with growing pauses, and give up after a few tries.",
     whatToDoIfNotIdempotent: `Do not simply send the request again. ${readResultFirst}`,
-    fieldDescription: "Responds with this status and the API's error body.",
     example: { status: 503 },
   },
   reset: {
     valueKind: "flag",
     breaksBody: false,
-    labelTemplate: "connection reset",
     severity: 7,
     onlyDelays: false,
     ends: "reset",
@@ -100,7 +93,6 @@ export const faultKindTable = {
   hang: {
     valueKind: "flag",
     breaksBody: false,
-    labelTemplate: "no response",
     severity: 6,
     onlyDelays: false,
     ends: "hang",
@@ -113,7 +105,6 @@ export const faultKindTable = {
   truncate: {
     valueKind: "flag",
     breaksBody: true,
-    labelTemplate: "truncated body",
     severity: 5,
     onlyDelays: false,
     ends: "cut",
@@ -127,7 +118,6 @@ export const faultKindTable = {
   malformed: {
     valueKind: "flag",
     breaksBody: true,
-    labelTemplate: "broken JSON",
     severity: 4,
     onlyDelays: false,
     ends: "sent",
@@ -140,7 +130,6 @@ export const faultKindTable = {
   slow: {
     valueKind: "rate",
     breaksBody: false,
-    labelTemplate: "{} bytes a second",
     severity: 2,
     onlyDelays: true,
     ends: "sent",
@@ -148,12 +137,10 @@ export const faultKindTable = {
     causeClause: "sends the response in many parts",
     whatToDo:
       "Read the body to its end: it arrives in many parts. If you set a timeout, let it cover the whole response.",
-    fieldDescription: "Sends the body at this many bytes per second.",
     example: { slow: 100 },
   },
 } as const satisfies Readonly<Record<string, FaultKindRow>>;
 
-/** A kind of fault: the name of its row. */
 export type FaultKind = keyof typeof faultKindTable;
 export const faultKinds = Object.keys(faultKindTable) as FaultKind[];
 
@@ -184,7 +171,6 @@ const mostDrasticFirst: readonly FaultKind[] = [...faultKinds].sort((kind, other
   return faultKindTable[other].severity - faultKindTable[kind].severity;
 });
 
-/** The kinds of one fault, the most drastic first. */
 export function faultKindsOf(effects: Partial<Record<FaultKind, unknown>>): FaultKind[] {
   return mostDrasticFirst.filter((kind) => effects[kind] !== undefined && effects[kind] !== false);
 }
@@ -194,17 +180,14 @@ export function mainFaultKind(effects: FaultEffects): FaultKind {
   return faultKindsOf(effects)[0] ?? "latency";
 }
 
-/** The outcome of a request with a fault: it names the fault's most drastic kind. */
 export function faultOutcomeId(effects: FaultEffects): FaultOutcomeId {
   return `fault.${mainFaultKind(effects)}`;
 }
 
-/** Whether the outcome of a request is that of a fault. */
 export function isFault(outcome: string): outcome is FaultOutcomeId {
   return outcome.startsWith(outcomePrefix) && Object.hasOwn(faultKindTable, kindIn(outcome));
 }
 
-/** The row of the kind that the outcome of a fault names. */
 export function faultKindRow(outcome: FaultOutcomeId): FaultKindRow {
   return faultKindTable[kindIn(outcome) as FaultKind]; // a fault's outcome ends with its kind
 }
@@ -213,8 +196,6 @@ function kindIn(outcome: string): string {
   return outcome.slice(outcomePrefix.length);
 }
 
-// What a client does after a fault depends on whether it can repeat the request.
-
 const idempotentMethods = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"];
 
 /** Whether two requests of this method do the same as one (RFC 9110, 9.2.2). */
@@ -222,15 +203,11 @@ export function isIdempotent(method: string): boolean {
   return idempotentMethods.includes(method);
 }
 
-/** What matters of a request with a fault for what a client should do. */
-interface FaultyRequest {
-  readonly isIdempotent: boolean;
-  /** The header `Retry-After` of its response. */
-  readonly retryAfter?: string | undefined;
-}
-
-/** What a client should do after a fault: by the fault's kind, and by whether the request can be repeated. */
-export function whatToDoAfter(outcome: FaultOutcomeId, request: FaultyRequest): string {
+/** What a client should do after a fault of a request. `retryAfter` is the header of its response. */
+export function whatToDoAfter(
+  outcome: FaultOutcomeId,
+  request: { readonly isIdempotent: boolean; readonly retryAfter?: string | undefined },
+): string {
   const { whatToDo, whatToDoIfNotIdempotent = whatToDo } = faultKindRow(outcome);
   const advice = request.isIdempotent ? whatToDo : whatToDoIfNotIdempotent;
   if (outcome !== "fault.status" || request.retryAfter === undefined) return advice;

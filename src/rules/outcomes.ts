@@ -2,7 +2,7 @@ import * as s from "../schema/shape.js";
 import { type FaultOutcomeId, faultKinds, faultKindTable } from "./fault-effects.js";
 import type { KeyRecord } from "./key-state.js";
 
-// The table of the outcomes of responses. `outcomes.ts` adds those of faults.
+// The outcomes of responses: this table, and behind it those of faults, which follow from `faultKindTable`.
 
 /** One way a request can end. */
 interface OutcomeRow {
@@ -191,10 +191,8 @@ type MeSuccessId = Extract<ResponseRow, { readonly status: 200 }>["id"];
 /** The statuses that a success of an endpoint can have. */
 export const successStatuses = [200, 201, 202, 204] as const;
 
-/** The id of a success of any other endpoint. */
 type EndpointSuccessId = `${(typeof successStatuses)[number]}.${string}` & Record<never, never>; // or editors would not suggest `200.test`
 
-/** The stable id of an outcome of a response. */
 export type ApiOutcomeId = ResponseRow["id"] | EndpointSuccessId;
 
 /** The stable id of an outcome of a request. */
@@ -208,7 +206,6 @@ export interface Outcome extends OutcomeRow {
   readonly id: OutcomeId;
 }
 
-/** The outcomes of faults, one for each kind. */
 const faultRows = faultKinds.map((kind) => {
   const id: FaultOutcomeId = `fault.${kind}`;
   const { causeClause, whatToDo } = faultKindTable[kind];
@@ -222,7 +219,6 @@ const faultRows = faultKinds.map((kind) => {
  */
 export const outcomes = [...responseOutcomes, ...faultRows];
 
-/** The ids of the outcomes of faults. */
 export const faultOutcomeIds = faultRows.map(({ id }) => id);
 
 const rowById: ReadonlyMap<string, Outcome> = new Map(outcomes.map((row) => [row.id, row]));
@@ -250,12 +246,10 @@ export function isSuccess(outcome: OutcomeId): boolean {
   return outcome.startsWith("2");
 }
 
-/** The shape of the id of an outcome of a response. */
 export function apiOutcomeShape(): s.Shape<ApiOutcomeId> {
   return idShape(responseOutcomes.map(({ id }) => id));
 }
 
-/** The shape of the id of an outcome of a request. */
 export function outcomeShape(): s.Shape<OutcomeId> {
   return idShape(outcomes.map(({ id }) => id));
 }

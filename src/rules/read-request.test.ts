@@ -91,3 +91,15 @@ test("R46 a kept header loses its keys before it is cut: a key across character 
   });
   expect(keptHeaders).toEqual(["user-agent", `${words}SVC_test_… bank/1`]);
 });
+
+test("R46 a kept header whose name is like a key is kept without it, and each name is kept once", () => {
+  const named = ["svc_test_sbx0000abc", key];
+  const many: string[] = [];
+  for (let nth = 0; nth < 100; nth++) many.push(`x-${nth}`, key, "cookie", key, "accept", "*/*");
+  const headers = [...named, ...many];
+  const { keptHeaders } = readApiRequest({ method: "GET", path: "/", query: "", headers });
+  expect(keptHeaders.slice(0, 2)).toEqual(["svc_test_…", "SVC_test_…"]);
+  const names = keptHeaders.filter((_, index) => index % 2 === 0);
+  expect(new Set(names).size).toBe(names.length);
+  expect(names.length).toBeLessThan(30);
+});

@@ -1,12 +1,17 @@
 import { findKeys } from "./keys/find-keys.js";
 import { copyText, redact } from "./keys/redact.js";
-import type { ApiRequest, Received, RequestEvidence } from "./request.js";
-import { hasKeyElsewhere, mergeTraits, type RequestTraits } from "./request.js";
+import {
+  type ApiRequest,
+  hasKeyElsewhere,
+  mergeTraits,
+  type Received,
+  type RequestTraits,
+} from "./request.js";
 
 /** A host name has at most 253 characters. */
 const longestOrigin = 300;
 
-/** The most keys of one place in the record of a request, which must not grow with repeated keys. */
+/** The most keys of the URL, of the query and of the headers, and the most headers with a key, in the record of a request. */
 const maxKeysKept = 20;
 
 const noTraits: RequestTraits = [];
@@ -29,7 +34,7 @@ export function readApiRequest(received: Received): ApiRequest {
   if (inOtherHeaders.length > 0) traits = mergeTraits(traits, ["key in other header"]);
 
   // Few requests need evidence.
-  let evidence: RequestEvidence | undefined;
+  let evidence: ApiRequest["evidence"];
   if (hasKeyElsewhere(traits) || traits.includes("browser header")) {
     evidence = { inQuery, inUrl, inOtherHeaders, page: headers.page };
   }
@@ -46,17 +51,8 @@ export function readApiRequest(received: Received): ApiRequest {
   };
 }
 
-/** What the headers of a request have. */
-interface ReadHeaders {
-  readonly apiKey: string | undefined;
-  /** The keys in other headers than `x-api-key`. */
-  readonly keys: readonly string[];
-  readonly kept: readonly string[];
-  readonly page: string | undefined;
-  readonly traits: RequestTraits;
-}
-
-function readHeaders(headers: readonly string[]): ReadHeaders {
+/** What the headers of a request have. `keys` are those in other headers than `x-api-key`. */
+function readHeaders(headers: readonly string[]) {
   let apiKey: string | undefined;
   let keys = noKeyFound;
   let page: string | undefined;
@@ -71,7 +67,7 @@ function readHeaders(headers: readonly string[]): ReadHeaders {
     }
 
     traits = mergeTraits(traits, traitsOfHeader(name, value));
-    if (keptNames.includes(name)) kept.push(name, keptValue(value));
+    if (keptNames.includes(name)) keepHeader(kept, name, value);
     if (name === "origin" || name === "referer") page ??= originOf(value);
     let keysOfHeader = keysIn(value);
     // `Authorization` has a key in any scheme or none; with Basic, it is the name or the password.
@@ -79,12 +75,11 @@ function readHeaders(headers: readonly string[]): ReadHeaders {
     if (keysOfHeader.length === 0) continue;
     keys = [...keys, ...keysOfHeader].slice(0, maxKeysKept);
     // The journal shows where the key was.
-    if (!keptNames.includes(name)) kept.push(name, keptValue(value));
+    if (!keptNames.includes(name)) keepHeader(kept, name, value);
   }
   return { apiKey, keys, kept, page, traits };
 }
 
-/** The first keys in a text. */
 function keysIn(text: string): readonly string[] {
   // Few other texts are as long as a key, and have an underscore, which may be encoded.
   if (text.length <= "SVC_test_".length) return noKeyFound;
@@ -139,6 +134,7 @@ function originOf(url: string): string | undefined {
 
 const keptNames: readonly string[] = ["user-agent", "accept", "content-type", "traceparent"];
 const longestKeptValue = 200;
+const maxHeadersKept = keptNames.length + maxKeysKept;
 
 /** The letters and digits in a row of a key that a sandbox made, without its prefix. */
 const longWord = /[\dA-Za-z]{32,}/g;
@@ -148,7 +144,15 @@ const traceForm = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
 /** The latest values without a key. A client repeats them, and to search each for keys again takes 5% of a request. */
 const latestPlainValues: string[] = [];
 
-/** The value of a header without keys, and not too long. */
+/** Keeps a header without keys: the first with its name, and not too many. */
+function keepHeader(kept: string[], name: string, value: string): void {
+  const keptName = keptNames.includes(name) ? name : redact(name).slice(0, longestKeptValue);
+  for (let index = 0; index < kept.length; index += 2) {
+    if (kept[index] === keptName) return;
+  }
+  if (kept.length / 2 < maxHeadersKept) kept.push(keptName, keptValue(value));
+}
+
 function keptValue(value: string): string {
   if (latestPlainValues.includes(value)) return value;
 

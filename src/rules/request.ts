@@ -11,8 +11,17 @@ export interface ApiRequest {
   readonly traits: RequestTraits;
   /** The headers that the journal keeps: lower-case names and values in turn, without keys. */
   readonly keptHeaders: readonly string[];
-  /** What is behind its traits; nearly always `undefined`. */
-  readonly evidence: RequestEvidence | undefined;
+  /** The sent values behind its traits, only while it is handled; nearly always `undefined`. */
+  readonly evidence:
+    | {
+        readonly inQuery: readonly string[];
+        /** In the path, or before it. */
+        readonly inUrl: readonly string[];
+        readonly inOtherHeaders: readonly string[];
+        /** The origin of the page that sent it, such as `https://shop.example`. */
+        readonly page: string | undefined;
+      }
+    | undefined;
   /** Whether a story or the control plane sends it, so that it causes no advice. */
   readonly fromStory: boolean;
   /** The address of the dashboard, which a 404 shows to people who open the base URL. Nearly always `undefined`. */
@@ -33,16 +42,6 @@ export interface Received {
   readonly traits?: RequestTraits;
   /** As in `ApiRequest`. Default: none. */
   readonly dashboard?: string | undefined;
-}
-
-/** The sent values behind a request's traits; kept only while the request is handled. */
-export interface RequestEvidence {
-  readonly inQuery: readonly string[];
-  /** In the path, or before it. */
-  readonly inUrl: readonly string[];
-  readonly inOtherHeaders: readonly string[];
-  /** The origin of the page that sent it, such as `https://shop.example`. */
-  readonly page: string | undefined;
 }
 
 /** Who sent a request: a client, or the story and `POST /send`. */

@@ -5,7 +5,6 @@ export const defaultSeed = 1;
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** The two hex digits of each byte. */
 const hexByte = Array.from({ length: 256 }, (_, value) => value.toString(16).padStart(2, "0"));
 
 /**
@@ -45,14 +44,11 @@ export function mix32(value: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-/** 128 bits, as the four words of a generator's state. */
-type State = readonly [number, number, number, number];
-
 /**
  * The hash of a text: four hashes of 32 bits, like FNV-1a, each with a multiplier of its own and all but the first with a
- * shift, then mixed with each other. It spreads short labels well, and keeps no secret. A change of any number here changes all seeded data.
+ * shift, then mixed with each other: the four words of a generator's state. It spreads short labels well, and keeps no secret. A change of any number here changes all seeded data.
  */
-function hash128(text: string): State {
+function hash128(text: string): readonly [number, number, number, number] {
   let a = 0x811c9dc5;
   let b = 0x9e3779b9;
   let c = 0x85ebca6b;
@@ -69,7 +65,7 @@ function hash128(text: string): State {
 }
 
 /** The generator sfc32 of Chris Doty-Humphrey (PractRand, public domain): three words are mixed, and the fourth counts. */
-function sfc32(state: State): RandomStream {
+function sfc32(state: ReturnType<typeof hash128>): RandomStream {
   // Signed, like all later values: V8 is slow if the representation of a number changes.
   let a = state[0] | 0;
   let b = state[1] | 0;

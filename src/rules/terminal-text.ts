@@ -14,7 +14,6 @@ export function oneSafeLine(text: string): string {
   return withoutLogCommands(text.replace(unprintable, "\uFFFD"));
 }
 
-/** Replaces what could start a command of a CI log. */
 export function withoutLogCommands(text: string): string {
   return text.replace(logCommand, "\uFFFD");
 }
@@ -33,8 +32,6 @@ export function safeOutput(text: string, colored = false): string {
     return isColor && colored ? sign : "\uFFFD";
   });
 }
-
-// How much room a text takes in a terminal.
 
 // Several characters of Unicode can be one sign of two columns. There are four kinds of such composed signs:
 

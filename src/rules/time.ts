@@ -3,7 +3,6 @@ export const minute = 60_000;
 export const hour = 60 * minute;
 export const day = 24 * hour;
 
-/** The lengths of the units of durations. */
 const unitLengths = { ms: 1, s: 1000, m: minute, h: hour, d: day };
 
 /** An ISO 8601 time with a zone: without a zone, it would be another instant on each machine. */
@@ -29,10 +28,8 @@ function modulo(value: number, size: number): number {
   return rest < 0 ? rest + size : rest;
 }
 
-type DurationText = `${number}${keyof typeof unitLengths}`;
-
 /** A duration as callers write it: `90s`, `61m`, `2h`, `7d`, or whole milliseconds. */
-export type Duration = DurationText | number;
+export type Duration = `${number}${keyof typeof unitLengths}` | number;
 
 /** How long a replaced key still works: `90s`, `61m`, `2h`, `7d`, or 0. */
 export type Overlap = `${number}${"s" | "m" | "h" | "d"}` | 0;
@@ -94,7 +91,7 @@ export function shortTime(iso: string): string {
 }
 
 /** A duration as scenarios write it, in the largest unit without a fraction. */
-export function scenarioDuration(milliseconds: number): DurationText {
+export function scenarioDuration(milliseconds: number): Exclude<Duration, number> {
   if (milliseconds === 0) return "0ms";
   for (const unit of ["d", "h", "m", "s"] as const) {
     const length = unitLengths[unit];
@@ -102,8 +99,6 @@ export function scenarioDuration(milliseconds: number): DurationText {
   }
   return `${milliseconds}ms`;
 }
-
-// What is said about a text that is no time.
 
 /** What is wrong with a text that is no time, and what to write. */
 export function timeHint(text: string): string {

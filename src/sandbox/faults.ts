@@ -65,7 +65,13 @@ export interface ActiveFault {
 /** Makes faults ready for requests. Their durations count from `start` (epoch milliseconds). */
 export function activateFaults(faults: readonly Fault[], seed: number, start: number): ActiveFault[] {
   const active: ActiveFault[] = [];
+  const timesUsed = new Map<string, number>();
   for (const [index, definition] of faults.entries()) {
+    // Faults that differ only in their times, or in nothing, are told apart by their order.
+    const alike = nameOfFault(definition);
+    const nth = (timesUsed.get(alike) ?? 0) + 1;
+    timesUsed.set(alike, nth);
+
     const random = randomStream(seed, "fault", String(index));
     const { after, until, ...otherConditions } = definition.when ?? {};
     const when: Writable<FaultCondition> = otherConditions;
@@ -73,7 +79,7 @@ export function activateFaults(faults: readonly Fault[], seed: number, start: nu
     if (until !== undefined) when.until = timeFrom(start, until);
     active.push({
       definition,
-      name: nameOfFault(definition),
+      name: nth === 1 ? alike : `${alike} #${nth}`,
       when,
       effect: readEffect(definition.then),
       salts: { chance: random(), latency: random() },
@@ -200,7 +206,7 @@ const maxLookedAt = 1000;
 /**
  * The share of the next requests with this outcome that a fault hits, from 0 to 1; `null` if a fault chooses some by their number. Two
  * faults with `every: 2` hit the same requests, or all in turns: that depends on what each has counted. So requests are looked at until
- * the counts repeat.
+ * the counts repeat, if that is soon.
  */
 export function shareWithFault(
   active: readonly ActiveFault[],
@@ -223,15 +229,33 @@ export function shareWithFault(
     repeatsAfter *= every;
   }
 
-  const lookedAt = Math.min(repeatsAfter, maxLookedAt);
+  const exactShare =
+    repeatsAfter > maxLookedAt ? usualShare(repeating) : countedShare(repeating, repeatsAfter);
+  let share = Math.round(exactShare * 10_000) / 10_000;
+  // Seldom is not never.
+  if (share === 0) share = Number(exactShare.toPrecision(1));
+  return choosesByNumber && share < 1 ? null : share;
+}
+
+/** The share of the next requests that faults hit, of so many. */
+function countedShare(faults: readonly ActiveFault[], requests: number): number {
   let hit = 0;
-  for (let nth = 1; nth <= lookedAt; nth++) {
+  for (let nth = 1; nth <= requests; nth++) {
     let chanceOfNone = 1;
-    for (const { when, matched } of repeating) chanceOfNone *= 1 - probabilityOn(when, matched + nth);
+    for (const { when, matched } of faults) chanceOfNone *= 1 - probabilityOn(when, matched + nth);
     hit += 1 - chanceOfNone;
   }
-  const share = Math.round((hit / lookedAt) * 10_000) / 10_000;
-  return choosesByNumber && share < 1 ? null : share;
+  return hit / requests;
+}
+
+/** The share that faults hit if no two of them hit the same requests, or different ones, more often than by chance. */
+function usualShare(faults: readonly ActiveFault[]): number {
+  let chanceOfNone = 1;
+  for (const { when } of faults) {
+    const { every = 1, probability = 1 } = when;
+    chanceOfNone *= 1 - probability / every;
+  }
+  return 1 - chanceOfNone;
 }
 
 /**

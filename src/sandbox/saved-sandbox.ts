@@ -21,7 +21,7 @@ import type { StoryProgress, Timeline } from "./steps.js";
 
 const maxSaved = 100;
 
-const instant = s.number();
+const savedInstant = s.number();
 
 const savedOrganization = s.mapping({
   ref: s.text(),
@@ -39,18 +39,18 @@ const savedKey = s.mapping({
   environment: s.choice(environments),
   legacy: s.flag(),
   sha256: s.text(),
-  createdAt: s.optional(instant),
-  revokedAt: s.optional(instant),
-  expiresAt: s.optional(instant),
-  overlapEndsAt: s.optional(instant),
+  createdAt: s.optional(savedInstant),
+  revokedAt: s.optional(savedInstant),
+  expiresAt: s.optional(savedInstant),
+  overlapEndsAt: s.optional(savedInstant),
   replacedBy: s.optional(s.text()),
   replaces: s.optional(s.text()),
   usage: s.mapping({
     minuteCount: s.integer(),
-    minuteEndsAt: instant,
+    minuteEndsAt: savedInstant,
     dayCount: s.integer(),
-    dayEndsAt: instant,
-    counted: s.list(s.mapping({ at: instant, count: s.integer() })),
+    dayEndsAt: savedInstant,
+    counted: s.list(s.mapping({ at: savedInstant, count: s.integer() })),
   }),
 });
 
@@ -60,12 +60,12 @@ const plainData = <Data>() => s.anything() as s.Shape<Data>;
 /** All that a sandbox needs to continue, and what it keeps of requests. */
 export const savedSandboxShape = s.mapping({
   /** When it was saved, on the platform's wall clock (epoch milliseconds). */
-  at: instant,
+  at: savedInstant,
   name: s.text(),
   text: s.optional(s.text()),
   scenario: plainData<Scenario>(),
   /** `startedAt`: when the scenario started, on this clock. */
-  clock: s.mapping({ startedAt: instant, now: instant, frozen: s.flag() }),
+  clock: s.mapping({ startedAt: savedInstant, now: savedInstant, frozen: s.flag() }),
   profile: s.choice(profiles),
   ownAssumptions: plainData<Partial<Assumptions>>(),
   organizations: s.list(savedOrganization),

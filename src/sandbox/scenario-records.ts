@@ -2,13 +2,7 @@ import type { KeyLimits, KeyRecord } from "../rules/key-state.js";
 import { type Organization, readAccess } from "../rules/organization.js";
 import { pick, type RandomStream, randomStream } from "../rules/seed.js";
 import type { Writable } from "../rules/writable.js";
-import {
-  type EndsBeforeStart,
-  endsFrom,
-  endsOf,
-  positionsInRotations,
-  type RotationPosition,
-} from "../scenario/key-ends.js";
+import { endsFrom, endsOf, positionsInRotations, type RotationPosition } from "../scenario/key-ends.js";
 import {
   allKeys,
   allOrganizations,
@@ -42,7 +36,7 @@ interface UnstartedKey {
   readonly record: KeyRecord;
   readonly fields: KeyFields;
   /** What ends it: times, and durations from the start of the clock, such as `expires: 2h`. `undefined` if nothing does. */
-  readonly ends: EndsBeforeStart | undefined;
+  readonly ends: ReturnType<typeof endsOf>;
   /** What it has in common with the keys that it replaced, and with those that replaced it. */
   readonly rotation: RotationPosition["rotation"];
 }

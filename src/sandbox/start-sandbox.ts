@@ -6,7 +6,13 @@ import { checkDuplicates } from "../scenario/checks/duplicate-values.js";
 import { problemsAtStart } from "../scenario/checks/start-rules.js";
 import { timeFrom } from "../scenario/format/times.js";
 import { unknownSecret } from "../scenario/keys.js";
-import { type FieldProblem, ProblemList, problemAt, ScenarioError } from "../scenario/problems.js";
+import {
+  type FieldProblem,
+  ProblemList,
+  problemAt,
+  problemsAt,
+  ScenarioError,
+} from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
 import { libraryNotation } from "../schema/notation.js";
@@ -34,7 +40,8 @@ import {
 import { startRecords } from "./scenario-records.js";
 import type { Timeline, TimelineStep } from "./steps.js";
 
-// Each start is checked first, which changes nothing, and made then. What a user does, and how it differs:
+// Each start is checked first, which changes nothing, and made then. What a user does, and how it differs (a reset with `now` is checked
+// as a first start is):
 //
 // | a user                 | checked by           | made by           | what is over at the start of the clock | ids of requests  |
 // |------------------------|----------------------|-------------------|----------------------------------------|------------------|
@@ -49,7 +56,7 @@ import type { Timeline, TimelineStep } from "./steps.js";
 export interface Start extends NamedScenario {
   /** The options: those of a first start are kept for other scenarios that start later. */
   readonly startOptions: StartOptions;
-  /** Whether the scenario itself does not set its clock: then only the start shows which times are over. */
+  /** Whether the scenario alone does not set the clock, but an option or the real time: only the start shows which times are over. */
   readonly isClockOpen: boolean;
   readonly platform: Platform;
   readonly run?: ConditionedRun | undefined;
@@ -68,7 +75,7 @@ const startOptionsShape = s.mapping({
  * `ScenarioError` if the scenario cannot have this seed.
  */
 export function checkedStart(
-  { scenario, name, text }: NamedScenario,
+  { scenario, name, text, readPlaces }: NamedScenario,
   options: StartOptions,
   { platform, run, invocation }: Pick<Start, "platform" | "run" | "invocation">,
 ): Start {
@@ -83,10 +90,10 @@ export function checkedStart(
   if (seed !== undefined) {
     const problems = new ProblemList();
     checkDuplicates(started, problems);
-    throwIfAny(problems.found);
+    throwIfAny(problems.found, { name, readPlaces });
   }
-  const isClockOpen = scenario.clock?.now === undefined;
-  return { name, scenario: started, text, startOptions, isClockOpen, platform, run, invocation };
+  const isClockOpen = now !== undefined || scenario.clock?.now === undefined;
+  return { name, scenario: started, text, readPlaces, startOptions, isClockOpen, platform, run, invocation };
 }
 
 /** Returns a scenario that starts the same sandbox without the options: the same object if there are none. */
@@ -102,17 +109,23 @@ function withOptions(scenario: Scenario, { seed, now, frozen, profile }: StartOp
   return changed;
 }
 
-/** Throws a `ScenarioError` for what only the start of the clock shows (`problemsAtStart`), if the scenario itself does not set it. */
+/** Throws a `ScenarioError` for what only the start of the clock shows (`problemsAtStart`), if the scenario alone does not set it. */
 export function requirePossibleStart(start: Start): void {
   const { scenario, isClockOpen } = start;
   if (!isClockOpen) return;
   const startedAt = startOfClock(start);
   const isClockSet = scenario.clock?.now !== undefined;
-  throwIfAny(problemsAtStart(scenario, startedAt, isClockSet));
+  throwIfAny(problemsAtStart(scenario, startedAt, isClockSet), start);
 }
 
-function throwIfAny(problems: readonly FieldProblem[]): void {
-  if (problems.length > 0) throw new ScenarioError(problems.map((problem) => problemAt(problem)));
+/** Throws the problems of a start, at their places in the texts of the scenario, if it has any. */
+function throwIfAny(
+  problems: readonly FieldProblem[],
+  { name, readPlaces }: Pick<NamedScenario, "name" | "readPlaces">,
+): void {
+  if (problems.length === 0) return;
+  if (readPlaces === undefined) throw new ScenarioError(problems.map((problem) => problemAt(problem)));
+  throw new ScenarioError(problemsAt(problems, readPlaces().placeOf, name));
 }
 
 /**
@@ -138,12 +151,15 @@ export function sandboxWith(start: Start, state: ScenarioState): SandboxState {
 }
 
 /**
- * Starts a sandbox again with its own scenario, and runs what is due then; its steps may be over by now. An option that is left
- * out is as in its last start. Throws if it cannot start, and changes nothing then.
+ * Starts a sandbox again with its own scenario, and runs what is due then. An option that is left out is as in its last start. Without
+ * `now`, it always can start, though the real time may be later than its steps. Throws for options with which it cannot, and changes
+ * nothing then.
  */
 export function restartSandbox(sandbox: SandboxState, options: StartOptions = {}): void {
   const { scenario, name, text } = sandbox;
-  replaceScenario(sandbox, checkedStart({ scenario, name, text }, options, sandbox));
+  const start = checkedStart({ scenario, name, text }, options, sandbox);
+  if (options.now !== undefined) requirePossibleStart(start);
+  replaceScenario(sandbox, start);
 }
 
 /**

@@ -15,8 +15,8 @@ export interface VariedPoint {
 }
 
 /**
- * What the profile `varied` adds to each key and organization (R4). It is not written into records: responses and lists add it
- * where they show a record, so that it comes and goes with the profile. Only the limits are written into records.
+ * What the profile `varied` adds to each key and organization (R4). Only the limits are written into records. Responses and lists
+ * add the rest where they show a record, so that it comes and goes with the profile.
  */
 export interface RecordAdditions {
   readonly nameEnding: string;

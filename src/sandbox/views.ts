@@ -9,7 +9,7 @@ import type { KeyEntry, Registry } from "./registry.js";
 import { usageAt, type Windows } from "./usage.js";
 import type { RecordAdditions } from "./variants.js";
 
-// What lists show of a sandbox. The functions that make the views are in `views.ts`, which pages read without these.
+// What lists show of a sandbox: first what each view has, then the functions that make them.
 
 /**
  * The ref of a key as a sandbox lists it. Methods that take a key accept a ref of the scenario's type, so that a compiler finds a

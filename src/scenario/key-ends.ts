@@ -21,7 +21,7 @@ import type { KeyFields, ScenarioKey, WrittenSettings } from "./keys.js";
 //   revoked     with replaced_by   at start   -                 at the start
 
 /** The ends of a key before its clock has started: some can be durations from the start. */
-export type EndsBeforeStart = { readonly [End in keyof KeyEnds]?: TimeOrDuration | undefined };
+type EndsBeforeStart = { readonly [End in keyof KeyEnds]?: TimeOrDuration | undefined };
 
 const afterDefaultOverlap: TimeOrDuration = { kind: "duration", milliseconds: defaultOverlap };
 

@@ -198,3 +198,14 @@ test("no line is shown of a text that is not valid YAML (R46)", () => {
   const source = { file: undefined, text: "a: 1\nsecret: {" };
   expect(placeAt(source, 7).describe()).toEqual({ line: 2, column: 3 });
 });
+
+test("a mapping in place of a fault's status is no status, whatever its members are called", () => {
+  const { problems } = errorOf("version: 1\nfaults: [{ then: { status: { toString: 1 } } }]");
+  expect(problems).toMatchObject([{ code: "bad_choice", field: "faults[0].then.status" }]);
+});
+
+test("the name of a file has no key (R46)", () => {
+  const error = errorOf("version: 2", "SVC_test_sbxabcdefghijklmnopqrstuvwxyz012345.yaml");
+  expect(error.problems[0]?.file).toBe("SVC_test_…");
+  expect(error.message).not.toContain("sbxabc");
+});

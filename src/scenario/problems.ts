@@ -176,7 +176,11 @@ export class ScenarioError extends SandboxError {
 
   constructor(problems: readonly ScenarioProblem[]) {
     const hasNoTextOfScenario = (member: string) => member === "code" || member === "file";
-    const safe = mapTexts(problems, redactSecrets, hasNoTextOfScenario);
+    // The name of a file may have long words that are no secrets, and yet a key.
+    const safe = mapTexts(problems, redactSecrets, hasNoTextOfScenario).map((problem) => {
+      const { file } = problem;
+      return file === undefined ? problem : { ...problem, file: redactPlainKeys(file) };
+    });
     const texts = safe.slice(0, shownProblems).map(formatProblem);
     if (safe.length > shownProblems) texts.push(`… and ${safe.length - shownProblems} more`);
     super("scenario_invalid", texts.join("\n\n"), { problems: safe });

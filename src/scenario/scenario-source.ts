@@ -1,8 +1,8 @@
-import type { SandboxError } from "../rules/errors.js";
 import { isMapping, typeTag } from "../schema/type-tag.js";
 import { bundledScenarios, isScenarioName, type ScenarioName, scenarioNotFound } from "./bundled.js";
 import { interpretScenario } from "./interpret.js";
 import { bundledOnly } from "./parse-scenario.js";
+import type { ScenarioPlaces } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 import { readValue } from "./written-scenario.js";
 
@@ -14,6 +14,8 @@ export interface NamedScenario {
   readonly name: string;
   /** The YAML of its file, unless that extends another one. */
   readonly text?: string | undefined;
+  /** Reads its texts again for the places of problems that only its start shows: kept, places would take much memory. */
+  readonly readPlaces?: (() => ScenarioPlaces) | undefined;
 }
 
 /** A scenario of a file, or of standard input. */
@@ -27,12 +29,19 @@ export interface LoadedScenario extends NamedScenario {
  * Throws `scenario_not_found` or a `ScenarioError`.
  */
 export function resolveSource(source: ScenarioName | Scenario | LoadedScenario): NamedScenario {
-  if (typeof source === "string") {
-    if (isScenarioName(source)) return { scenario: bundledScenarios[source], name: source };
-    const isFileName = /[\\/]|\.ya?ml$/i.test(source); // `mine.yaml`, `scenarios/mine`
-    throw unknownSource(source, isFileName ? "file" : undefined);
+  const isUrl = typeTag(source) === "URL";
+  if (typeof source === "string" || isUrl) {
+    const nameOrFile = String(source);
+    if (isScenarioName(nameOrFile)) return { scenario: bundledScenarios[nameOrFile], name: nameOrFile };
+    let why = "it is not a bundled one";
+    const isFileName = /[\\/]|\.ya?ml$/i.test(nameOrFile); // `mine.yaml`, `scenarios/mine`
+    const argument = isUrl ? "url" : "file";
+    // Only `loadScenario` reads files and URLs.
+    if (isUrl || isFileName) {
+      why += `. Pass \`await loadScenario(${argument})\`, with loadScenario of svc-sandbox/node`;
+    }
+    throw scenarioNotFound(nameOrFile, why, { list: "`scenarioNames`" });
   }
-  if (typeTag(source) === "URL") throw unknownSource(String(source), "url");
 
   const check = (value: unknown) => interpretScenario(readValue(value), bundledOnly).scenario;
   // A scenario as a value has no valid fields `scenario` and `files`. With a mapping and a list there, it is a loaded one.
@@ -42,13 +51,4 @@ export function resolveSource(source: ScenarioName | Scenario | LoadedScenario):
   }
   const scenario = check(source);
   return { scenario, name: scenario.name ?? "unnamed" };
-}
-
-/** The error for a name that is not bundled; `argument` stands for a file or a URL in its example, which only `loadScenario` reads. */
-function unknownSource(nameOrFile: string, argument: "file" | "url" | undefined): SandboxError {
-  let why = "it is not a bundled one";
-  if (argument !== undefined) {
-    why += `. Pass \`await loadScenario(${argument})\`, with loadScenario of svc-sandbox/node`;
-  }
-  return scenarioNotFound(nameOrFile, why, { list: "`scenarioNames`" });
 }

@@ -149,3 +149,11 @@ test("a required field of any value is missing if it is not there, as in JSON Sc
     { code: "missing_field", field: ["needed"] },
   ]);
 });
+
+test.each([{ toString: 1 }, [{ toString: 1 }], Object.create(null)])(
+  "a mapping in place of a choice is no choice, whatever its members are called: %j",
+  (value) => {
+    const { problems } = checkShape(mapping({ kind: choice(["a", "b"]) }), { kind: value });
+    expect(problems).toMatchObject([{ code: "bad_choice", field: ["kind"] }]);
+  },
+);

@@ -92,7 +92,7 @@ export function findMismatches(
 }
 
 // What is wrong with a value, and what to write in its place: what the value probably means, or else what is allowed. The
-// message says in words what is allowed (`expectedWords`), the hint as the caller writes it (`allowedHint`):
+// message says in words what is allowed (`wrongValue`), the hint as the caller writes it (`allowedHint`):
 //
 //   message  live_access must be not_approved, approved or suspended, not 5
 //   hint     write not_approved, approved or suspended        in YAML
@@ -101,7 +101,6 @@ export function findMismatches(
 /** The most choices that a message lists. Its hint lists all of them. */
 const maxChoicesShown = 15;
 
-/** Puts a mistake into words. */
 function describeMistake(mistake: Mistake, notation: Notation): Problem<ShapeCode> {
   const { path, shape } = mistake;
   const part = partName(path, notation);
@@ -185,7 +184,6 @@ function emptyOwner({ path, shape, members }: Mistake & { readonly kind: "unknow
   return owner;
 }
 
-/** The fields that people write, in a sentence. */
 function knownFields(shape: Shape, notation: Notation): string {
   return listed(settableNames(shape).map(notation.spell), "and") || "none";
 }
@@ -200,7 +198,13 @@ function wrongValue(path: FieldPath, shape: Shape, value: unknown, notation: Not
     return { code, field: path, message, hint: "write one line of text, in quotes" };
   }
 
-  let message = `${part} must be ${expectedWords(shape)}, not ${quote(value)}`;
+  // Choices are without quotes, which `describeShape` gives them for a response.
+  let expected = describeShape(shape);
+  if (shape.kind === "choice") {
+    expected = listed(shape.choices.map(String), "or");
+    if (shape.choices.length > maxChoicesShown) expected = "one of its choices";
+  }
+  let message = `${part} must be ${expected}, not ${quote(value)}`;
   if (value === null) message = `${part} is empty`;
   const isNumber = shape.kind === "number" && typeof value === "number";
   if (isNumber && value > Number.MAX_SAFE_INTEGER) message = `${part} is too large: ${quote(value)}`;
@@ -243,15 +247,17 @@ function hintForMeant(shape: Shape, value: unknown, notation: Notation): string 
   }
 
   // 90 for 90s or 90m, which the shape knows. The hint of a text reads texts: a number may be one that lacks its quotes or its unit.
-  let hintOfShape: string | undefined;
-  if (shape.kind === "choice") hintOfShape = shape.hint?.(value);
   const isWord = typeof value === "string" || typeof value === "number";
+  let hintOfShape: string | undefined;
+  if (shape.kind === "choice" && isWord) hintOfShape = shape.hint?.(value);
   if (shape.kind === "text" && isWord) hintOfShape = shape.hint?.(String(value));
   if (hintOfShape !== undefined) return hintOfShape;
 
   // bnk for bank. A similar number is not more likely to be the intended one.
-  if (shape.kind === "choice" && value !== null && typeof shape.choices[0] !== "number") {
-    const meant = nearest(String(value), shape.choices.map(String));
+  // The only item of a list is meant for the list.
+  const word: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  if (shape.kind === "choice" && typeof word !== "object" && typeof shape.choices[0] !== "number") {
+    const meant = nearest(String(word), shape.choices.map(String));
     return meant === undefined ? undefined : `did you mean ${meant}?`;
   }
 
@@ -299,13 +305,6 @@ function allowedHint(shape: Shape, notation: Notation): string {
     default:
       return `write ${describeShape(shape)}`;
   }
-}
-
-/** What a shape allows, in words. Choices are without quotes, which `describeShape` gives them for a response. */
-function expectedWords(shape: Shape): string {
-  if (shape.kind !== "choice") return describeShape(shape);
-  if (shape.choices.length > maxChoicesShown) return "one of its choices";
-  return listed(shape.choices.map(String), "or");
 }
 
 /** What a shape allows, in words, with choices as in JSON: `a string of 1 to 200 characters`, `"bank" or "insurer"`. */

@@ -3,8 +3,6 @@ import { type Members, type Mistake, maximumProblems } from "./problem.js";
 import { type MappingKind, type Range, type RecordKind, type Shape, shapeOfField } from "./shape.js";
 import { isMapping } from "./type-tag.js";
 
-// What is wrong in a value.
-
 /** Whether a value is of the kind of this shape: any text for a text, any mapping for a mapping. */
 export function isOfKind(shape: Shape, value: unknown): boolean {
   switch (shape.kind) {

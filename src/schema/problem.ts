@@ -7,20 +7,17 @@ export const maximumProblems = 100;
 /** The members of a mapping or a record, not checked yet. */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** A part of a value that does not have its shape. */
+// A part of a value that does not have its shape:
+//
+//   missing  a field that is not optional
+//   value    a value of another kind than its shape, or out of its limits
+//   name     the name of a record's member
+//   unknown  a member that its mapping, which has these members, does not have
+//   empty    a mapping with none of the fields of which it needs one
 export type Mistake = { readonly path: FieldPath; readonly value: unknown } & (
-  | /** A field that is not optional, or a value of another kind than its shape, or out of its limits. */
-  { readonly kind: "missing" | "value"; readonly shape: Shape } /** The name of a record's member. */
-  | {
-      readonly kind: "name";
-      readonly shape: TextKind;
-      readonly value: string;
-    } /** A member that its mapping, which has these members, does not have. */
-  | {
-      readonly kind: "unknown";
-      readonly shape: MappingKind;
-      readonly members: Members;
-    } /** A mapping with none of the fields of which it needs one. */
+  | { readonly kind: "missing" | "value"; readonly shape: Shape }
+  | { readonly kind: "name"; readonly shape: TextKind; readonly value: string }
+  | { readonly kind: "unknown"; readonly shape: MappingKind; readonly members: Members }
   | { readonly kind: "empty"; readonly shape: MappingKind; readonly neededFields: readonly string[] }
 );
 

@@ -163,8 +163,6 @@ export const choice = <const Choice extends string | number | boolean>(
 export const growingChoice = <const Choice extends string>(choices: readonly Choice[]): Shape<Choice> =>
   ({ ...choice(choices), isGrowing: true }) as Shape<Choice>; // a choice has this member
 
-// Values with parts.
-
 export const list = <Item>(item: Shape<Item>, lengths: Range = {}): Shape<readonly Item[]> => ({
   ...lengths,
   kind: "list",
@@ -216,8 +214,6 @@ export const described = <Of extends Shape>(shape: Of, description: string): Of 
   ...shape,
   description,
 });
-
-// The fields of a shape.
 
 export function shapeOfField(field: MappingField): Shape {
   return "optional" in field ? field.optional : field;

@@ -1,5 +1,4 @@
-import { distance } from "fastest-levenshtein";
-import { isMapping, typeTag } from "./type-tag.js";
+import { isMapping, isPlainObject, typeTag } from "./type-tag.js";
 
 /**
  * A pattern with properties of Unicode, made when first used: for a literal, V8 loads their tables at each start. Its source
@@ -32,7 +31,8 @@ export function quote(value: unknown): string {
   }
   if (value === undefined || value === null) return "nothing";
   if (Array.isArray(value)) return "a list";
-  if (isMapping(value)) return "a mapping";
+  if (isPlainObject(value)) return "a mapping";
+  if (isMapping(value)) return "an instance of a class";
   if (typeof value === "object" || typeof value === "function") return `a ${typeTag(value)}`;
   if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER) return value.toExponential();
   return String(value);
@@ -79,26 +79,43 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   // Without the differences that do not count.
   const comparable = (text: string) => text.toLowerCase().replace(/[\s-]/g, "_");
   const typed = comparable(name);
-  let best: string | undefined;
-  let fewestSteps = Number.POSITIVE_INFINITY;
   // At most three steps, and fewer for a short name.
   const mostSteps = Math.min(3, Math.round(typed.length * 0.4));
+  const lettersOf = (word: string) => [...word].sort().join("");
+
+  let best: string | undefined;
+  let fewestSteps = Number.POSITIVE_INFINITY;
   for (const candidate of candidates) {
     const other = comparable(candidate);
-    const steps = distance(typed, other);
+    const steps = stepsBetween(typed, other, mostSteps);
+    if (steps >= fewestSteps) continue;
     // Two other letters make another short word: `cors` is not `port`. Two that are swapped do not, as in `prot`.
-    const isOtherWord = steps > 1 && typed.length < 6 && sorted(typed) !== sorted(other);
-    if (steps <= mostSteps && steps < fewestSteps && !isOtherWord) {
-      best = candidate;
-      fewestSteps = steps;
-    }
+    const isOtherWord = steps > 1 && typed.length < 6 && lettersOf(typed) !== lettersOf(other);
+    if (isOtherWord) continue;
+    best = candidate;
+    fewestSteps = steps;
   }
   return best;
 }
 
-/** The letters of a word in their order. */
-function sorted(word: string): string {
-  return [...word].sort().join("");
+/**
+ * How many letters are added, left out or replaced on the shortest way from one word to another (Levenshtein); infinite for more
+ * steps than `most`, of which there are few, since each triples the ways.
+ */
+function stepsBetween(one: string, other: string, most: number): number {
+  // Each letter more or less is a step.
+  if (Math.abs(one.length - other.length) > most) return Number.POSITIVE_INFINITY;
+  let same = 0;
+  while (same < one.length && one.charCodeAt(same) === other.charCodeAt(same)) same += 1;
+  const rest = one.slice(same);
+  const otherRest = other.slice(same);
+  if (rest === "" || otherRest === "") return rest.length + otherRest.length;
+  if (most === 0) return Number.POSITIVE_INFINITY;
+
+  const replaced = stepsBetween(rest.slice(1), otherRest.slice(1), most - 1);
+  const leftOut = stepsBetween(rest.slice(1), otherRest, most - 1);
+  const added = stepsBetween(rest, otherRest.slice(1), most - 1);
+  return 1 + Math.min(replaced, leftOut, added);
 }
 
 /** ` Did you mean "x"?` for the nearest candidate, to append to a sentence; empty if none is close. */

@@ -108,7 +108,9 @@ export async function loadScenario(
   const cwd = options.cwd === undefined ? undefined : nameOfFile(options.cwd, "load the scenario", "cwd");
   const name = nameOfFile(nameOrFile, "load the scenario", "file");
   const { loaded } = await openScenario(name, { cwd });
-  return loaded;
+  // Callers may send it to a worker, which takes no function.
+  const { readPlaces, ...data } = loaded;
+  return data;
 }
 
 /** The name of a file or folder that a caller gives, also as a URL. Throws `validation_failed` for the field. */

@@ -88,6 +88,23 @@ describe("the life of a key", () => {
     expect(phasesOf(sandbox, "new")[0]).toMatchObject({ from: "2026-03-02T09:00:00.000Z", outcome: null });
   });
 
+  test("ended before now, if the clock of its snapshot was set back", () => {
+    const sandbox = open();
+    sandbox.keys.revoke("main");
+    const early = createSandbox({ scenario: sandbox.snapshot(), now: "2026-03-01T09:00:00Z" });
+    const phases = phasesOf(early, "main");
+    for (const [index, { until }] of phases.entries()) expect(phases[index + 1]?.from ?? null).toBe(until);
+    expect(phases.at(-1)).toMatchObject({ from: "2026-03-01T09:00:00.000Z", outcome: "401.revoked" });
+  });
+
+  test.each([
+    [2000, 0.0005],
+    [1_000_000, 0.000001],
+  ])("has the share of a fault on one of %s requests", (every, share) => {
+    expect(phasesOf(open({ faults: [fault({ every })] }), "live")[0]?.faultShare).toBe(null);
+    expect(phasesOf(open({ faults: [fault({ every })] }), "live").at(-1)?.faultShare).toBe(share);
+  });
+
   test.each<[string, TimelineStep[], string, string[]]>([
     [
       "a step that sets faults",

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { propertySeed } from "../support/property-seed.js";
 import { reportedIn } from "../support/report-file.js";
+import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { runExec } from "./exec-client.js";
 
@@ -131,4 +132,22 @@ await new Promise((resolve) => child.once("close", resolve));`;
   const { stderr } = await run(code, ["my.yaml", "--min-coverage", "0"], { "my.yaml": file });
   expect(stderr).toContain("Nothing to watch: the scenario came from the run");
   expect(stderr).not.toContain("show my.yaml");
+});
+
+test.each([
+  ["exec", "pytest", "-v"],
+  ["certify", "pytest", "--version"],
+  ["exec", "pytest", "tests", "-h"],
+  ["certify", "npm", "--help"],
+])("%s without -- before a command does not take the command's flag for its own: %s %s", async (...argv) => {
+  const { code, stdout, stderr } = await runCli(argv);
+  expect([code, stdout, stderr.split(" before")[0]]).toEqual([2, "", `${argv[0]} needs --`]);
+});
+
+test.each([
+  ["exec", "key-states", "--help"],
+  ["exec", "--version"],
+  ["help", "exec"],
+])("a flag for help or the version stays one of the command: %s %s", async (...argv) => {
+  expect((await runCli(argv)).code).toBe(0);
 });

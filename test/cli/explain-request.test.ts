@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { describe, expect, test } from "vitest";
-import { createSandbox } from "../../src/index.js";
+import { createSandbox, parseScenario } from "../../src/index.js";
 import { control } from "../support/call-control.js";
 import { runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
@@ -94,6 +94,20 @@ test("the last rejection is a client's, and not a later one of the story", async
   const [own, story] = sandbox.requests.list();
   expect([own?.outcome, story?.outcome]).toEqual(["401.revoked", "401.expired"]);
   expect((await runCli(["explain", "last", "--url", url])).stdout).toContain(own?.id);
+});
+
+const uuid = "6f1c2e9a-3b4d-4c5e-8f90-a1b2c3d4e5f6";
+const withUuid = `version: 1\norganizations: { bank: { type: bank, keys: { ${uuid}: { environment: test } } } }\n`;
+
+test("a UUID that is the ref of a key means the key, with a scenario and in a running sandbox", async () => {
+  const cwd = temporaryFolder({ "own.yaml": withUuid });
+  const { url } = await served({ scenario: parseScenario(withUuid) });
+  for (const rest of [["own.yaml"], ["--url", url]]) {
+    const { code, stdout } = await runCli(["explain", uuid, ...rest, "--json"], { cwd });
+    expect([code, code === 0 && JSON.parse(stdout).outcome]).toEqual([0, "200.test"]);
+  }
+  const other = await runCli(["explain", uuid.replace("6", "7"), "--url", url]);
+  expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('"last"')]);
 });
 
 describe("an id", () => {

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
 import { randomStream } from "../../src/rules/seed.js";
@@ -10,6 +11,7 @@ import {
   type Reply,
   setIn,
 } from "../support/probed-server.js";
+import { runs } from "../support/property-seed.js";
 
 async function compare(misbehave: Misbehave, { env = allProbeKeys, maxRequests = 60 } = {}) {
   const { send, refs } = probed(misbehave);
@@ -135,8 +137,8 @@ test.each([400, 403, 404, 500])(
 );
 
 test("the first 200 of a key that is no JSON is judged if a request without a key still gets its 401", async () => {
-  const { of, refs, verdict } = await compare((reply, { ref, count }) => {
-    if (ref === "active" && count <= 3) Object.assign(reply, outages["a text with 200"]);
+  const { of, refs, verdict } = await compare((reply, { ref }) => {
+    if (ref === "active") Object.assign(reply, outages["a text with 200"]);
   });
   const afterFirst = refs.slice(refs.indexOf("active") + 1);
   expect([afterFirst.slice(0, 3), verdict, of("200.test")?.result]).toEqual([
@@ -271,5 +273,36 @@ describe("a service that fails now and then", () => {
       expect([seed, differences, verdict === "agrees"]).toEqual([seed, [], false]);
       expect(notes[0]).toMatch(/502/);
     }
+  });
+
+  const flapping = fc.record({
+    seed: fc.nat(),
+    what: fc.constantFrom(...Object.keys(outages)),
+    share: fc.constantFrom(0.05, 0.1, 0.2, 0.5),
+    /** Whose responses fail. */
+    of: fc.constantFrom(undefined, 200, 401),
+  });
+
+  test("breaks no rule, whichever part of its responses fails, however often", async () => {
+    await fc.assert(
+      fc.asyncProperty(flapping, async ({ seed, what, share, of }) => {
+        const draw = randomStream(seed, "flapping");
+        const { differences, sent } = await compare((reply, { number }) => {
+          const fails = number > 1 && draw() / 2 ** 32 < share;
+          if (fails && (of ?? reply.status) === reply.status) Object.assign(reply, outages[what]);
+        });
+        expect(differences).toEqual([]);
+        expect(sent).toBeLessThanOrEqual(60);
+      }),
+      runs(500),
+    );
+  });
+
+  test("is told from a rule that one outcome breaks: its request comes twelve times", async () => {
+    const { differences, refs } = await compare((reply, { ref }) => {
+      if (ref === "expired") Object.assign(reply, outages["a 403"]);
+    });
+    expect(differences).toMatchObject([{ outcome: "401.expired", at: "status" }]);
+    expect(refs.filter((ref) => ref === "expired")).toHaveLength(12);
   });
 });

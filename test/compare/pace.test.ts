@@ -189,3 +189,13 @@ test("R22 a pace that does not reach the limit of the key leaves it out", async 
     reason: "one request in 1 s does not reach per_minute, 60",
   });
 });
+
+test("a key whose tokens come back slowly names the pace at which they do", async () => {
+  const { verdict, notes, differences } = await compare(
+    () =>
+      (reply, { ref, count }) =>
+        void (ref === "active" && count !== 2 && limit(reply, "15")),
+  );
+  expect([verdict, differences]).toEqual(["stopped", []]);
+  expect(notes[0]).toMatch(/An earlier comparison .* or with --pace 15s\.$/);
+});

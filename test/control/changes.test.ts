@@ -14,6 +14,7 @@ test("the responses are those of the calls, with their queries and parts, until 
     "/health",
     "/requests?limit=5",
     "/directory?filter=harvest+bank&limit=2",
+    "/directory?filter=a?bank",
     "/keys/live",
   ];
   const { revision, responses } = (await ask(changesOf(paths))).body.data;

@@ -10,9 +10,8 @@ import { shapeInJson } from "../../src/schema/spelling.js";
 import type { Route } from "../../src/server/control/route.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { fullestBodies, otherBodies, responseOf } from "../control/observed-responses.js";
-import { code, table } from "../support/pages.js";
 
-// The control plane as an OpenAPI document, and the members of its responses as a table. Bodies and queries have the schemas of their
+// The control plane as an OpenAPI document. Bodies and queries have the schemas of their
 // shapes. So have the responses that a shape describes; the schemas of others come from responses of a sandbox.
 
 const faultShape = shapeAt(controlBodies.faults_change, ["faults", 0]) as Shape; // it is there
@@ -173,58 +172,4 @@ export async function controlOpenApi(): Promise<string> {
     },
   };
   return `${JSON.stringify(document, null, 1)}\n`;
-}
-
-/** What scripts read most, each with a call that has it. */
-const things: Readonly<Record<string, string>> = {
-  "a key": "GET /keys",
-  "an organization": "GET /organizations",
-  "a request": "GET /requests",
-  "one request in detail": "GET /requests/{id}",
-  "the report": "GET /report",
-};
-
-/** The members of things, with their types. */
-export async function membersPart(): Promise<string> {
-  const seen = await allSeen();
-  const ofRequests = Object.keys(fieldsOf(shapeInJson(requestShape)) ?? {});
-  const rows = Object.entries(things).map(([thing, call]) => {
-    const schema = itemOf(bodySchema(call, seen.get(call) as Seen)); // each of these calls is seen
-    return [thing, membersText(schema, call === "GET /requests/{id}" ? ofRequests : [])];
-  });
-  return table(["thing", "members"], ...rows);
-}
-
-/** The schema of `data`, or of its items. */
-function itemOf(body: JsonSchema): JsonSchema {
-  const { data } = body.properties as { readonly data: JsonSchema };
-  return (data.type === "array" ? data.items : data) as JsonSchema;
-}
-
-function membersText(schema: JsonSchema, ofRequests: readonly string[]): string {
-  const { properties = {}, required = [] } = schema as {
-    properties?: Record<string, JsonSchema>;
-    required?: readonly string[];
-  };
-  const own = Object.keys(properties).filter((name) => !ofRequests.includes(name));
-  const parts = own.map((name) => {
-    const optional = required.includes(name) ? "" : "?";
-    return `${code(name + optional)} ${typeWords(properties[name] ?? {})}`;
-  });
-  if (ofRequests.length > 0) parts.unshift("each member of a request");
-  return parts.join(", ");
-}
-
-function typeWords({ type, format, items, anyOf, enum: choices, ...others }: JsonSchema): string {
-  if ("properties" in others) return "object";
-  if (Array.isArray(type)) return `${typeWords({ type: type[0], format, items })} or null`;
-  if (Array.isArray(anyOf)) return [...new Set(anyOf.map(typeWords))].join(" or ");
-  if (type === "array") {
-    const ofItems = typeWords(items as JsonSchema);
-    return ofItems === "value" ? "list" : `list of ${ofItems}`;
-  }
-  if (format === "date-time") return "time";
-  if (type === "string" || choices !== undefined) return "text";
-  if (type === "integer") return "number";
-  return typeof type === "string" ? type : "value";
 }

@@ -39,7 +39,7 @@ import {
   withParts,
 } from "../support/pages.js";
 import { commandsPart, eachCommandPart, fileFlags, sharedFlagsPart } from "./cli-page.js";
-import { controlOpenApi, membersPart } from "./control-openapi.js";
+import { controlOpenApi } from "./control-openapi.js";
 import { samples } from "./samples.js";
 
 // The product makes what is between `<!-- name -->` and `<!-- /name -->`; `npm run docs:update` writes it.
@@ -69,12 +69,9 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
     "each command": eachCommandPart,
     "shared flags": sharedFlagsPart,
   },
-  "docs/calls.md": {
-    ...Object.fromEntries(
-      Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
-    ),
-    members: membersPart,
-  },
+  "docs/calls.md": Object.fromEntries(
+    Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
+  ),
   "docs/specification.md": { assumptions: assumptionsPart, endpoints: endpointsPart },
   "docs/report.md": { advice: advicePart, formats: formatsPart },
   "docs/scenario-reference.md": { effects: effectsPart },

@@ -70,7 +70,7 @@ test("every link of a page leads to a file, and to an anchor of it", () => {
 /** How many words a text has. The bars of tables are none. */
 const wordsIn = (text: string) => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 
-test("the pages have 26,500 words, the README 600, a guide 1,400, the decisions 3,250, those for contributors 2,400", () => {
+test("the pages have 25,000 words, the README 600, a guide 1,200 (certify 1,400), the decisions 3,250, those for contributors 2,400", () => {
   const words = (pages: readonly string[]) => pages.reduce((sum, page) => sum + wordsIn(pageOf(page)), 0);
   // The package has the page for agents as AGENTS.md.
   const pages = markdownIn("docs").filter((page) => page !== "docs/agents.md");
@@ -81,12 +81,14 @@ test("the pages have 26,500 words, the README 600, a guide 1,400, the decisions 
   ];
   expect(words(forContributors)).toBeLessThanOrEqual(2_400);
   const forUsers = pages.filter((page) => !decisions.includes(page) && !forContributors.includes(page));
-  expect(words(forUsers)).toBeLessThanOrEqual(26_500);
+  expect(words(forUsers)).toBeLessThanOrEqual(25_000);
   expect(words(decisions)).toBeLessThanOrEqual(3_250);
   expect(words(["README.md"])).toBeLessThanOrEqual(600);
   const guides = [...sectionOf("docs/README.md", "Guide").matchAll(/^- \[[^\]]+\]\(([\w-]+\.md)\)/gm)];
   expect(guides.length).toBeGreaterThan(12);
-  const long = guides.map(([, name]) => `docs/${name}`).filter((page) => words([page]) > 1_400);
+  const long = guides
+    .map(([, name]) => `docs/${name}`)
+    .filter((page) => words([page]) > (page === "docs/certify.md" ? 1_400 : 1_200));
   expect(long).toEqual([]);
 });
 
@@ -227,7 +229,9 @@ test("docs/scenarios.md names every bundled scenario", () => {
 
 test("docs/scenario-reference.md names every field of timelines and stories", () => {
   const page = "docs/scenario-reference.md";
-  const sections = ["Timeline", "Actions", "Story"].map((title) => sectionOf(page, title)).join("\n");
+  const sections = ["Timeline fields", "Actions", "Story fields"]
+    .map((title) => sectionOf(page, title))
+    .join("\n");
   // The members of keys, faults and assumptions are told where those are.
   const { timeline, story } = scenarioSchema().properties;
   const fields = membersIn([timeline, story], ["limits", "faults", "assumptions"]);

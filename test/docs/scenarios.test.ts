@@ -74,7 +74,7 @@ test("each action of the timeline in docs/scenarios.md happens at its own instan
 });
 
 test("the nulls of docs/scenario-reference.md remove an inherited endpoint and body, and send JSON's null without one", () => {
-  const page = sectionOf("docs/scenario-reference.md", "Endpoints");
+  const page = sectionOf("docs/scenario-reference.md", "Endpoint fields");
   const load = () => ({ text: exampleOf("Endpoints"), file: "page.yaml" });
   const { listConsents, createConsent, readConsent } = parseScenario(exampleOf("Endpoints")).endpoints ?? {};
   const removing = ["listConsents: null", "readConsent: { body: null }"];

@@ -11,9 +11,9 @@ vi.mock("../../src/rules/fault-effects.js", async (original) => {
   const effects = await original<typeof import("../../src/rules/fault-effects.js")>();
   const { latency, status, reset } = effects.faultKindTable;
   const more = {
-    stall: { ...latency, fieldDescription: "The pause in the body." },
-    refuse: { ...status, fieldDescription: "The status of a refusal." },
-    "half-close": { ...reset, fieldDescription: "Closes one half." },
+    stall: { ...latency, causeClause: "pauses in the body" },
+    refuse: { ...status, causeClause: "refuses with a status" },
+    "half-close": { ...reset, causeClause: "closes one half" },
   };
   Object.assign(effects.faultKindTable, more);
   (effects.faultKinds as string[]).push(...Object.keys(more));
@@ -25,9 +25,9 @@ test("a new kind of fault has its own shape and description, and a name that a c
   const type = typeOf(scenarioSchema);
   for (const [field, description] of [
     ["latency", "The delay of the response"],
-    ["stall", "The pause in the body."],
+    ["stall", "Pauses in the body."],
     ["status", "Responds with this status"],
-    ["refuse", "The status of a refusal."],
+    ["refuse", "Refuses with a status."],
     ['"half-close"', "Closes one half."],
   ] as const) {
     expect(type).toMatch(new RegExp(`/\\*\\* ${description}[^*]*\\*/\\s+${field}\\?:`));

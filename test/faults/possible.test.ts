@@ -181,6 +181,15 @@ test("a fault that only breaks bodies leaves responses without one to a later fa
   expect(problemsOf([breaks, { when, then: { malformed: true } }]).fields).toEqual(["faults[1]"]);
 });
 
+test("a fault that only breaks bodies has numbers of its own: it does not count responses without one", () => {
+  const every: Fault["when"] = { every: 2 };
+  const delays: Fault = { when: every, then: { latency: "1s" } };
+  const breaks: Fault = { when: every, then: { truncate: true } };
+  expect(problemsOf([delays, breaks]).fields).toEqual([]);
+  expect(problemsOf([breaks, { when: every, then: { malformed: true } }]).fields).toEqual(["faults[1]"]);
+  expect(problemsOf([delays, { when: { every: 4 }, then: status }]).fields).toEqual(["faults[1]"]);
+});
+
 const overFromStart: readonly [key: string, outcome: string, others: readonly string[]][] = [
   ["revoked", "401.revoked", ["200.live", "200.retiring", "200.full", "401.expired", "403.live_suspended"]],
   ["expired", "401.expired", ["200.test", "204.gone", "401.rotated", "429.per_day"]],

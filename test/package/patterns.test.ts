@@ -26,7 +26,7 @@ const shortTextsOnly: Readonly<Record<string, Readonly<Record<string, string>>>>
   "src/cli/terminal.ts": {
     " .+?(?=, |\\. |; |[.;?]?$)": "a sentence of our own messages",
   },
-  "src/cli/story-text.ts": { "\\s*\\n\\s*": "a step of the user's own story" },
+  "src/cli/commands/play.ts": { "\\s*\\n\\s*": "a step of the user's own story" },
   "src/compare/rejections/compare-texts.ts": {
     "\\s+|[^\\s,:{[]*[,:{[]|[^\\s,:{[]+":
       "any body: each word is read at most twice, since the last alternative takes what the first one has read",

@@ -155,7 +155,7 @@ test("a fault with a probability of 1, or on every request, is as certain as one
 test("under exec, whose sandbox has stopped, an outcome of the start comes back with another run", async () => {
   const { sandbox } = await serve("key-states");
   sandbox.clock.advance("61s");
-  const { outcomes: rows } = clientReport(stateOf(sandbox), { underExec: true });
+  const { outcomes: rows } = clientReport(stateOf(sandbox), undefined, true);
   const hint = rows.find(({ outcome }) => outcome === "429.per_minute")?.howToCover;
   expect(hint).toMatchObject({ scenario: "key-states", reset: false });
   expect(hint?.text).toBe("run exec with the scenario key-states, then send SVC_KEY_RATE_LIMITED_MINUTE");

@@ -164,3 +164,11 @@ test("a number is sent with the value that it has in the text, or refused", asyn
   );
   expect(sent).toBeGreaterThan(10);
 });
+
+test.each(["0xZZ", "0o9", "0x"])(
+  "what YAML is told to take for a number, and is none, is refused: %s",
+  (text) => {
+    const [problem] = problemsOf(() => parseScenario(inEndpoint(`{ x: !!float ${text} }`)));
+    expect(problem?.slice(0, 2)).toEqual(["out_of_range", "endpoints.a.body.x"]);
+  },
+);

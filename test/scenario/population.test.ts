@@ -111,3 +111,13 @@ test("a page of farmers ends with the last one, and a wrong one is rejected", ()
     expect(() => farmers.get(id)).toThrow(expect.objectContaining({ code: "unknown_ref" }));
   }
 });
+
+test("no farmer has a date before the year 0, however early they start", () => {
+  const { farmers } = sandboxOf({ farmers: 20, as_of: "0000-01-01T00:00:00Z" });
+  for (const farmer of farmers.list()) {
+    expect(farmer.birth_year).toBeGreaterThan(0);
+    for (const { properties } of farmer.parcels) {
+      expect(properties["determination:datetime"]).toMatch(/^\d{4}-\d\d-\d\dT/);
+    }
+  }
+});

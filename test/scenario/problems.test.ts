@@ -285,3 +285,11 @@ test("names with colons stay names, where they have values or quotes", () => {
   const keys = inKeys("      main: { environment: test }\n");
   expect(problemsOf(`${keys}x-notes: { "a:b", urn:x: 1, 'c:d': { e:f: [g:h] } }\n`)).toEqual([]);
 });
+
+test("an instance of a class is no scenario, and is called one", () => {
+  class Settings {
+    version = 1;
+  }
+  const read = () => createSandbox({ scenario: new Settings() as never });
+  expect(read).toThrow(/found an instance of a class/);
+});

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createSandbox, type Scenario, ScenarioError } from "../../src/index.js";
 import { dryRunProblems } from "../../src/node/dry-run.js";
 import { startInNode } from "../../src/node/platform.js";
-import { checkedReplacement } from "../../src/sandbox/start-sandbox.js";
+import { checkedReplacement, restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import { warningsOf } from "../../src/scenario/warnings.js";
 import { root } from "../support/pages.js";
 
@@ -173,4 +173,15 @@ test("each rule that finds nothing while the start of the clock is unknown is as
       contextAtStart: "nothing: a key that may have ended is one that a fault can match",
     }).sort(),
   );
+});
+
+test("a reset with a time is checked as a start with it, and one without always works", () => {
+  const scenario = withKeys(sixKeys);
+  const sandbox = startInNode({ scenario, name: "six" }, { now: "2100-01-01T00:00:00Z", frozen: true });
+  const early = { now: "2026-01-01T00:00:00Z" };
+  const before = sandbox.clock.now();
+  expect(codesOf(() => restartSandbox(sandbox, early))).toEqual(["too_many_active_keys"]);
+  expect(sandbox.clock.now()).toBe(before);
+  restartSandbox(sandbox);
+  expect(sandbox.clock.now()).toBe(before);
 });

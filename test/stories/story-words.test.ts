@@ -137,6 +137,12 @@ test.each<[StepAction, string, string, ActionResult?]>([
     "faults: status 503",
   ],
   [
+    { faults: [{ then: { hang: true } }] },
+    "The network stays as it is. The faults are rejected: validation_failed.",
+    "faults: hang",
+    { ...performed, error: { code: "validation_failed" } } as ActionResult,
+  ],
+  [
     { create_key: { ...key, ref: "bank" } } as never,
     'An administrator creates the test key bank for bank ("CI").',
     'create_key organization bank, environment test, name CI, scopes ["a"] → bank',

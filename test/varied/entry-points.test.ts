@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { KeyInJson } from "../../src/cli/key-rows.js";
+import type { KeyRow } from "../../src/cli/key-rows.js";
 import { createSandbox, parseScenario, type Sandbox } from "../../src/index.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
@@ -132,7 +132,7 @@ test("limits that varied raises at the start stay with their keys; a profile tha
 test("keys names no code for a 429 whose code varies", async () => {
   const limitedUnder = async (profile: string) => {
     const { stdout } = await runCli(["keys", "key-states", "--format", "json", "--profile", profile]);
-    return (JSON.parse(stdout) as KeyInJson[]).find(({ ref }) => ref === "rate-limited");
+    return (JSON.parse(stdout) as KeyRow[]).find(({ ref }) => ref === "rate-limited");
   };
   expect(await limitedUnder("typical")).toMatchObject({ status: 429, code: "rate_limited" });
   expect(await limitedUnder("varied")).toMatchObject({ status: 429, code: null });

@@ -46,15 +46,15 @@ export function narrateTime({ step, failure, now }: Pick<PlayedStep, "step" | "f
 
 /** Narrates an action: who did what, and its result or error. */
 export function narrateAction(action: StepAction, performed: ActionResult): string {
-  // Faults are never rejected.
+  const { error } = performed;
   if (action.faults !== undefined) {
+    if (error !== null) return `The network stays as it is. The faults are rejected: ${error.code}.`;
     const effects = effectList(action.faults);
     if (effects === "") return "The network works again: no more faults.";
     return `Requests can now hit faults: ${effects}.`;
   }
 
   const { subject, verb, object, after = "" } = wordsOfAction(action, performed);
-  const { error } = performed;
   if (error !== null) return `${subject} tries to ${verb} ${object}. It is rejected: ${error.code}.`;
   return `${subject} ${verb}s ${object}.${after}`;
 }

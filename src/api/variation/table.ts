@@ -51,7 +51,7 @@ const requestIdPatterns: readonly RegExp[] = [
   /^(?:[0-9a-f]{24}\.){8}$/i,
 ];
 
-/** Whether a text has the form of a request id, in any profile. No ref of a key has one. */
+/** Whether a text has the form of a request id, in any profile. The ref of a key may have it, too: a UUID is one. */
 export function isRequestId(text: string): boolean {
   return requestIdPatterns.some((pattern) => pattern.test(text));
 }

@@ -1,7 +1,7 @@
 import { reportShape } from "../../report/report-shape.js";
 import { mapTexts, redact } from "../../rules/keys/redact.js";
 import { type OutcomeId, outcomeShape } from "../../rules/outcomes.js";
-import { sha256 } from "../../scenario/format/fields.js";
+import { sha256Text } from "../../scenario/format/fields.js";
 import { shapeDescription } from "../../scenario/format/scenario-json-schema.js";
 import { time } from "../../scenario/format/times.js";
 import { type JsonSchema, jsonSchemaDocument } from "../../schema/json-schema.js";
@@ -51,7 +51,7 @@ const resultFields = {
   assumptions: s.optional(
     s.described(s.list(s.text()), "The assumptions that the scenario sets, and that would vary otherwise."),
   ),
-  scenarioDigest: s.described(sha256(), "SHA-256 in hex of the scenario as JSON with sorted members."),
+  scenarioDigest: s.described(sha256Text(), "SHA-256 in hex of the scenario as JSON with sorted members."),
   specification: s.described(version(), "The version of the API's specification."),
   sandbox: s.described(version(), "The version of svc-sandbox."),
   command: s.described(s.list(s.text()), "The client's program and its arguments, without keys."),

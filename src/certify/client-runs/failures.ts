@@ -39,7 +39,7 @@ export async function makePlainRunsNextToFailures(runs: Runs): Promise<void> {
 const minRepetitions = 5;
 
 /**
- * Repeats each of these failures, and of those that did not end in time as many as there is time for (`isRepeated`). Throws `Inconclusive` if
+ * Repeats each of these failures, and of those that did not end in time as many as a certificate repeats (`isRepeated`). Throws `Inconclusive` if
  * they show nothing: one of the repetitions has passed.
  */
 export async function repeatFailures(runs: Runs, failures: readonly ClientRun[]): Promise<undefined> {
@@ -82,7 +82,7 @@ async function repeatHung(runs: Runs, hung: readonly ClientRun[]): Promise<void>
   if (isAnyRepeated) await runs.makeUpTo(plainRunRequest, plainRunsNextToHang);
 }
 
-/** Why a run that did not end shows nothing: no time was left to repeat it. */
+/** Why a run that did not end shows nothing: its repetition passed, or the certificate has repeated as many as it may. */
 export const hangsNowAndThen: Reason = {
   why: "the command does not end in time now and then",
   whatToDo: "Find out what it waits for, or set a longer --timeout.",

@@ -19,7 +19,7 @@ export function againWithOnly(plan: CertifyPlan, names: readonly string[]): stri
   return againCommand(plan, "certify", ...only);
 }
 
-/** The words of the command that shows this run again: `exec`, if it can. It cannot end a run by time, answer wrongly or reject. */
+/** The words of the command that shows this run again: `exec`, if it can. It cannot end a run by time, answer wrongly or reject, and its `--fault` hits each request. */
 export function againCommandOfRun(
   { purpose, result, conditions }: Pick<ClientRun, "purpose" | "result" | "conditions">,
   plan: CertifyPlan,

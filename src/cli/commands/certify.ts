@@ -44,13 +44,13 @@ const { tls, cert, key } = shared.serverFlags;
 const certifyFlags = {
   only: flag.option(
     "--only <name>",
-    "make only these runs besides the plain one: varied, answer, resend, fault, or one of them such as varied.3, answer.401.revoked, resend.403 or fault.hang; repeatable",
+    "make only these runs and the plain one: varied, answer, resend, fault, or one such as varied.3; repeatable",
     (text) => [text],
   ),
   faults: flag.toggle("--faults", "try every kind of fault (default: the four that break most clients)"),
   allow: flag.option(
     "--allow <outcome>",
-    "accept that the command passes with the wrong answer on this outcome, such as 200.retiring, or that it fails at this fault, such as fault.status; repeatable",
+    "accept that your client survives a wrong response on this outcome (200.retiring), or fails at this fault (fault.status); repeatable",
     (text) => [text],
   ),
   report: flag.option(
@@ -75,7 +75,7 @@ const certifyFlags = {
   ),
   timeout: flag.option(
     "--timeout <duration>",
-    "end a run that takes longer: 30s, 5m (default: 1m for the first; for others five times its duration, at least 30s, and the time that the client may wait)",
+    "end a run that takes longer: 30s, 5m (default: 1m for the first; then five times its duration, at least 30s)",
     flag.durationLike("30s or 5m"),
   ),
   now: shared.sandboxFlags.now,

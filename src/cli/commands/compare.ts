@@ -42,13 +42,13 @@ export const compareCommand = declareCommand({
     json: shared.json,
     maxRequests: flag.option(
       "--max-requests <number>",
-      "maximum number of requests (default: 60, and with --probe-limits two minutes of the key more, up to 400)",
+      "maximum number of requests (default: 60; with --probe-limits up to 400)",
       flag.wholeNumber(1, Number.MAX_SAFE_INTEGER),
     ),
     timeout: shared.callFlags.timeout,
     probeLimits: flag.cliOnlyToggle(
       "--probe-limits",
-      "reach limits on purpose, with keys at their limits or with up to twice per_minute + 1 requests of a working key, if --max-requests allows it",
+      "reach limits on purpose, with keys at their limits, or with requests of a working key",
     ),
     pace: flag.cliOnlyOption(
       "--pace <duration>",
@@ -57,7 +57,7 @@ export const compareCommand = declareCommand({
     ),
     cert: flag.cliOnlyOption(
       "--cert <file>",
-      "certificate of the client (PEM, with its chain), for a server that asks for one; needs --key",
+      "certificate of the client (PEM, with its chain), for mutual TLS; needs --key",
       flag.readFileName,
     ),
     key: flag.cliOnlyOption(

@@ -25,7 +25,7 @@ import { githubAnnotations, type UnmetThreshold, unmetThresholds } from "../repo
 import { runClient, sayWhyNotRun, whyNoRequest } from "../run-client.js";
 import { TakenSignals } from "../run-command.js";
 import type { RunFolder } from "../run-folder.js";
-import { loadScenarioArgument, warnOfDates } from "../scenario.js";
+import { loadScenarioArgument } from "../scenario.js";
 import * as shared from "../shared-flags.js";
 import type { Style } from "../terminal.js";
 
@@ -38,7 +38,7 @@ const execFlags = {
   format: shared.format,
   fault: flag.option(
     "--fault <fault>[@<outcome>]",
-    "give a fault to the first request on a promised outcome, such as fault.hang@401.revoked, or on each promised outcome, such as fault.hang",
+    "give a fault to the first request with this outcome, such as fault.hang@401.revoked, or with each promised outcome",
     (text) => text,
   ),
   ...shared.thresholdFlags,
@@ -102,7 +102,6 @@ export const execCommand = declareCommand({
         certifyLine,
         place: "at_terminal",
         signals,
-        onStart: (sandbox) => warnOfDates(sandbox, { note }),
       });
       if (end.kind === "not_run") return sayWhyNotRun(clientCommand[0] ?? "", end.failure, call);
       if (end.kind === "stopped") {

@@ -12,6 +12,7 @@ import type { Endpoint } from "../../sandbox/call.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import { fingerprintOfRef } from "../../sandbox/secrets.js";
 import { isScenarioName } from "../../scenario/bundled.js";
+import { isRef } from "../../scenario/format/fields.js";
 import { quote } from "../../schema/words.js";
 import { type CommandCall, declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
@@ -37,6 +38,7 @@ type ExplainCall = CommandCall<flag.FlagValues<typeof explainFlags>>;
 
 const runningFlagNames = flag.flagNamesOf(runningFlags);
 const sandboxFlagNames = flag.flagNamesOf(shared.sandboxFlags);
+const keyFlagNames = ["endpoint", ...sandboxFlagNames] as const;
 
 export const explainCommand = declareCommand({
   summary: "show why a request or a key was rejected, and what to do",
@@ -44,14 +46,19 @@ export const explainCommand = declareCommand({
     "Shows a request of a running sandbox: its checks in order, the cause, the fault, advice, what to do, and the requests with the same key around it. Or shows what the next request with a key gets there; with a scenario, --seed, --now, --frozen or --profile, or if no sandbox runs, what the scenario would respond. Sends and counts nothing, and never prints or sends a key.",
   args: {
     "<key>":
-      "an X-Request-Id, last (the latest rejected request), a key's ref, a full key, or one of: none, malformed, unknown",
+      "last (the latest rejected request), an X-Request-Id, a key or its ref, or none, malformed or unknown",
     ...shared.scenarioArgument,
   },
   flags: explainFlags,
   modes: [
     {
       name: "explain <request id or last>",
-      when: ({ args: [word = ""] }) => word === "last" || isRequestId(word),
+      when({ args: [word = "", ...others], flags }) {
+        if (word === "last") return true;
+        // A ref of a key may look like an id. Only a line about a key has these.
+        const isOfKey = others.length > 0 || keyFlagNames.some((name) => flags[name] !== undefined);
+        return isRequestId(word) && !(isRef(word) && isOfKey);
+      },
       maxArgs: 1,
       flags: ["json", ...runningFlagNames],
     },
@@ -85,7 +92,9 @@ export const explainCommand = declareCommand({
         `${quote(keyOrRequest)} is a status. Name a key, such as revoked, or a whole X-Request-Id, or use last for the latest rejected request.`,
       );
     }
-    if (meansScenario(keyOrRequest)) {
+    // A bundled name may be that of a key, too, as `revoked` is.
+    const isName = isScenarioName(keyOrRequest) && !isKeyOfKeyStates(keyOrRequest);
+    if (isName || /\.ya?ml$/i.test(keyOrRequest)) {
       const start = `The key comes before the scenario, ${quote(keyOrRequest)}.`;
       const file = shellWord(keyOrRequest);
       if (scenario === undefined) {
@@ -93,25 +102,23 @@ export const explainCommand = declareCommand({
       }
       throw usageError(`${start} Did you mean ${io.program} explain ${shellWord(scenario)} ${file}?`);
     }
-    if (mode === "explain <request id or last>") {
+    const meansRequest = mode === "explain <request id or last>";
+    if (meansRequest && (keyOrRequest === "last" || !isRef(keyOrRequest))) {
       await sayRequest(keyOrRequest, call);
       return;
     }
 
     // Only a line without a scenario, and without a flag of a start, is about the sandbox that runs.
-    const running = mode === "explain <key>" ? await findRunning(keyOrRequest, call) : undefined;
+    const isOfNewSandbox = mode === "explain <key> [scenario]";
+    const running = isOfNewSandbox ? undefined : await findRunning(keyOrRequest, call);
     let keys: KeySource;
     if (running !== undefined) keys = await runningKeys(running, flags.endpoint);
     else keys = await keysOfNewSandbox(scenario, flags, io);
-    await printKey(keyOrRequest, keys, call);
+    // A UUID may be a ref. One that is none is the id of a request.
+    if (meansRequest && !keys.refs.includes(keyOrRequest)) await sayRequest(keyOrRequest, call);
+    else await printKey(keyOrRequest, keys, call);
   },
 });
-
-/** Whether a word in place of a key is a scenario: a file, or a bundled name that is not a key, too, as `revoked` is. */
-function meansScenario(word: string): boolean {
-  if (/\.ya?ml$/i.test(word)) return true;
-  return isScenarioName(word) && !isKeyOfKeyStates(word);
-}
 
 /** Explains a request that the running sandbox has got: its id, or `last`. */
 async function sayRequest(id: string, { flags, io }: ExplainCall): Promise<void> {

@@ -42,13 +42,13 @@ const fixturesFlags = {
   ),
   locale: flag.cliOnlyOption(
     "--locale <name>",
-    "locale of the farmers, such as en_GH or pt_BR, or a language for all of its locales (default: all locales)",
+    "locale of the farmers, such as en_GH, or a language (default: all locales)",
     readLocale,
   ),
   seed: flag.option("--seed <number>", "seed of the records (default: 1)", flag.readSeed),
   now: flag.option(
     "--now <time>",
-    "time that the dates of farmers depend on, with a zone (default: 2026-03-02T09:00:00Z, the start of the bundled scenarios)",
+    "time that the dates of farmers depend on, with a zone (default: 2026-03-02T09:00:00Z)",
     // A farmer's life starts decades earlier.
     (text, from) => {
       const time = flag.readClockStart(text, from);
@@ -221,7 +221,7 @@ function csvLine(values: readonly FixtureValue[]): string {
 
 // A farmer as a row of a table, for CSV, and as features of a map, for GeoJSON.
 
-/** The columns of a table of farmers. */
+/** The columns of a table of farmers; `main` is a farmer's largest field. */
 const columns = {
   farmer_id: ({ farmer_id }) => farmer_id,
   synthetic: () => true,
@@ -236,26 +236,24 @@ const columns = {
   subdivision_code: ({ location }) => location.subdivision_code,
   subdivision_name: ({ location }) => location.subdivision_name,
   // Of the first corner of the largest field.
-  longitude: (farmer) => mainParcel(farmer).geometry.coordinates[0]?.[0]?.[0] ?? 0,
-  latitude: (farmer) => mainParcel(farmer).geometry.coordinates[0]?.[0]?.[1] ?? 0,
+  longitude: (_, main) => main.geometry.coordinates[0]?.[0]?.[0] ?? 0,
+  latitude: (_, main) => main.geometry.coordinates[0]?.[0]?.[1] ?? 0,
   parcels: ({ parcels }) => parcels.length,
   irrigated_area_ha: ({ parcels }) =>
     sumOf(parcels, ({ properties }) => (properties.irrigation === "none" ? 0 : properties.area_ha)),
-  main_crop_code: (farmer) => mainParcel(farmer).properties["crop:code"],
-  main_crop_name: (farmer) => mainParcel(farmer).properties["crop:name"],
+  main_crop_code: (_, main) => main.properties["crop:code"],
+  main_crop_name: (_, main) => main.properties["crop:name"],
   livestock_count: ({ livestock }) => sumOf(livestock, ({ count }) => count),
-} satisfies Readonly<Record<string, (farmer: Farmer) => FixtureValue>>;
+} satisfies Readonly<Record<string, (farmer: Farmer, main: Parcel) => FixtureValue>>;
 
 export function farmerRow(farmer: Farmer): Readonly<Record<string, FixtureValue>> {
   const row: Record<string, FixtureValue> = {};
-  for (const [name, read] of Object.entries(columns)) row[name] = read(farmer);
+  // Each farmer has a field, and the generator lists the largest one first.
+  const main = farmer.parcels[0] as Parcel;
+  for (const [name, read] of Object.entries(columns)) row[name] = read(farmer, main);
   return row;
 }
 
-/** The largest field: the generator lists it first. */
-function mainParcel({ parcels }: Farmer): Parcel {
-  return parcels[0] as Parcel; // each farmer has a field
-}
 /** The fields of a farmer, each with the members that name the farmer and the place. */
 export function farmerFeatures({ farmer_id, location, parcels }: Farmer): readonly object[] {
   return parcels.map((parcel) => ({

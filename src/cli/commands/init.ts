@@ -20,8 +20,7 @@ export const initCommand = declareCommand({
   description:
     "Writes a commented starter scenario. It names its JSON Schema for editors: the installed package's, or a copy next to the file. With --client it writes first tests instead, if the project has what they need; with --agent a section for coding agents. Does not overwrite a scenario or tests without --force.",
   args: {
-    "[file]":
-      "the file to write (default: svc-sandbox.yaml, which start finds automatically; with --client a file in the folder of the client's tests)",
+    "[file]": "the file to write (default: svc-sandbox.yaml, or a test of the client)",
   },
   flags: {
     force: flag.cliOnlyToggle("--force", "overwrite an existing file"),

@@ -25,7 +25,7 @@ export const keysCommand = declareCommand({
   flags: {
     format: flag.cliOnlyOption(
       "--format <format>",
-      "table, json, env (export lines for a shell; for a file, use --write-env of start) or powershell (default: table)",
+      "table, json, env (for a shell) or powershell (default: table)",
       flag.oneOf(["table", "json", "env", "powershell"]),
     ),
     endpoint: shared.endpoint,

@@ -139,16 +139,29 @@ async function verifyAll(
   for (const scenario of scenarios) {
     if (!("kind" in scenario)) continue;
     unreadable.push(scenario);
-    sayNotPlayed(scenario, call);
+    if (!flags.json) io.stderr.say(`${scenario.text}\n`);
   }
 
   // A name that nothing has is probably misspelled, so no story is played. While --watch waits, its file may still come.
   const isMisspelled = unreadable.some(({ kind }) => kind === "unknown") && !flags.watch;
-  if (isMisspelled) {
-    if (flags.json) writeJson(unreadable, call);
-    return unreadable;
-  }
+  const verdicts = isMisspelled ? unreadable : await playStories(names, scenarios, call);
 
+  if (flags.json) {
+    const documents = verdicts.map(({ json }) => json);
+    // With --watch, each document is on a separate line.
+    const indent = flags.watch ? 0 : 2;
+    io.stdout.write(`${redactPlainKeys(JSON.stringify(documents, null, indent))}\n`);
+  } else if (verdicts.some(({ kind }) => kind === "played")) sayTotal(verdicts, call);
+  return verdicts;
+}
+
+/** Plays the stories of scenarios, those of these names, and prints each; one that cannot be read has its verdict already. */
+async function playStories(
+  names: readonly string[],
+  scenarios: readonly (OpenedScenario | Verdict)[],
+  call: VerifyCall,
+): Promise<readonly Verdict[]> {
+  const { flags, io } = call;
   const verdicts: Verdict[] = [];
   let gap = "";
   for (const [index, scenario] of scenarios.entries()) {
@@ -159,17 +172,15 @@ async function verifyAll(
 
     const verdict = await playStory(names[index] as string, scenario, call);
     verdicts.push(verdict);
+    if (flags.json) continue;
     if (verdict.kind !== "played") {
-      sayNotPlayed(verdict, call);
-    } else if (!flags.json) {
-      io.stdout.say(gap + verdict.text);
-      // An empty line separates long texts.
-      if (!flags.quiet) gap = "\n";
+      io.stderr.say(`${verdict.text}\n`);
+      continue;
     }
+    io.stdout.say(gap + verdict.text);
+    // An empty line separates long texts.
+    if (!flags.quiet) gap = "\n";
   }
-
-  if (flags.json) writeJson(verdicts, call);
-  else if (verdicts.some(({ kind }) => kind === "played")) sayTotal(verdicts, call);
   return verdicts;
 }
 
@@ -194,17 +205,6 @@ function verdictOfFailure(name: string, error: unknown): Verdict {
     text: safeOutput(redactPlainKeys(error.message)),
     json: { name, passed: false, problems: problemsJson(error, name), steps: [] },
   };
-}
-
-function sayNotPlayed({ text }: Verdict, { flags, io }: VerifyCall): void {
-  if (!flags.json) io.stderr.say(`${text}\n`);
-}
-
-function writeJson(verdicts: readonly Verdict[], { flags, io }: VerifyCall): void {
-  const documents = verdicts.map(({ json }) => json);
-  // With --watch, each document is on a separate line.
-  const indent = flags.watch ? 0 : 2;
-  io.stdout.write(`${redactPlainKeys(JSON.stringify(documents, null, indent))}\n`);
 }
 
 /** Prints how many of several scenarios failed. */

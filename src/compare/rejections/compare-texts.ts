@@ -218,6 +218,8 @@ const kindsOfIds: readonly (readonly [kind: string, pattern: RegExp])[] = [
 ];
 
 function kindOf(word: string, start: string, end: string): string {
+  // A body can write `12/` as `12\/`, which no member shows.
+  if (word.includes("\\")) return "escapes";
   const middle = word.slice(start.length, word.length - end.length);
   const rest = withoutEnd(middle.replace(/^[^a-z\d]+/i, ""), /[^a-z\d]/i);
   return kindsOfIds.find(([, pattern]) => pattern.test(rest))?.[0] ?? "other characters";

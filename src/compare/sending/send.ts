@@ -40,6 +40,8 @@ import type { Session } from "./session.js";
 // | a surprise | what they got before | the second one again | judged: a difference of its outcome |
 // | a surprise | what they got before | anything else | a note |
 //
+// A service that fails now and then can do it three times. So before it is judged, `confirmSurprises` sends it again, later.
+//
 // A 429 is never a difference, since nobody knows who limits. The earlier requests tell whether it is the limit of its key:
 //
 // | 429 to a request for | with a key that has had | it is |
@@ -58,6 +60,10 @@ import type { Session } from "./session.js";
 // | any other | an outage | the end |
 
 const whyOutage = "its response may be one of an outage, a lock or a limit";
+const whyAnotherEachTime = "the service responds to it in another way each time";
+
+/** So many responses of one kind are no chance, even if half of all requests fail. */
+const leastOfKind = 12;
 
 /** The least time between two requests after a gateway's 429, in milliseconds. */
 const leastPace = 1000;
@@ -90,7 +96,7 @@ export async function send(session: Session, request: PlannedRequest): Promise<S
     return third;
   }
   for (const { attempt } of [first, second]) session.addFailure(attempt, third.attempt);
-  if (!isPromised) third.attempt.whyUnjudged = "the service responds to it in another way each time";
+  if (!isPromised) third.attempt.whyUnjudged = whyAnotherEachTime;
   return third;
 }
 
@@ -98,6 +104,34 @@ function endUnsent(session: Session, result: SendResult & { kind: "sent" }): Sen
   const { attempt } = result;
   session.endAt(attempt, "outage", `${describeWhole(attempt)}; it could not be sent again`);
   return result;
+}
+
+/** Sends surprises again, in turn, until there are enough of each kind. Anything else in place of one shows a failure. */
+export async function confirmSurprises(session: Session): Promise<void> {
+  const surprisesByKind = new Map<string, Attempt[]>();
+  for (const surprise of session.surprises) {
+    const kind = kindOfFailure(surprise);
+    surprisesByKind.set(kind, [...(surprisesByKind.get(kind) ?? []), surprise]);
+  }
+
+  for (const [kind, surprises] of surprisesByKind) {
+    // Each request comes again after the others of its kind.
+    const lastOfEach = surprises.filter((_, index) => index % 3 === 2);
+    for (let count = surprises.length; count < leastOfKind; count++) {
+      const surprise = lastOfEach[count % lastOfEach.length];
+      if (surprise === undefined) break;
+      const result = await sendWithinLimits(session, surprise);
+      if (result.kind === "not_sent" || session.end !== undefined) return;
+      const { attempt } = result;
+      if (kindOfFailure(attempt) === kind && !hasData(attempt.response)) {
+        session.surprises.push(attempt);
+        continue;
+      }
+      session.addFailure(surprise, attempt);
+      if (isSurprise(attempt, session)) attempt.whyUnjudged = whyAnotherEachTime;
+      break;
+    }
+  }
 }
 
 /**
@@ -342,8 +376,10 @@ async function waitOnce(session: Session, milliseconds: number, found: string): 
 }
 
 function giveUp(session: Session, limited: Attempt): boolean {
-  const slower = Math.max(2 * session.pace, leastPace) / 1000;
   const isMinute = outcomeRow(limited.outcome).status === 200;
+  // A key that has waited once gets its next request after the wait that its limiter names.
+  const wait = isMinute && session.hasWaited ? (namedWait(limited) ?? 0) : 0;
+  const slower = Math.max(2 * session.pace, leastPace, wait) / 1000;
   const earlier = isMinute ? "An earlier comparison may have used up the minute of the key. " : "";
   const got = `${describeWhole(limited)} ${limited.whyUnjudged}`;
   const advice = `${earlier}Try again ${isMinute ? "in a minute" : "later"}, or with --pace ${slower}s.`;

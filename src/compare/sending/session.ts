@@ -188,7 +188,7 @@ export class Session {
     return unknownKey;
   }
 
-  /** Removes the server's keys and the unknown keys from a response. A malformed key, such as `not-a-key`, is no secret. */
+  /** Removes the given keys and the unknown keys from a response. A malformed key, such as `not-a-key`, is no secret. */
   #read(reply: Awaited<ReturnType<Send>>): RedactedResponse | NoResponse {
     if (isNoResponse(reply)) return reply;
     return readResponse(reply, createRedactKeys([...this.#keysByVariable.values(), ...this.#unknownKeys]));

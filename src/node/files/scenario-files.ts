@@ -66,18 +66,22 @@ export async function openScenario(nameOrFile: string, options: LoadOptions): Pr
 
   // The text has the whole scenario unless it extends another file.
   let isWhole = true;
+  /** The texts of the files that were extended, by the names that messages show. */
+  const parents = new Map<string, string>();
   /** Reads the file that another one extends by this name, which is relative to its folder. Default: the scenario itself extends it. */
   const load = (name: string, from = nameOrFile) => {
     isWhole = false;
-    const textOfParent = readFile(name, resolve(cwd, dirname(from)));
     // Messages show the file as the command line would name it.
     const shownFile = isAbsolute(name) ? name : join(dirname(from), name);
+    const textOfParent = parents.get(shownFile) ?? readFile(name, resolve(cwd, dirname(from)));
+    parents.set(shownFile, textOfParent);
     return { text: textOfParent, file: shownFile };
   };
   const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
-  const { scenario, ...places } = parseWithPlaces(text, { file: nameOrFile, load });
+  const read = () => parseWithPlaces(text, { file: nameOrFile, load });
+  const { scenario, ...places } = read();
 
-  const loaded = { scenario, name: nameOrFile, ...(isWhole && { text }), files };
+  const loaded = { scenario, name: nameOrFile, ...(isWhole && { text }), files, readPlaces: read };
   return { origin: stdin === undefined ? "file" : "stdin", loaded, places: async () => places };
 }
 

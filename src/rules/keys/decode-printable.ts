@@ -37,7 +37,8 @@ function decodeOnce(encoded: string): string {
       continue;
     }
     const byte = readHexByte(encoded, at + escapeStart.length);
-    if (byte === undefined || !isPrintable(byte)) {
+    // Only printable characters: a decoded line break could forge a line of a log.
+    if (byte === undefined || byte < 0x20 || byte >= 0x7f) {
       at += 1;
       continue;
     }
@@ -47,11 +48,6 @@ function decodeOnce(encoded: string): string {
     copiedTo = at;
   }
   return decoded + encoded.slice(copiedTo);
-}
-
-/** Only these are decoded: a decoded line break could forge a line of a log. */
-function isPrintable(code: number): boolean {
-  return code >= 0x20 && code < 0x7f;
 }
 
 /** Which start of an escape is at a position; `undefined` if none is. */

@@ -58,8 +58,6 @@ export function endOfRun(text: string, start: number, isOfKind: (code: number) =
   return end;
 }
 
-// How the prefix of a key is found in an encoded text, whose other bytes are not known.
-
 /**
  * Where a prefix can start in Base64, which writes three bytes as a group of four letters: behind none, one or two bytes of a
  * group. Their bits are in the first letters of the group, which so are not of the prefix alone.
@@ -159,7 +157,6 @@ export function isMeantAsKey(text: string, keys: readonly string[]): boolean {
   return start > 0 && lengthBehind <= 1;
 }
 
-/** Whether a text is a variable that nothing has replaced. */
 function isVariable(text: string): boolean {
   // Without the quotation mark at its start, and the same one at its end.
   let bare = text;

@@ -29,7 +29,6 @@ export const randomLength = 29;
 /** The maximum length of a key in characters, including its prefix. Longer keys are malformed. */
 const maximumKeyLength = 256;
 
-/** The row of the prefix that a text starts with; `undefined` if it starts with none. */
 export function findPrefix(text: string): KeyPrefix | undefined {
   for (const row of keyPrefixes) {
     if (text.startsWith(row.prefix)) return row;
@@ -37,7 +36,6 @@ export function findPrefix(text: string): KeyPrefix | undefined {
   return undefined;
 }
 
-/** The prefix of keys of this environment and kind. */
 export function prefixOf(environment: Environment, legacy: boolean): string {
   const isWanted = (row: KeyPrefix) => row.environment === environment && row.legacy === legacy;
   const row = keyPrefixes.find(isWanted) as KeyPrefix; // there is one for each pair
@@ -65,26 +63,20 @@ export function isWellFormedKey(text: string): boolean {
   if (text.length > maximumKeyLength) return false;
   const start = findPrefix(text)?.prefix.length;
   if (start === undefined || start === text.length) return false;
-  // Not a regular expression: V8 keeps the last string it was run on, and this string is a key (R35).
+  // Not a regular expression: V8 keeps the last text that one has matched, and this one is a key (R35).
   for (let index = start; index < text.length; index++) {
     if (!isKeyCharacter(text.charCodeAt(index))) return false;
   }
   return true;
 }
 
-/** Whether a text has the prefix of a key, and the mark of a sandbox behind the prefix. */
 export function hasSandboxMark(text: string): boolean {
   const row = findPrefix(text);
   return row !== undefined && text.startsWith(sandboxMark, row.prefix.length);
 }
 
-/** A well-formed key: what its prefix says, and whether it has the mark of a sandbox. */
-interface ParsedKey extends KeyPrefix {
-  readonly hasMark: boolean;
-}
-
-/** Reads the parts of a well-formed key; `undefined` for any other text. */
-export function parseApiKey(text: string): ParsedKey | undefined {
+/** What the prefix of a well-formed key says, and whether it has the mark of a sandbox; `undefined` for any other text. */
+export function parseApiKey(text: string): (KeyPrefix & { readonly hasMark: boolean }) | undefined {
   if (!isWellFormedKey(text)) return undefined;
   const row = findPrefix(text) as KeyPrefix; // a well-formed key has one
   return { ...row, hasMark: hasSandboxMark(text) };

@@ -77,7 +77,6 @@ export function redact(text: string): string {
   return redacted === decoded ? text : redacted;
 }
 
-/** A longer path is cut. */
 const longestPath = 500;
 /** What a cut path ends with: a separate segment, so that it is never the path of an endpoint. */
 const cutEnd = "/…";
@@ -115,9 +114,6 @@ function hasOnlyWords(text: string): boolean {
 
 const inWord = unicodePattern("[\\p{L}\\p{M}\\p{N}]", "u");
 
-/** Whether the value of a member stays as it is. */
-type IsKept = (name: string, member: unknown) => boolean;
-
 /**
  * Plain data with each text and each member name changed, except in the values of kept members. No other text is left: what is
  * no plain data becomes what messages call it, such as `a Map`, and a value inside itself becomes `[circular]`.
@@ -125,7 +121,7 @@ type IsKept = (name: string, member: unknown) => boolean;
 export function mapTexts<Value>(
   value: Value,
   change: (text: string) => string,
-  isKept: IsKept = () => false,
+  isKept: (name: string, member: unknown) => boolean = () => false,
 ): Value {
   return mapInside(value, change, isKept, []) as Value; // plain data keeps its members
 }
@@ -134,7 +130,7 @@ export function mapTexts<Value>(
 function mapInside(
   value: unknown,
   change: (text: string) => string,
-  isKept: IsKept,
+  isKept: (name: string, member: unknown) => boolean,
   holders: readonly unknown[],
 ): unknown {
   if (typeof value === "string") return change(value);

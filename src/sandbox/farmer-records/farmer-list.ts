@@ -24,6 +24,9 @@ interface AllFarmers {
 /** Creates farmers from settings: the same ones each time. */
 export type FarmerMaker = (settings: FarmerSettings) => AllFarmers;
 
+/** No date of a farmer counts from an earlier one: a year of birth before the year 0 has no form in ISO 8601. */
+const earliestDate = Date.parse("0200-01-01T00:00:00Z");
+
 /** The farmers of a sandbox: each is created when it is read, so that a million cost nothing before. */
 export class Farmers {
   readonly count: number;
@@ -38,7 +41,8 @@ export class Farmers {
     { seed, start, make }: { seed: number; start: number; make: FarmerMaker | undefined },
   ) {
     this.count = population.farmers ?? defaultCount;
-    this.start = population.as_of === undefined ? start : requireInstant(population.as_of);
+    const asOf = population.as_of === undefined ? start : requireInstant(population.as_of);
+    this.start = Math.max(asOf, earliestDate);
     this.#settings = { seed, start: this.start, locale: population.locale };
     this.#make = make;
   }

@@ -42,7 +42,7 @@ const numbersAreExact: ScenarioRule = ({ scenario, spelling, problems }) => {
       continue;
     }
 
-    const isHexOrOctal = /^0[xo]/.test(text);
+    const isHexOrOctal = /^0(?:x[\da-f]+|o[0-7]+)$/i.test(text);
     const decimal = isHexOrOctal ? String(BigInt(text)) : text;
     const isExact = inOneForm(decimal) === inOneForm(String(number));
     // The spelling of a longer number is cut.

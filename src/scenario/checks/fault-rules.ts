@@ -274,35 +274,48 @@ function checkList(
   }
 }
 
+// | earlier fault        | fault                       | no turn | why                                                |
+// |----------------------|-----------------------------|---------|----------------------------------------------------|
+// | hang                 | key: main, hang             | yes     | the earlier one counts and hits all                |
+// | key: main, hang      | hang                        | no      | it leaves the requests of other keys               |
+// | truncate             | hang                        | no      | it leaves the responses without a body             |
+// | probability: 0.5     | any                         | no      | it may leave any request                           |
+// | every: 2, hang       | every: 4, hang              | yes     | both count the same requests                       |
+// | every: 2, hang       | key: main, every: 2, hang   | no      | the earlier one also counts requests of other keys |
+// | every: 2, hang       | every: 2, truncate          | no      | the earlier one also counts responses without body |
+
 /** Whether an earlier fault hits each request that a fault would hit. */
 function isFirstOnAllOf(fault: FaultFields, earlier: FaultFields, keyOf: FaultContext["keyOf"]): boolean {
-  // It leaves responses without a body to others.
-  if (onlyBreaksBodies(earlier.then) && !onlyBreaksBodies(fault.then)) return false;
-  const { when = {} } = fault;
-  const { when: earlierWhen = {} } = earlier;
-  if (earlierWhen.probability !== undefined && earlierWhen.probability < 1) return false;
-
-  let isSameCondition = true;
-  for (const name of ["key", "organization", "outcome", "after", "until"] as const) {
-    const condition = earlierWhen[name];
-    if (condition === when[name]) continue;
-    isSameCondition = false;
-    if (condition === undefined) continue;
-    const isOrganizationOfKey =
-      name === "organization" && when.key !== undefined && keyOf(when.key)?.organization === condition;
-    if (!isOrganizationOfKey) return false;
-  }
-
-  const { every: earlierEvery = 1, requests: earlierRequests } = earlierWhen;
+  if (!countsAllOf(fault, earlier, keyOf)) return false;
+  const { every: earlierEvery = 1, requests: earlierRequests, probability = 1 } = earlier.when ?? {};
+  if (probability < 1) return false;
   if (earlierEvery === 1 && earlierRequests === undefined) return true;
-  // With the same conditions, both count the same requests.
-  if (!isSameCondition) return false;
-  const { every = 1, requests } = when;
+
+  // The numbers of two faults are compared only if both count the same requests.
+  if (!countsAllOf(earlier, fault, keyOf)) return false;
+  const { every = 1, requests } = fault.when ?? {};
   if (requests === undefined) return earlierRequests === undefined && every % earlierEvery === 0;
   return requests.every((number) => {
     if (number % every !== 0) return true;
     return number % earlierEvery === 0 && (earlierRequests?.includes(number) ?? true);
   });
+}
+
+/** Whether an earlier fault counts each request that a fault counts, and maybe others. */
+function countsAllOf(fault: FaultFields, earlier: FaultFields, keyOf: FaultContext["keyOf"]): boolean {
+  // A fault that only breaks bodies does not count a response without one.
+  if (onlyBreaksBodies(earlier.then) && !onlyBreaksBodies(fault.then)) return false;
+
+  const { when = {} } = fault;
+  const { when: earlierWhen = {} } = earlier;
+  for (const name of ["key", "organization", "outcome", "after", "until"] as const) {
+    const condition = earlierWhen[name];
+    if (condition === undefined || condition === when[name]) continue;
+    const isOrganizationOfKey =
+      name === "organization" && when.key !== undefined && keyOf(when.key)?.organization === condition;
+    if (!isOrganizationOfKey) return false;
+  }
+  return true;
 }
 
 // Why a fault is useless: no key can send a request that it matches, whatever changes at run time.

@@ -3,7 +3,7 @@ import { parseTime } from "../../rules/time.js";
 import { quote } from "../../schema/words.js";
 import { compareTimes, readTimeOrDuration, type TimeOrDuration, timeFrom } from "../format/times.js";
 import { keyStateAtStart } from "../key-ends.js";
-import { fieldOfKey, type KeyFields, listedKeys, type ScenarioKey } from "../keys.js";
+import { fieldOfKey, listedKeys, type ScenarioKey } from "../keys.js";
 import { type FieldProblem, ProblemList } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { whyEndsBeforeStart } from "./fault-rules.js";
@@ -84,8 +84,15 @@ export function problemsAtStart(
 ): readonly FieldProblem[] {
   const problems = new ProblemList();
   const keys = [...listedKeys(scenario)];
-  // Nearly all scenarios have no such key, and tests start them often.
-  if (keys.some(({ fields }) => hasTime(fields))) {
+  // A key may end at a time, and not only after a duration, which counts from any start. Nearly all scenarios have no such key, and
+  // tests start them often.
+  let hasTime = false;
+  for (const { fields } of keys) {
+    for (const end of [fields.expires, fields.overlap_ends]) {
+      if (end !== undefined && readTimeOrDuration(end).kind === "time") hasTime = true;
+    }
+  }
+  if (hasTime) {
     const input = { keys, assumptions: assumptionsOf(scenario), clockStart, problems };
     for (const rule of keyRulesOfTime) rule(input);
   }
@@ -93,14 +100,6 @@ export function problemsAtStart(
   // The steps before a start that somebody sets are due at once.
   if (!isClockSet) noStepIsPast(scenario, clockStart, problems);
   return problems.found;
-}
-
-/** Whether a key ends at a time, and not only after a duration, which counts from any start. */
-function hasTime({ expires, overlap_ends }: KeyFields): boolean {
-  for (const end of [expires, overlap_ends]) {
-    if (end !== undefined && readTimeOrDuration(end).kind === "time") return true;
-  }
-  return false;
 }
 
 /** Each fault ends after it starts: one of the two may be a duration from the start, or from the step that sets the fault. */

@@ -1,6 +1,6 @@
 import { type Assumptions, assumptionTable } from "../../rules/assumptions.js";
 import assumptionWords from "../../rules/assumptions.json" with { type: "json" };
-import { type FaultKind, faultKindRow, faultKinds } from "../../rules/fault-effects.js";
+import { type FaultKind, faultKinds, faultKindTable } from "../../rules/fault-effects.js";
 import {
   type Describe,
   type JsonSchema,
@@ -15,10 +15,12 @@ import { scenarioSchema } from "./schema.js";
 
 // What each field means, for editors and for the documents of the control plane.
 
-/** Describes a kind of fault in a sentence: `Resets the connection.` */
+/** Describes a kind of fault in a sentence: `Resets the connection.` Default: its cause. */
 export function faultKindSentence(kind: FaultKind): string {
-  const { causeClause, fieldDescription } = faultKindRow(`fault.${kind}`);
-  if (fieldDescription !== undefined) return fieldDescription;
+  const texts: Readonly<Record<string, string>> = descriptions.scenario;
+  const ownText = texts[`faults.<item>.then.${kind}`];
+  if (ownText !== undefined) return ownText;
+  const { causeClause } = faultKindTable[kind];
   return `${causeClause[0]?.toUpperCase()}${causeClause.slice(1)}.`;
 }
 

@@ -5,7 +5,7 @@ import { controlPath, mePath } from "../../rules/known-paths.js";
 import { organizationChange, organizationViewFields } from "../../rules/organization.js";
 import { isSuccess, outcomes, successStatuses } from "../../rules/outcomes.js";
 import * as s from "../../schema/shape.js";
-import { limits, maximumScopes, ref, refOf, scenarioLimits, scope, sha256, shortText } from "./fields.js";
+import { limits, maximumScopes, ref, refOf, scenarioLimits, scope, sha256Text, shortText } from "./fields.js";
 import { assumptionsSchema, faultsSchema, storySchema, timelineSchema } from "./step-shapes.js";
 import { time, timeOrDuration } from "./times.js";
 
@@ -40,7 +40,7 @@ const key = s.mapping({
   legacy: s.optional(s.flag()),
   replaced_by: s.optional(refOf("key")),
   secret: s.optional({ ...shortText(), isSecret: true }),
-  sha256: s.snapshotOnly(sha256()),
+  sha256: s.snapshotOnly(sha256Text()),
 });
 
 const organization = s.mapping({

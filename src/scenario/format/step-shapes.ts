@@ -34,7 +34,7 @@ const durationOrNone = () =>
     accepts: (text) => text === "none" || isPositive(text),
   });
 
-/** A duration of real time. For more than an hour, a fault can hang. */
+/** How long a response takes, or tells a client to wait. A fault that takes longer is `hang`. */
 const wait = () =>
   writtenDuration({
     noun: "a duration of at most an hour",
@@ -45,8 +45,6 @@ const wait = () =>
   });
 
 // Faults. `checks/fault-rules.ts` checks their fields against each other.
-
-const maxFaults = 100;
 
 const countFromOne = () => s.integer({ min: 1 });
 
@@ -103,7 +101,7 @@ const faultSchema: s.Shape = s.mapping({
 });
 
 type FaultOfScenario = NonNullable<Scenario["faults"]>[number];
-export const faultsSchema = s.list(faultSchema as s.Shape<FaultOfScenario>, { max: maxFaults }); // `Scenario` is generated from this shape
+export const faultsSchema = s.list(faultSchema as s.Shape<FaultOfScenario>, { max: 100 }); // `Scenario` is generated from this shape
 
 const errorCodePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/;
 const timeOfDayPattern = /^(?:[01]\d|2[0-3]):[0-5]\d$/;

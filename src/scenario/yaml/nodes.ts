@@ -4,7 +4,7 @@ import { nearest, quote } from "../../schema/words.js";
 import { scenarioLimits } from "../format/fields.js";
 import type { FieldProblem, SourceText } from "../problems.js";
 import { isEmpty, keyText, type MapPair } from "./parse-yaml.js";
-import { hasPartOfSecret, isInSecret, isSecretField, isSecretName, textProblem } from "./places.js";
+import { hasPartOfSecret, isSecretField, isSecretName, textProblem } from "./places.js";
 
 export const repeatLessHint = "extend a scenario, or repeat less";
 
@@ -105,6 +105,12 @@ function checkNames(pairs: readonly MapPair[], source: SourceText, problems: Fie
     }
     names.add(name);
   }
+}
+
+/** Whether a place is in a secret, of which a message shows no name and no value. Only for a text that is valid YAML. */
+function isInSecret({ secrets }: SourceText, offset: number): boolean {
+  const ranges = secrets?.() ?? [];
+  return ranges.some(([start, end]) => start <= offset && offset < end);
 }
 
 /** The items of a list in braces that has no brackets: `{ scopes: attestations:read, consents:read }`. Each but the first is a name for YAML. */

@@ -220,9 +220,3 @@ export function secretsIn(document: Document.Parsed): (readonly [start: number, 
   }
   return ranges;
 }
-
-/** Whether a place is in a secret, of which a message shows no name and no value. Only for a text that is valid YAML. */
-export function isInSecret({ secrets }: SourceText, offset: number): boolean {
-  const ranges = secrets?.() ?? [];
-  return ranges.some(([start, end]) => start <= offset && offset < end);
-}

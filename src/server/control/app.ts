@@ -107,6 +107,8 @@ class CallTurns {
     for (const { writableLength } of this.#unsent) bytes += writableLength;
     for (const oldest of this.#unsent) {
       if (bytes <= maxUnsent) return;
+      // Its call still runs.
+      if (oldest.writableLength === 0) continue;
       bytes -= oldest.writableLength;
       oldest.destroy();
     }

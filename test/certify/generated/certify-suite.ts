@@ -148,7 +148,7 @@ async function runOnce(
   });
   const code = await time.passWhile(work, () => Math.min(total, collected.latestRequestAt + silent));
   const result = code === undefined ? "timed_out" : code === 0 ? "passed" : "failed";
-  const report = clientReport(server(), { underExec: true }, counters);
+  const report = clientReport(server(), counters, true);
   const durationMs = Math.round(stopwatch());
   return { result, code: code ?? null, durationMs, report, output: [], ...collected.facts() };
 }

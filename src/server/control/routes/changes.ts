@@ -72,7 +72,8 @@ function revisionOf(sandbox: SandboxState, { startId, stateFile }: ControlServer
 /** The JSON of a GET call, also of one that is rejected. A text, such as a scenario, is its `data`. */
 async function read(routes: readonly Route[], address: string, sandbox: SandboxState, call: HttpCall) {
   try {
-    const [path = "", queryText = ""] = address.split("?", 2);
+    const [path = "", ...queryParts] = address.split("?");
+    const queryText = queryParts.join("?"); // only the first one begins the query
     const { route, params } = readableRoute(routes, path);
     const query = checkedQuery(route, Object.fromEntries(new URLSearchParams(queryText)));
     const result = await route.run({ sandbox, params, query, body: {} }, call);

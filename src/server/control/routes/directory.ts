@@ -45,8 +45,7 @@ const directoryRoute: Route = dataRoute("GET /directory", {
 const filterWords = (filter: string) => filter.toLowerCase().split(/\s+/).filter(Boolean);
 
 const lifelinesRoute: Route = dataRoute("GET /lifelines", {
-  summary:
-    "What keys got and will get if nobody does anything: the phases of each, and whether they are sure",
+  summary: "The phases of each key: the outcomes that it got, and will get",
   query: s.mapping({
     organization: s.optional(s.described(s.text(), "Only the keys of this one. Default: of all.")),
     key: s.optional(s.described(s.text(), "Only this key. Default: all.")),

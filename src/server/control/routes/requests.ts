@@ -25,7 +25,7 @@ export const requestRoutes: readonly Route[] = [
   }),
   dataRoute("GET /expect", {
     summary:
-      "Counts the requests of clients in the journal, which keeps the last 1,000: 409 with the five nearest if there are not `count`, by default at least one",
+      "Counts the requests of clients: 409 with the five nearest if there are not `count`, by default at least one",
     query: expectationQuery,
     run: ({ sandbox, query }) => ({ count: expectRequests(sandbox, query) }),
   }),
@@ -88,13 +88,24 @@ export const requestRoutes: readonly Route[] = [
   }),
 ];
 
+/** What the page shows of a fault of each kind; `{}` stands for the value. */
+const faultLabels: Readonly<Record<FaultKind, string>> = {
+  latency: "{} late",
+  status: "status {}",
+  reset: "connection reset",
+  hang: "no response",
+  truncate: "truncated body",
+  malformed: "broken JSON",
+  slow: "{} bytes a second",
+};
+
 /** What the page needs to offer an effect of a fault. */
 function describedEffect(effect: FaultKind) {
-  const { valueKind, labelTemplate, example, onlyDelays, ends, causeClause } = faultKindTable[effect];
+  const { valueKind, example, onlyDelays, ends, causeClause } = faultKindTable[effect];
   return {
     effect,
     value: valueKind,
-    label: labelTemplate,
+    label: faultLabels[effect],
     example,
     onlyDelays,
     ends,

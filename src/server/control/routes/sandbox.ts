@@ -41,7 +41,7 @@ export const sandboxRoutes: readonly Route[] = [
   }),
   dataRoute("GET /state", {
     summary:
-      "The sandbox's state: organizations, keys, clock, assumptions; `changed`: whether a user has changed anything of it since the scenario's start, other than by requests and the story",
+      "The sandbox's state: organizations, keys, clock, assumptions; `changed`: whether a user has changed it",
     run: ({ sandbox }) => ({
       scenario: sandbox.name,
       seed: sandbox.seed,
@@ -84,7 +84,7 @@ export const sandboxRoutes: readonly Route[] = [
     },
   }),
   controlRoute("GET /profiles", {
-    summary: "What each profile is, and each assumption: its values, and its value in each profile",
+    summary: "The profiles, and the values of each assumption",
     run() {
       const assumptions = [];
       for (const [name, { minimal, typical = minimal }] of Object.entries(assumptionTable)) {

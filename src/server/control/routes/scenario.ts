@@ -126,7 +126,8 @@ function startNamed(sandbox: SandboxState, name: string, server: ControlServer, 
 function startSent(sandbox: SandboxState, sent: WrittenScenario, options: StartOptions = {}) {
   const checked = requireStartable(sent);
   const { scenario } = checked;
-  const named: NamedScenario = { scenario, name: scenario.name ?? "unnamed", text: sent.text };
+  const name = scenario.name ?? "unnamed";
+  const named: NamedScenario = { scenario, name, text: sent.text, readPlaces: () => checked };
   replaceScenario(sandbox, checkedReplacement(sandbox, named, options));
   return summarizeStart(sandbox, startWarnings(checked, sandbox.startOptions));
 }
