@@ -57,8 +57,14 @@ function resultBeforeDelivery(
     case "slow":
       // A delayed response keeps its outcome.
       return respondToCall(sandbox, call);
-    case "status":
-      return failure(sandbox, call, effect);
+    case "status": {
+      // In the profile `varied`, the request id varies, and nothing else.
+      const { status = defaultFailure } = effect;
+      return respondVaried(sandbox, call, { status, content: "of_fault" }, (variedCall) => {
+        const { response, code } = renderFailure(variedCall, status, effect);
+        return { outcome: "fault.status", response, code };
+      });
+    }
     case "reset":
       return { outcome: "fault.reset", response: noResponse, code: null };
     case "hang":
@@ -74,20 +80,11 @@ function resultBeforeDelivery(
       // the responses that a client's run varies.
       const isFailure = effect.status !== undefined;
       const uncut = isFailure
-        ? failure(sandbox, call, effect)
+        ? resultBeforeDelivery(sandbox, call, effect, "status")
         : respondToCall(sandbox, withCopiedEntry(call));
       return { ...uncut, outcome: "fault.truncate" };
     }
   }
-}
-
-/** What a call gets from a service that fails. In the profile `varied`, the request id varies, and nothing else. */
-function failure(sandbox: SandboxState, call: ApiCall, effect: FaultEffects): CallResult {
-  const { status = defaultFailure } = effect;
-  return respondVaried(sandbox, call, { status, content: "of_fault" }, (variedCall) => {
-    const { response, code } = renderFailure(variedCall, status, effect);
-    return { outcome: "fault.status", response, code };
-  });
 }
 
 /** The response to a call while the service fails with this status, and its error code. */

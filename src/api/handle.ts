@@ -30,7 +30,11 @@ import { respondToCall } from "./respond.js";
  */
 export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const call = startCall(sandbox, request);
-  const result = resultOf(sandbox, call);
+  // No client sent a call of the sandbox itself.
+  const run = request.fromStory ? undefined : sandbox.run;
+  // Nearly always without a fault or a client's run: then the sandbox alone decides.
+  const isDisturbed = run !== undefined || sandbox.faults.length > 0;
+  const result = isDisturbed ? disturbedResult(sandbox, call, run) : respondToCall(sandbox, call);
   const exchange = makeExchange(sandbox, call, result);
 
   if (isFromClient(exchange)) {
@@ -70,14 +74,6 @@ export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
     id,
     assumptions: sandbox.assumptions,
   };
-}
-
-/** What a call gets: nearly always what its sandbox decides, without a fault or a client's run. */
-function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
-  // No client sent a call of the sandbox itself.
-  const run = call.request.fromStory ? undefined : sandbox.run;
-  if (run === undefined && sandbox.faults.length === 0) return respondToCall(sandbox, call);
-  return disturbedResult(sandbox, call, run);
 }
 
 /** What a call gets: from the run of its client, if there is one, or else from the sandbox alone. A fault that fires comes before the checks. */

@@ -202,10 +202,13 @@ function nextChange(sandbox: SandboxState, entry: KeyEntry, now: number): number
   return next <= lastClockInstant ? next : never;
 }
 
+/** A phase for display: an infinite time is none. */
 function viewPhase({ from, until, outcome, sure, faultShare }: TimedPhase): Phase {
-  return { from: viewInstant(from), until: viewInstant(until), outcome, sure, faultShare };
-}
-
-function viewInstant(at: number): string | null {
-  return Number.isFinite(at) ? isoTime(at) : null;
+  return {
+    from: Number.isFinite(from) ? isoTime(from) : null,
+    until: Number.isFinite(until) ? isoTime(until) : null,
+    outcome,
+    sure,
+    faultShare,
+  };
 }

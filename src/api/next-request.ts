@@ -102,15 +102,12 @@ function reasonOfLimit(
   const stateAtReset = keyStateAt(entry.key, resetsAt);
   if (stateAtReset === "rotated") return { why: "the key's overlap ends first", until: null };
   if (keyStateTable[stateAtReset].isOver) return { why: "the key expires first", until: null };
-  return { why: untilInWords(resetsAt, now), until: isoTime(resetsAt) };
-}
 
-/** `until 09:01:00`, with the date if it is another day. Rounded up: a request before the limit resets would be rejected again. */
-function untilInWords(instant: number, now: number): string {
-  const end = shortIso(Math.ceil(instant / 1000) * 1000);
+  // `until 09:01:00`, with the date if it is another day. Rounded up: a request before the limit resets would be rejected again.
+  let end = shortIso(Math.ceil(resetsAt / 1000) * 1000);
   const startOfToday = shortIso(now).slice(0, "2026-03-01T".length);
-  if (end.startsWith(startOfToday)) return `until ${end.slice(startOfToday.length, -1)}`;
-  return `until ${end}`;
+  if (end.startsWith(startOfToday)) end = end.slice(startOfToday.length, -1);
+  return { why: `until ${end}`, until: isoTime(resetsAt) };
 }
 
 /** ISO 8601 without milliseconds. */

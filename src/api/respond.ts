@@ -68,8 +68,12 @@ export function renderRejection(
   call: ApiCall,
   outcome: ApiOutcomeId,
 ): CallResult<ApiOutcomeId> {
-  const { assumptions } = call;
-  const details = errorDetails(sandbox, call, outcome);
+  const { assumptions, entry } = call;
+  // Only the rejection of a limit shows the limits.
+  const isOfLimit = outcomeRow(outcome).status === 429;
+  const limits = isOfLimit && entry !== undefined ? limitsToShow(entry, sandbox, call.now) : undefined;
+
+  const details = errorDetails(sandbox, call, outcome, limits);
   const code = String(codeOf(outcome, assumptions));
   let response = plainRejections.get(outcome);
   if (response === undefined || details !== undefined) {
@@ -77,7 +81,7 @@ export function renderRejection(
     response = responseOf(status, errorBody(code, String(message), details), []);
   }
 
-  const headers = rejectionHeaders(sandbox, call, outcome);
+  const headers = rejectionHeaders(call, outcome, limits);
   if (headers.length > 0) response = { ...response, headers: [...response.headers, ...headers] };
   return { outcome, response, code };
 }
@@ -96,17 +100,16 @@ function makePlainRejections(): ReadonlyMap<string, ApiResponse> {
 
 /** The headers of a rejection besides those of its body: by its status, never by its cause (R14). */
 function rejectionHeaders(
-  sandbox: SandboxState,
-  { id, entry, now, assumptions, route }: ApiCall,
+  { id, now, assumptions, route }: ApiCall,
   outcome: ApiOutcomeId,
+  limits: ShownLimits | undefined,
 ): string[] {
   const { status } = outcomeRow(outcome);
   const headers: string[] = [];
   if (outcome === "405.method" && route !== undefined) headers.push("Allow", route.allow);
   if (assumptions.request_id_on_errors) headers.push("X-Request-Id", id);
   if (status === 401 && assumptions.www_authenticate) headers.push(...challengeHeaders);
-  if (status === 429 && entry !== undefined) {
-    const limits = limitsToShow(entry, sandbox, now);
+  if (limits !== undefined) {
     headers.push(...rateLimitHeaders(assumptions.rate_limit_headers, limits));
     headers.push(...assumedRetryAfter(assumptions.retry_after, limits, now));
   }
@@ -118,14 +121,15 @@ function errorDetails(
   sandbox: SandboxState,
   call: ApiCall,
   outcome: ApiOutcomeId,
+  limits: ShownLimits | undefined,
 ): Readonly<Record<string, unknown>> | undefined {
-  const { entry, now, assumptions } = call;
+  const { entry, assumptions } = call;
   const { dashboard } = call.request;
   if (outcome === "404.unknown_path" && dashboard !== undefined) return { dashboard };
   if (!assumptions.error_details || entry === undefined) return undefined;
 
-  if (outcome === "429.per_minute" || outcome === "429.per_day") {
-    const { reached } = limitsToShow(entry, sandbox, now);
+  if (limits !== undefined) {
+    const { reached } = limits;
     return reached && { limit: `per_${reached.name}`, retry_after_seconds: reached.secondsToReset };
   }
   return publicCause(sandbox, call, outcome)?.details;

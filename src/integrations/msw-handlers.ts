@@ -50,8 +50,12 @@ export function handlersOf({ http }: Msw, sandbox: Sandbox, options: HandlerOpti
 
 /** Reads the option of a base URL. Throws `usage`. */
 function readAddress(option: string | URL | undefined): ApiAddress {
-  const baseUrl = textOfUrl(option);
-  if (baseUrl === "*") return anyHost;
+  if (option === undefined || option === "*") return anyHost;
+  let baseUrl: string;
+  if (typeof option === "string") baseUrl = option;
+  // A URL of another realm, as in jsdom, is not an instance of this one's.
+  else if (Object.prototype.toString.call(option) === "[object URL]") baseUrl = option.href;
+  else throw invalidBaseUrl(option, "It is not a text or a URL");
 
   // A pattern as paths of msw have them: `*`, or a name such as in `/:tenant/api`. A port is none.
   const hasPattern = /\*|\/:/.test(baseUrl.replace(scheme, ""));
@@ -66,13 +70,6 @@ function readAddress(option: string | URL | undefined): ApiAddress {
   const escaped = (origin + base).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
   // A path has cases, and `URL` writes schemes and hosts in lower case.
   return { urls: new RegExp(`^${escaped}(?:/|$)`), base };
-}
-
-/** The text of a base URL. Default: any host. A URL of another realm, as in jsdom, is not an instance of this one's. */
-function textOfUrl(url: string | URL = "*"): string {
-  if (typeof url === "string") return url;
-  if (Object.prototype.toString.call(url) === "[object URL]") return url.href;
-  throw invalidBaseUrl(url, "It is not a text or a URL");
 }
 
 /** The scheme of an absolute base URL, with the slashes behind it. */

@@ -7,7 +7,7 @@ import type { expectationQuery, requestQuery } from "../scenario/format/inputs.j
 import type { ValueOf } from "../schema/shape.js";
 import { didYouMean, quote } from "../schema/words.js";
 import { successOutcomesOf } from "./call.js";
-import { type Exchange, type RequestView, viewRequest } from "./journal/exchange.js";
+import { type RequestView, viewRequest } from "./journal/exchange.js";
 import { matchedParts, type RequestFilter } from "./journal/journal.js";
 import type { SandboxState } from "./sandbox-state.js";
 
@@ -42,7 +42,9 @@ export function expectRequests(sandbox: SandboxState, query: ValueOf<typeof expe
   // Those that match most of the filter first; of those that match as much, the latest first.
   const byNearness = journal.requests({ source: "client", faults }).reverse();
   byNearness.sort((before, after) => matchedParts(after, filter) - matchedParts(before, filter));
-  const nearest = byNearness.slice(0, 5).map(viewNearest);
+  const nearest = byNearness.slice(0, 5).map(({ id, at, key, status, outcome }) => {
+    return { id, at: isoTime(at), key, status, outcome };
+  });
 
   const sentences = [`Expected ${expectedRequests(count, filter)}, found ${matching}.`];
   const texts = nearest.map(({ id, key, outcome }) => `${outcome} with ${key ?? "no known key"} (${id})`);
@@ -54,10 +56,6 @@ export function expectRequests(sandbox: SandboxState, query: ValueOf<typeof expe
     sentences.push(`The journal has only the last ${inJournal} of ${total} requests; the report counts all.`);
   }
   throw new SandboxError("expectation_failed", sentences.join(" "), { found: matching, nearest });
-}
-
-function viewNearest({ id, at, key, status, outcome }: Exchange) {
-  return { id, at: isoTime(at), key, status, outcome };
 }
 
 /** The expectation in words: `2 requests with 401.revoked and the key main`. */

@@ -145,7 +145,10 @@ export function restoreSandbox(saved: SavedSandbox, start: Start): SandboxState 
   // Both are read first: from then on, the clock counts the time itself.
   const readAt = platform.steadyTime();
   const msSinceSaved = platform.time() - saved.at;
-  const now = timeAfter(saved.clock, msSinceSaved);
+  // The clock has advanced, unless it is frozen, or the wall clock was set back.
+  let { now } = saved.clock;
+  const hasAdvanced = !saved.clock.frozen && msSinceSaved >= 0;
+  if (hasAdvanced) now = Math.min(now + msSinceSaved, Math.max(now, lastClockInstant));
   const clock = new VirtualClock({
     time: platform.steadyTime,
     start: now,
@@ -180,13 +183,6 @@ export function restoreSandbox(saved: SavedSandbox, start: Start): SandboxState 
   sandbox.counters.restore(saved.counts);
   sandbox.journal.replaceWith(saved.exchanges, saved.total);
   return sandbox;
-}
-
-/** The time that a saved clock shows now: it has advanced unless it is frozen. */
-function timeAfter({ now, frozen }: SavedSandbox["clock"], msSinceSaved: number): number {
-  // The wall clock may have been set back.
-  if (frozen || msSinceSaved < 0) return now;
-  return Math.min(now + msSinceSaved, Math.max(now, lastClockInstant));
 }
 
 function restoredRegistry({ organizations, keys }: SavedSandbox): Registry {

@@ -96,6 +96,14 @@ function wordsOfAction(action: StepAction, performed: ActionResult): ActionWords
   return { subject: "The service", verb: "change", object: `its responses: ${what}` };
 }
 
+/** `the live access to not approved` */
+function changeInWords(name: string, value: unknown): string {
+  let words = accessInWords(String(value));
+  if (value === true) words = "on";
+  if (value === false) words = "off";
+  return `the ${accessInWords(name)} to ${words}`;
+}
+
 /** How long a replaced key still works. */
 function oldKeyInWords(overlap: Overlap | undefined): string {
   if (overlap === undefined) return `the old one works for ${defaultOverlap / minute} more minutes`;
@@ -104,14 +112,6 @@ function oldKeyInWords(overlap: Overlap | undefined): string {
   // `30 more minutes`
   const [count, unit] = durationInWords(overlap).split(" ");
   return `the old one works for ${count} more ${unit}`;
-}
-
-/** `the live access to not approved` */
-function changeInWords(name: string, value: unknown): string {
-  let words = accessInWords(String(value));
-  if (value === true) words = "on";
-  if (value === false) words = "off";
-  return `the ${accessInWords(name)} to ${words}`;
 }
 
 /** `61 minutes`, of `61m`; `1 minute`, of `1m` and `01m`. */
@@ -163,16 +163,12 @@ interface SummarizedRequest {
 
 function summarizeRequest({ method, path, key, times }: SummarizedRequest): string {
   let summary = `${method} ${path}`.trim() || "request";
-  if (key !== undefined) summary += ` ${summarizeKey(key)}`;
+  if (key === "none") summary += " without a key";
+  else if (key === "malformed") summary += " with a malformed key";
+  else if (key === "unknown") summary += " with an unknown key";
+  else if (key !== undefined) summary += ` with ${key}`;
   if (times !== 1) summary += `, ${times} times`;
   return summary;
-}
-
-function summarizeKey(ref: string): string {
-  if (ref === "none") return "without a key";
-  if (ref === "malformed") return "with a malformed key";
-  if (ref === "unknown") return "with an unknown key";
-  return `with ${ref}`;
 }
 
 /** Summarizes an action, with the key that it created if it was performed: `rotate active, overlap 30m → active-2`. */

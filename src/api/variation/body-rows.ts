@@ -133,7 +133,13 @@ export const textRows: readonly VariationRow[] = [
     otherVariants: {
       indented: { writeBody: (body) => JSON.stringify(body, null, 2) },
       tabs: { writeBody: (body) => JSON.stringify(body, null, "\t") },
-      spaced: { writeBody: (body) => withSpaces(JSON.stringify(body)) },
+      // A space after each colon and comma. Strings are matched first, so that those inside a string stay.
+      spaced: {
+        writeBody(body) {
+          const json = JSON.stringify(body);
+          return json.replace(/("(?:[^"\\]|\\.)*")|[:,]/g, (found, string) => string ?? `${found} `);
+        },
+      },
       line_ending: { writeBody: (body) => `${JSON.stringify(body)}\n` },
       leading: { writeBody: (body) => `\r\n  ${JSON.stringify(body)}` },
     },
@@ -213,11 +219,6 @@ function inOrder<Value>(value: Value, arrange: Arrange, random: RandomStream): V
     ([name, member]) => [name, inOrder(member, arrange, random)] as const,
   );
   return Object.fromEntries(arrange(members, random)) as Value;
-}
-
-/** JSON with a space after each colon and comma. Strings are matched first, so that those inside a string stay. */
-function withSpaces(json: string): string {
-  return json.replace(/("(?:[^"\\]|\\.)*")|[:,]/g, (found, string) => string ?? `${found} `);
 }
 
 /** Another spelling of characters that JSON text has only inside strings: so the whole text is searched. */

@@ -165,17 +165,14 @@ const readFaults = () => call<Faults>("/faults");
 
 const replaceFaults = (faults: Faults) => call("/faults", { method: "PUT", body: { faults } });
 
-async function turnOffAll(): Promise<void> {
+/** Turns off one fault: of equal ones, the first. Without `fault`, turns off all. */
+async function turnOff(fault?: ShownFault): Promise<void> {
   const before = await readFaults();
-  await replaceFaults([]);
-  lastTurnedOff.value = { before, after: [] };
-}
-
-/** Turns off one fault: of equal ones, the first. */
-async function turnOff(fault: ShownFault): Promise<void> {
-  const before = await readFaults();
-  const place = before.findIndex((other) => isSameFault(other, fault));
-  const after = before.filter((_, index) => index !== place);
+  let after: Faults = [];
+  if (fault !== undefined) {
+    const place = before.findIndex((other) => isSameFault(other, fault));
+    after = before.filter((_, index) => index !== place);
+  }
   await replaceFaults(after);
   lastTurnedOff.value = { before, after };
 }
@@ -207,7 +204,7 @@ export function ActiveFaults() {
         {isOn ? `${counted(active.length, "fault")} active` : "Faults are off"}
       </a>
       {isOn && (
-        <Button class="quiet small" run={turnOffAll}>
+        <Button class="quiet small" run={() => turnOff()}>
           Turn off
         </Button>
       )}

@@ -174,7 +174,13 @@ function unreadable(error: NodeJS.ErrnoException, name: string, folder: string):
 /** The YAML file that is meant by the name of a missing one: its extension is another, or missing, or a few letters differ. */
 export function similarFile(name: string, cwd: string): string | undefined {
   const { dir, base } = parse(name);
-  const files = listFolder(resolve(cwd, dir)).filter((file) => yamlExtension.test(file));
+  let names: string[];
+  try {
+    names = readdirSync(resolve(cwd, dir));
+  } catch {
+    return undefined;
+  }
+  const files = names.filter((file) => yamlExtension.test(file));
 
   const stems = files.map((file) => file.replace(yamlExtension, ""));
   const nearestStem = nearest(base.replace(yamlExtension, ""), stems);
@@ -182,15 +188,6 @@ export function similarFile(name: string, cwd: string): string | undefined {
   const meant = files[stems.indexOf(nearestStem)];
   // The folder stays as it was written. A slash at the end of the name leaves.
   return name.slice(0, name.lastIndexOf(base)) + meant;
-}
-
-/** The names in a folder; none if it cannot be read. */
-function listFolder(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 /** The text of a file or a request's body. Bytes that are not UTF-8 become a character that no text has, which is a problem with its place. */

@@ -64,7 +64,11 @@ export function replaceFile(
     confirm();
     renameSync(draft, target);
   } catch (error) {
-    removeIfPossible(draft);
+    try {
+      rmSync(draft, { force: true });
+    } catch {
+      // The error of the write is reported; this one has the same cause.
+    }
     throw error;
   }
 }
@@ -101,14 +105,6 @@ function removeDraft(draft: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
     throw new Error(`its draft ${quote(draft)} cannot be removed: ${fileFailure(error)}`);
-  }
-}
-
-function removeIfPossible(file: string): void {
-  try {
-    rmSync(file, { force: true });
-  } catch {
-    // The error of the write is reported; this one has the same cause.
   }
 }
 

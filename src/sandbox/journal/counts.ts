@@ -105,7 +105,13 @@ function countExchange(counts: Counts, exchange: Exchange): void {
   countOutcome(counts, outcome, coversOutcome(exchange));
   // A delayed request counts for its outcome and for the fault.
   if (fault !== null && fault !== outcome) countOutcome(counts, fault, true);
-  if (exchange.faultName !== undefined) countFaultHit(counts, exchange.faultName);
+  if (exchange.faultName !== undefined) {
+    counts.faultHits ??= {};
+    const { faultHits } = counts;
+    const hits = faultHits[exchange.faultName] ?? 0;
+    const isFull = hits === 0 && Object.keys(faultHits).length >= maxFaults;
+    if (!isFull) faultHits[exchange.faultName] = hits + 1;
+  }
   if (exchange.isResent) countResend(counts, exchange);
   for (const id of exchange.advice) countAdvice(counts, id, exchange);
 }
@@ -115,13 +121,6 @@ function countOutcome({ outcomes }: Counts, outcome: OutcomeId, isCovered: boole
   outcomes[outcome] = entry;
   entry.count += 1;
   if (isCovered) entry.isCovered = true;
-}
-
-function countFaultHit(counts: Counts, name: string): void {
-  counts.faultHits ??= {};
-  const { faultHits } = counts;
-  const isFull = faultHits[name] === undefined && Object.keys(faultHits).length >= maxFaults;
-  if (!isFull) faultHits[name] = (faultHits[name] ?? 0) + 1;
 }
 
 function countResend({ resends }: Counts, { outcome, key, fingerprint }: Exchange): void {

@@ -11,6 +11,20 @@ const { STATUS_CODES } = process.getBuiltinModule("node:http");
 
 export type AnyServer = Server | TlsServer;
 
+// What bounds the time and the memory of a server, and where:
+//
+// | bound                                                        | where                                       |
+// |--------------------------------------------------------------|---------------------------------------------|
+// | idle between requests: 5 s                                   | `keepAliveTimeout` in `send-response.ts`    |
+// | idle after its client has ended it: 10 s                     | `longestIdleAfterEnd` here                  |
+// | ended here, and not closed by its client: 1 s                | `lingerMs` here                             |
+// | until it is encrypted: 10 s                                  | `handshakeTimeout` in `http-server.ts`      |
+// | the head of a request: 64 kB                                 | `maxHeaderSize` in `http-server.ts`         |
+// | requests that wait: 100 of a connection, then it is paused   | `maxWaiting` in `pipelined-requests.ts`     |
+// | requests that wait: 2,500 in all, then connections end       | `maxWaitingInAll` in `pipelined-requests.ts`|
+// | the body of a control call: 256,000 bytes                    | `maxBodyBytes` in `control/app.ts`          |
+// | unread responses of the control plane: 32 MB in all          | `maxUnsent` in `control/app.ts`             |
+
 /** Milliseconds until an idle connection closes after its client has ended it. */
 const longestIdleAfterEnd = 10_000;
 

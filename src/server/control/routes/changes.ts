@@ -98,20 +98,16 @@ function readableRoute(routes: readonly Route[], path: string) {
       const word = sent[index] as string; // the two have as many parts
       const [, name] = /^\{(\w+)\}$/.exec(part) ?? [];
       if (name === undefined) return part === word;
-      params[name] = decodedPart(word);
+      try {
+        params[name] = decodeURIComponent(word);
+      } catch {
+        params[name] = word;
+      }
       return true;
     });
     if (isSame) return { route, params };
   }
   throw unknownPath(path);
-}
-
-function decodedPart(word: string): string {
-  try {
-    return decodeURIComponent(word);
-  } catch {
-    return word;
-  }
 }
 
 function unknownPath(path: string): SandboxError {
