@@ -198,7 +198,7 @@ test("the JSON of a comparison spells its members like the API, and contains eve
   expect(report).toMatchObject({
     ...{
       url: `${url}/v1/relying-party/me`,
-      requests: 17,
+      requests: 26,
       max_requests: 60,
       assumptions: { www_authenticate: { value: false, from: ["each 401"] } },
       unseen: { retry_after: "a 429 (--probe-limits)" },
