@@ -32,9 +32,9 @@ const passedOn = (text: string) =>
     .map(([, name = ""]) => name)
     .filter((name) => !name.endsWith(".why"));
 
-/** The rows of the table: what to do, and the words of the reasons for which it helps, each in italics. */
+/** The rows of the tables: what to do, and the words of the reasons for which it helps, each in italics. */
 const rows = [...sectionOf("docs/certify.md", "Not judged").matchAll(/^\| (.+) \| (.+) \|$/gm)]
-  .slice(1)
+  .filter(([, whatToDo]) => whatToDo !== "what to do")
   .map(([, whatToDo = "", reasons = ""]) => ({
     whatToDo,
     reasons: [...reasons.matchAll(/\*([^*]+)\*/g)].map(([, words = ""]) => words),
