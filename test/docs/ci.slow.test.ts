@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { runProgram } from "../../scripts/run-program.js";
@@ -37,6 +37,15 @@ describe("the jobs of docs/ci.md and docs/compare.md", () => {
     expect([code, new RegExp(job.coverage.slice(1, -1)).exec(output)?.[1]]).toEqual([5, "5"]);
     expect(readFileSync(join(cwd, job.artifacts.reports.junit), "utf8")).toMatch(/^<\?xml/);
     expect(JSON.parse(readFileSync(join(cwd, job.artifacts.paths[0]), "utf8")).coverage.percent).toBe(5);
+  });
+
+  test("the lines in the background run the client with the keys of the sandbox, and stop it", async () => {
+    const cwd = userFolder(project);
+    const lines = blockWith("docs/ci.md", "sh", "--detach").replace("--min-coverage 80", "--min-coverage 5");
+    const path = [join(cwd, "node_modules/.bin"), process.env.PATH].join(delimiter);
+    const env = { PATH: path, SVC_SANDBOX_PORT: "0" };
+    const { code, output } = await runProgram("bash", ["-ec", lines], { cwd, env });
+    expect([code, output]).toEqual([0, expect.stringContaining(coverageText(1))]);
   });
 
   const nightly = parse(blockWith("docs/compare.md", "yaml", "schedule:"));
