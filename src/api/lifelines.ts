@@ -73,7 +73,8 @@ export function lifelines(sandbox: SandboxState, entries: readonly KeyEntry[]): 
   let from = now;
   for (let steps = 0; from < never; steps++) {
     const stepAt = ahead.timeline.steps[ahead.timeline.next]?.at ?? never;
-    const until = stepAt <= lastClockInstant ? stepAt : never;
+    // A step may be due since a moment ago.
+    const until = stepAt <= lastClockInstant ? Math.max(stepAt, from) : never;
     for (const { key, phases } of lives) {
       if (steps <= maxSteps) addPhases(phases, ahead, ahead.registry.key(key.ref), from, until);
       else addPhase(phases, { ...unknown, from, until: never });

@@ -79,6 +79,8 @@ export async function runCommand(
   let grace: NodeJS.Timeout | undefined;
   try {
     const code = await exit;
+    // What it has left may keep its output open until its time is up: it still ended in time.
+    clearInterval(lateness);
     if (typeof code !== "number") return { kind: "not_run", failure: code };
 
     // Processes that the command has left keep its output open: those of its group are killed.

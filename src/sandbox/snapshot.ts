@@ -42,9 +42,9 @@ export function snapshotSandbox(sandbox: SandboxState): Scenario {
     population: { ...population, as_of: isoTime(sandbox.farmers.start) },
   };
 
-  // The steps that are left, with absolute times, so that a later start does not shift them.
+  // The steps that are left, with absolute times, so that a later start does not shift them. One may be due since a moment ago.
   const { steps, next } = sandbox.timeline;
-  const left = steps.slice(next).map(({ step, at }) => ({ ...step, at: isoTime(at) }));
+  const left = steps.slice(next).map(({ step, at }) => ({ ...step, at: isoTime(Math.max(at, now)) }));
   if (left.length > 0) snapshot.timeline = left;
   return snapshot;
 }

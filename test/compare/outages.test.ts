@@ -305,4 +305,14 @@ describe("a service that fails now and then", () => {
     expect(differences).toMatchObject([{ outcome: "401.expired", at: "status" }]);
     expect(refs.filter((ref) => ref === "expired")).toHaveLength(12);
   });
+
+  test("is confirmed also if its first response was another one", async () => {
+    const { differences, refs } = await compare((reply, { ref, count }) => {
+      if (ref !== "expired") return;
+      Object.assign(reply, { status: count === 1 ? 404 : 403, body: error("access_denied") });
+    });
+    expect(differences).toMatchObject([{ outcome: "401.expired", at: "status" }]);
+    // The first one is of another kind, and 404 does not come again.
+    expect(refs.filter((ref) => ref === "expired").length).toBeGreaterThanOrEqual(12);
+  });
 });

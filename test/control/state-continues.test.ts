@@ -1,9 +1,11 @@
 import { expect, test, vi } from "vitest";
+import { lifelines } from "../../src/api/lifelines.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
 import { sandboxApi, stateOf } from "../../src/library/sandbox-api.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { restoreSandbox } from "../../src/sandbox/saved-sandbox.js";
+import { snapshotSandbox } from "../../src/sandbox/snapshot.js";
 import { checkedStart } from "../../src/sandbox/start-sandbox.js";
 import { scenarioLimits } from "../../src/scenario/format/fields.js";
 import { deriveSecret } from "../../src/scenario/keys.js";
@@ -30,6 +32,10 @@ test("a sandbox continues whose timeline has a step that was due and had not run
   const sandbox = stateOf(createSandbox({ scenario }));
   vi.advanceTimersByTime(2000);
   // Nobody has read the sandbox since.
+  const [line] = lifelines(sandbox, [...sandbox.registry.keys.values()]);
+  expect(line?.phases.at(-1)).toMatchObject({ outcome: "401.revoked", until: null });
+  const fromSnapshot = createSandbox({ scenario: snapshotSandbox(sandbox) });
+  expect(fromSnapshot.keys.get("main").state).toBe("revoked");
   const key = continued(sandbox).keys.get("main");
   expect([key.state, key.revokedAt]).toEqual(["revoked", "2026-03-02T09:00:01.000Z"]);
   vi.useRealTimers();

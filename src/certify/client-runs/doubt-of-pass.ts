@@ -4,7 +4,7 @@ import { type Reason, runTooLate } from "../checks/judgment.js";
 import type { ClientRun, SentKey } from "./client-run.js";
 
 /**
- * Why a run that passed shows nothing: it did not end, nothing was tried, or the command did not send what it sent in the plain run. Keys of
+ * Why a run shows nothing: it did not end, nothing was tried, or the command did not send what it sent in the plain run. Keys of
  * requests that were hit may be missing. `whatWasTried`: responses that vary, or a response that the run replaces.
  */
 export function findDoubtOfPass(

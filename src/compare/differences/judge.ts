@@ -157,7 +157,8 @@ function judgeEnvironment(response: RedactedResponse, apiKey: string): ResponseD
   // The shape already rejects any other value.
   if (environment !== "test" && environment !== "live") return [];
   const environmentOfKey = findPrefix(apiKey)?.environment;
-  if (environment === environmentOfKey) return [];
+  // A request without a key has no environment to compare.
+  if (environmentOfKey === undefined || environment === environmentOfKey) return [];
   const expected = `"${environmentOfKey}", the environment in the key's prefix`;
   return [differenceAt("$.data.environment", "R3", expected, describeValue(environment))];
 }

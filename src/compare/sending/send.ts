@@ -115,8 +115,9 @@ export async function confirmSurprises(session: Session): Promise<void> {
   }
 
   for (const [kind, surprises] of surprisesByKind) {
-    // Each request comes again after the others of its kind.
-    const lastOfEach = surprises.filter((_, index) => index % 3 === 2);
+    // The request of each outcome comes again after those of the others of its kind.
+    const latestByOutcome = new Map(surprises.map((surprise) => [surprise.outcome, surprise]));
+    const lastOfEach = [...latestByOutcome.values()];
     for (let count = surprises.length; count < leastOfKind; count++) {
       const surprise = lastOfEach[count % lastOfEach.length];
       if (surprise === undefined) break;

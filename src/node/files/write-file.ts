@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { SandboxError } from "../../rules/errors.js";
 import { quote } from "../../schema/words.js";
 
 /** The end of a draft's name. A draft that a killed process has left may contain keys. */
@@ -138,6 +139,8 @@ export function makeFolder(folder: string, mode = 0o777): void {
 /** Describes why a call of the file system failed. */
 export function fileFailure(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
+  // Its code is one of ours, and says nothing of a file.
+  if (error instanceof SandboxError) return message;
   return fileErrorWords[code ?? ""] ?? code ?? message;
 }
 
