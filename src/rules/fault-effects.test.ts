@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { faultKinds, faultKindsOf, faultKindTable } from "./fault-effects.js";
+import { faultExamples, faultKinds, faultKindsOf, faultKindTable } from "./fault-effects.js";
 
 test.each(faultKinds)("a fault with only %s has this kind, and its outcome names it", (kind) => {
-  expect(faultKindsOf(faultKindTable[kind].example)).toEqual([kind]);
+  expect(faultKindsOf(faultExamples[kind])).toEqual([kind]);
 });
 
 test("no two kinds are as drastic as each other, and each is one of a fault that has all", () => {

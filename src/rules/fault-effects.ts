@@ -44,8 +44,6 @@ interface FaultKindRow {
   readonly whatToDo: string;
   /** What a client does after any other request. Default: `whatToDo`. */
   readonly whatToDoIfNotIdempotent?: string;
-  /** A fault of this kind, for `certify`, the docs and the page's buttons. */
-  readonly example: Readonly<Record<string, unknown>>;
 }
 
 const readResultFirst = "It may have taken effect, so read its result before you send it again.";
@@ -64,7 +62,6 @@ export const faultKindTable = {
     combinesWith: ["status", "reset", "truncate", "malformed", "slow"],
     causeClause: "delays the response",
     whatToDo: "Wait for it: set a longer timeout than the response takes, and do not send the request twice.",
-    example: { latency: "1s" },
   },
   status: {
     valueKind: "status",
@@ -76,7 +73,6 @@ export const faultKindTable = {
     causeClause: "sends a status from 500 to 504",
     whatToDo: "Send the request again with growing pauses, and give up after a few tries.",
     whatToDoIfNotIdempotent: `Do not simply send the request again. ${readResultFirst}`,
-    example: { status: 503 },
   },
   reset: {
     valueKind: "flag",
@@ -88,7 +84,6 @@ export const faultKindTable = {
     causeClause: "resets the connection",
     whatToDo: "Connect again, and send the request again.",
     whatToDoIfNotIdempotent: `Connect again, but do not simply send the request again. ${readResultFirst}`,
-    example: { reset: true },
   },
   hang: {
     valueKind: "flag",
@@ -100,7 +95,6 @@ export const faultKindTable = {
     causeClause: "never sends a response",
     whatToDo: "Set a timeout on each request, or your client waits forever. Then send the request again.",
     whatToDoIfNotIdempotent: `Set a timeout on each request, or your client waits forever. ${readResultFirst}`,
-    example: { hang: true },
   },
   truncate: {
     valueKind: "flag",
@@ -113,7 +107,6 @@ export const faultKindTable = {
     whatToDo:
       "Treat a truncated body as a failed request, and send the request again. Most HTTP libraries report it.",
     whatToDoIfNotIdempotent: `Treat a truncated body as an unknown result, not as a success. ${readResultFirst}`,
-    example: { truncate: true },
   },
   malformed: {
     valueKind: "flag",
@@ -125,7 +118,6 @@ export const faultKindTable = {
     causeClause: "sends 200 with broken JSON",
     whatToDo: "Treat invalid JSON as a failed request, no matter which status, and send the request again.",
     whatToDoIfNotIdempotent: `Treat invalid JSON as an unknown result, no matter which status. ${readResultFirst}`,
-    example: { malformed: true },
   },
   slow: {
     valueKind: "rate",
@@ -137,7 +129,6 @@ export const faultKindTable = {
     causeClause: "sends the response in many parts",
     whatToDo:
       "Read the body to its end: it arrives in many parts. If you set a timeout, let it cover the whole response.",
-    example: { slow: 100 },
   },
 } as const satisfies Readonly<Record<string, FaultKindRow>>;
 
@@ -147,6 +138,17 @@ export const faultKinds = Object.keys(faultKindTable) as FaultKind[];
 const outcomePrefix = "fault.";
 /** The id of the outcome of a request with a fault: it names the fault's most drastic kind. */
 export type FaultOutcomeId = `fault.${FaultKind}`;
+
+/** A fault of each kind, for `exec` and `certify`. A page of a user loads none of them. */
+export const faultExamples = {
+  latency: { latency: "1s" },
+  status: { status: 503 },
+  reset: { reset: true },
+  hang: { hang: true },
+  truncate: { truncate: true },
+  malformed: { malformed: true },
+  slow: { slow: 100 },
+} as const satisfies Readonly<Record<FaultKind, object>>;
 
 /** What one fault does: a member for each of its kinds, and two that belong to `status`. */
 export interface FaultEffects {
@@ -186,6 +188,10 @@ export function faultOutcomeId(effects: FaultEffects): FaultOutcomeId {
 
 export function isFault(outcome: string): outcome is FaultOutcomeId {
   return outcome.startsWith(outcomePrefix) && Object.hasOwn(faultKindTable, kindIn(outcome));
+}
+
+export function faultExample(outcome: FaultOutcomeId): (typeof faultExamples)[FaultKind] {
+  return faultExamples[kindIn(outcome) as FaultKind]; // as below
 }
 
 export function faultKindRow(outcome: FaultOutcomeId): FaultKindRow {

@@ -1,7 +1,7 @@
 import {
   type FaultEffects,
   type FaultOutcomeId,
-  faultKindRow,
+  faultExample,
   faultOutcomeId,
 } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess } from "../rules/outcomes.js";
@@ -38,7 +38,7 @@ export function exampleOfFault(
   fault: FaultOutcomeId,
   { asPage }: { readonly asPage: boolean },
 ): Fault["then"] {
-  const { example } = faultKindRow(fault);
+  const example = faultExample(fault);
   if (fault === "fault.status" && asPage) return { ...example, body: "html" };
   return example;
 }

@@ -75,7 +75,7 @@ test.each<[gateway: Gateway, allowed: number, status: number, verdict: string, e
   [nginx, haproxy]
     .filter(({ program }) => missing(program) === undefined)
     .flatMap((gateway): [Gateway, number, number, string, string][] => [
-      [gateway, 3, 429, "stopped", "200.test"],
+      [gateway, 3, 429, "stopped", "401.unknown"],
       [gateway, 6, 429, "stopped", "401.unknown"],
       [gateway, 20, 429, "stopped", "200.test"],
       [gateway, 6, 503, "stopped", "401.unknown"],

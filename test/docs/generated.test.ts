@@ -16,7 +16,7 @@ import { type Assumptions, assumptionTable } from "../../src/rules/assumptions.j
 import words from "../../src/rules/assumptions.json" with { type: "json" };
 import { errorCauses } from "../../src/rules/errors.js";
 import { farmerLocales } from "../../src/rules/farmer-locales.js";
-import { faultKinds, faultKindTable } from "../../src/rules/fault-effects.js";
+import { faultExamples, faultKinds, faultKindTable } from "../../src/rules/fault-effects.js";
 import { mePath } from "../../src/rules/known-paths.js";
 import { outcomeRow } from "../../src/rules/outcomes.js";
 import { successOutcomesOf } from "../../src/sandbox/call.js";
@@ -205,7 +205,7 @@ function assumptionsPart(): string {
 
 function effectsPart(): string {
   const rows = faultKinds.map((kind) => [
-    code(Object.entries(faultKindTable[kind].example).flat().join(": ")),
+    code(Object.entries(faultExamples[kind]).flat().join(": ")),
     faultKindSentence(kind),
     faultKindTable[kind].combinesWith.map(code).join(", "),
     code(`fault.${kind}`),

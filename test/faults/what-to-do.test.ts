@@ -2,7 +2,13 @@ import { expect, test } from "vitest";
 import { requestDetails } from "../../src/api/request-details.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
-import { faultKinds, faultKindTable, isIdempotent, whatToDoAfter } from "../../src/rules/fault-effects.js";
+import {
+  faultExamples,
+  faultKinds,
+  faultKindTable,
+  isIdempotent,
+  whatToDoAfter,
+} from "../../src/rules/fault-effects.js";
 
 type Effect = NonNullable<Scenario["faults"]>[number]["then"];
 
@@ -34,7 +40,7 @@ const readFirst = /read its result before you send it again/;
 test.each(faultKinds.filter((kind) => !faultKindTable[kind].onlyDelays && kind !== "hang"))(
   "after a fault that is %s, a POST or PATCH is not simply repeated; others are",
   async (kind) => {
-    const then = faultKindTable[kind].example as Effect;
+    const then = faultExamples[kind] as Effect;
     for (const request of ["POST", "PATCH"]) {
       const { whatToDo } = await explained(request, then);
       expect(whatToDo).toMatch(readFirst);

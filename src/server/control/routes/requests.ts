@@ -4,7 +4,7 @@ import { formats, reportFormats } from "../../../report/render/layout.js";
 import { clientReport } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-layout.js";
 import { explainRequest } from "../../../report/request-text.js";
-import { type FaultKind, faultKinds, faultKindTable } from "../../../rules/fault-effects.js";
+import { type FaultKind, faultExamples, faultKinds, faultKindTable } from "../../../rules/fault-effects.js";
 import { faultOutcomeIds } from "../../../rules/outcomes.js";
 import { successOutcomesOf } from "../../../sandbox/call.js";
 import { type Exchange, viewRequest } from "../../../sandbox/journal/exchange.js";
@@ -101,7 +101,8 @@ const faultLabels: Readonly<Record<FaultKind, string>> = {
 
 /** What the page needs to offer an effect of a fault. */
 function describedEffect(effect: FaultKind) {
-  const { valueKind, example, onlyDelays, ends, causeClause } = faultKindTable[effect];
+  const { valueKind, onlyDelays, ends, causeClause } = faultKindTable[effect];
+  const example = faultExamples[effect];
   return {
     effect,
     value: valueKind,
