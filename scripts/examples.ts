@@ -319,7 +319,9 @@ async function runReadme(shell: string, tarball: string): Promise<string | undef
   const [cwd, clone] = [join(home, "your-project"), join(home, "svc-sandbox")];
   for (const path of [cwd, clone]) await mkdir(path, { recursive: true });
   await cp(tarball, join(clone, basename(tarball)));
-  const blocks = blocksOf("README.md").filter(({ text }) => /^(?:#|\/\/) In your project/.test(text));
+  const blocks = blocksOf("README.md").filter(({ title, language }) => {
+    return title.startsWith("README.md, In your project ") && (language === "sh" || language === "ts");
+  });
   for (const { text, language } of blocks) {
     const file = /\w+\.test\.ts/.exec(text)?.[0] as string;
     if (language === "ts") await writeFile(join(cwd, file), text);

@@ -44,7 +44,7 @@ describe.skipIf(noBrowser)("the documentation", () => {
     await field.fill("--write-env");
     expect(await page.getByRole("option").first().textContent()).toMatch(/^start/);
     await field.fill("powershell");
-    expect(await page.getByRole("option").first().getAttribute("href")).toBe("start#call-it");
+    expect(await page.getByRole("option").first().getAttribute("href")).toBe("start#in-powershell");
     await field.fill("moon");
     await page.getByText("No heading has these words.").waitFor();
     await field.fill("429");

@@ -126,7 +126,7 @@ function noStepIsPast({ timeline = [] }: Scenario, clockStart: number, problems:
   for (const [index, { at }] of timeline.entries()) {
     const time = parseTime(at);
     if (time === undefined || time >= clockStart) continue;
-    const message = `the step is earlier (${at}) than the start of the clock, which the scenario does not set`;
+    const message = `the step is earlier (${at}) than the start of the clock`;
     const hint = "write a later time, or set clock.now";
     problems.add("timeline_order", ["timeline", index, "at"], message, hint);
     return;

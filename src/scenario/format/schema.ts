@@ -17,7 +17,7 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 const usage = s.mapping({
   this_minute: s.optional(s.integer({ max: scenarioLimits.requestsOfMinute })),
   today: s.optional(s.integer()),
-  counted_at: s.snapshotOnly(s.list(s.mapping({ at: time(), count: s.integer({ min: 1 }) }))),
+  counted_at: s.snapshotOnly(s.list(s.mapping({ at: time(), count: s.integer() }))),
 });
 
 /** Keys of an inactive or suspended organization do not work, which people write as a state of the key. */

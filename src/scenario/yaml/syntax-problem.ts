@@ -26,8 +26,6 @@ interface Repair {
 // Each repair is parsed, and each character takes about 3 µs: all repairs of a text together take at most half a second. So a long
 // text has fewer of them: one of 15,000 characters has ten.
 const maxParsed = 150_000;
-const maxCorrections = 30;
-const maxIndents = 10;
 /** Some patterns of corrections take quadratic time in a line: nobody has mistyped a longer one. */
 const longestCorrected = 1000;
 
@@ -58,8 +56,8 @@ export function syntaxProblem(error: YAMLError, source: SourceText): FieldProble
     return textProblem(source, offset, "not_plain_data", `not plain data: ${reason}`, hint);
   };
 
-  const mayBeIndent = explanation?.mayBeIndent === true;
-  const repair = repairThatMends(lines, fieldLine, mayBeIndent, Math.floor(maxParsed / text.length));
+  const maxTries = Math.floor(maxParsed / text.length);
+  const repair = repairThatMends(lines, fieldLine, explanation?.mayBeIndent, maxTries);
   if (repair !== undefined) {
     const lineStart = offsetOfLine(lines, repair.line);
     const hint = hasPartOfSecret(source, lineStart) ? repair.hintForSecret : repair.hint;
@@ -96,7 +94,7 @@ function offsetOfLine(lines: readonly string[], line: number): number {
 function repairThatMends(
   lines: readonly string[],
   fieldLine: number,
-  mayBeIndent: boolean,
+  mayBeIndent: true | undefined,
   maxTries: number,
 ): Repair | undefined {
   // The line of the error, or the field after it, may be on a wrong level. Some tries are left for these.
@@ -105,12 +103,11 @@ function repairThatMends(
     const lineAfter = firstFieldFrom(lines, fieldLine + 1);
     indents.push(...otherIndents(lines, fieldLine), ...otherIndents(lines, lineAfter));
   }
-  const triedIndents = indents.slice(0, Math.min(maxIndents, Math.ceil(maxTries / 4)));
-  const triedCorrections = Math.min(maxCorrections, maxTries - triedIndents.length);
+  const triedIndents = indents.slice(0, Math.ceil(maxTries / 4));
 
-  let tried = 0;
+  let tried = triedIndents.length;
   for (const correction of lineCorrections(lines)) {
-    if (tried >= triedCorrections) break;
+    if (tried >= maxTries) break;
     tried += 1;
     if (mends(correction, lines)) return correction;
   }
