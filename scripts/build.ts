@@ -4,7 +4,7 @@ import { openApiDocument } from "../src/api/openapi.js";
 import { certificateJsonSchema } from "../src/certify/certificate/certificate.js";
 import { scenarioNames } from "../src/scenario/bundled.js";
 import { scenarioJsonSchema } from "../src/scenario/format/scenario-json-schema.js";
-import { bundle, bundlerEntries, emitTypes, entries, pageEntries } from "./bundle.js";
+import { bundle, emitTypes, entries, pageEntries } from "./bundle.js";
 import { buildDashboard } from "./dashboard.js";
 import { buildDocs } from "./docs-pages.js";
 import { root } from "./run-program.js";
@@ -18,7 +18,7 @@ const [page, commonJs, dashboard] = await Promise.all([
   buildDashboard(),
   bundle("esm", {
     root,
-    entries: { ...entries, ...bundlerEntries },
+    entries,
     into: join(dist, "esm"),
   }),
   emitTypes(root, [join(dist, "esm"), join(dist, "cjs")]),

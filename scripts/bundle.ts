@@ -26,9 +26,6 @@ export const entries = {
   vitest: "src/integrations/vitest.ts",
 };
 
-/** Entry points for bundlers, with the types of those in Node. */
-export const bundlerEntries = { "msw-bundled": "src/integrations/msw-bundled.ts" };
-
 const usersPackages = ["msw", "vitest"];
 
 const extensionAlias = { ".js": [".ts", ".js"] };
@@ -41,7 +38,7 @@ const inOrder = (groups: (CodeSplittingGroup & { name: string })[]) =>
 
 const moduleChunks = inOrder([
   // Handlers for msw and servers read base URLs, and handlers need no server.
-  { name: "library", test: /\/src\/(?:index|rules\/base-url)\.ts$/ },
+  { name: "library", test: /\/src\/(?:index|library\/base-url)\.ts$/ },
   { name: "server", test: /\/src\/server\/index\.ts$/ },
 ]);
 
@@ -51,7 +48,7 @@ const pageChunks = inOrder([{ name: "yaml", test: /\/node_modules\/yaml\// }]);
 /** The starts of a process in CommonJS: what each of them imports before it runs. */
 const starts = {
   // Handlers for msw read base URLs, and need no server.
-  library: [entries.index, "src/rules/base-url.ts"],
+  library: [entries.index, "src/library/base-url.ts"],
   // The commands that people and tests start again and again.
   command: ["src/cli/commands/start.ts", "src/cli/commands/exec.ts", "src/cli/commands/keys.ts"],
 };
@@ -113,7 +110,6 @@ export async function bundle(kind: "esm" | "cjs" | "page", { root, entries, into
     resolve: resolutionIn(root),
     plugins: [
       dataAsText,
-      ...(kind === "cjs" ? [{ name: "required-in-place", transform: requiredInPlace }] : []),
       // For bundlers: a `require` made with `import.meta.url` fails in CommonJS. Only unused code of Express keeps one.
       ...(kind === "esm" ? [esmExternalRequirePlugin({ external: [/^node:/, ...builtinModules] })] : []),
     ],
@@ -193,14 +189,3 @@ const dataAsText: Plugin = {
     return { code: `export default JSON.parse(${text});`, moduleType: "js" };
   },
 };
-
-/** Source that waits for a package of the user, as CommonJS writes it, which cannot wait. Throws if it waits in another way. */
-function requiredInPlace(code: string, id: string): string | null {
-  if (!code.includes("await usersPackage(")) return null;
-  const [load = "", name] = /\(\) => import\("([^"]+)"\)/.exec(code) ?? [];
-  if (name === undefined) throw new Error(`Failed to bundle: ${id} imports no package of the user`);
-  return code
-    .replaceAll(/\busersPackage\b/g, "presentPackage")
-    .replace("await presentPackage(", "presentPackage(")
-    .replace(load, `() => require("${name}")`);
-}

@@ -6,8 +6,8 @@ import { currentRun } from "./runs/current-run.js";
 
 export type { KeyContext } from "./api/endpoints.js";
 export { type ApiErrorBody, openApiDocument } from "./api/openapi.js";
-export type { KeyRef, OrganizationRef, ScenarioSource } from "./library/checked-options.js";
 export type { CreateSandbox, SandboxOptions } from "./library/create-sandbox.js";
+export type { KeyRef, OrganizationRef, ScenarioSource } from "./library/known-refs.js";
 export type {
   ActingAs,
   CreatedKey,

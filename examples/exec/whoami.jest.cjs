@@ -1,4 +1,7 @@
-// One test for each outcome that the API promises. Under svc-sandbox exec they use its sandbox (npm run test:sandbox), otherwise their own.
+// One test for each outcome that the API promises: put your client in place of whoami. Without exec, they start a sandbox of their own.
+// Install: npm install --save-dev jest ./svc-sandbox-*.tgz   (the file of npm pack: there is no release yet)
+// Run:     npx --no-install svc-sandbox exec key-states --fail-on warning -- npx jest
+// Script:  "test:sandbox": "svc-sandbox exec key-states --fail-on warning -- jest"   (for package.json)
 const { env } = process;
 let own;
 

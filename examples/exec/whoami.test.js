@@ -1,4 +1,7 @@
-// One test for each outcome that the API promises. Under svc-sandbox exec they use its sandbox (npm run test:sandbox), otherwise their own.
+// One test for each outcome that the API promises: put your client in place of whoami. Without exec, they start a sandbox of their own.
+// Install: npm install --save-dev vitest ./svc-sandbox-*.tgz   (the file of npm pack: there is no release yet)
+// Run:     npx --no-install svc-sandbox exec key-states --fail-on warning -- npx vitest run
+// Script:  "test:sandbox": "svc-sandbox exec key-states --fail-on warning -- vitest run"   (for package.json)
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
 const { env } = process;

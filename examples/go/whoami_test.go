@@ -1,3 +1,8 @@
+// Tests of a client: put yours in place of whoami.
+// Install: go mod edit -require=github.com/svc-sandbox/svc-sandbox/packaging/go@v1.0.0-next.1
+//          go mod edit -replace=github.com/svc-sandbox/svc-sandbox/packaging/go=./node_modules/svc-sandbox/packaging/go
+// Run:     SVC_SANDBOX_MIN_COVERAGE=80 go test ./whoami
+
 // Package whoami has tests of a client: put yours in place of whoami.
 package whoami
 

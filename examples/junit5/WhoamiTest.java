@@ -1,3 +1,8 @@
+// Tests of a client: put yours in place of whoami.
+// Install: mvn --file node_modules/svc-sandbox/packaging/java install
+//          and io.github.svc-sandbox:svc-sandbox-junit5 as a dependency (node_modules/svc-sandbox/examples/junit5/pom.xml)
+// Run:     mvn test -Dsvc-sandbox.min-coverage=80
+
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.github.svcsandbox.Sandbox;

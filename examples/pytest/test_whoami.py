@@ -1,4 +1,8 @@
-"""Tests of a client: put yours in place of `whoami`."""
+"""Tests of a client: put yours in place of `whoami`.
+
+Install: python3 -m pip install pytest ./node_modules/svc-sandbox/packaging/python
+Run:     python3 -m pytest --min-coverage 80
+"""
 
 import http.client
 import json

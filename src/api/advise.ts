@@ -6,7 +6,6 @@ import { fingerprintOf, hasSandboxMark, isSandboxKey, isWellFormedKey } from "..
 import { isSuccess, outcomeRow, successOfKey } from "../rules/outcomes.js";
 import { hasKeyElsewhere, mergeTraits } from "../rules/request.js";
 import type { ApiCall } from "../sandbox/call.js";
-import type { ClientBehavior } from "../sandbox/journal/client-behavior.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 
@@ -16,61 +15,42 @@ import type { SandboxState } from "../sandbox/sandbox-state.js";
 
 const rejectedStatuses: readonly (number | undefined)[] = [401, 403, 429];
 
-export const noAdvice: readonly AdviceId[] = Object.freeze([]);
-
 /**
  * Adds the advice that a request causes to its exchange, and remembers what advice on later requests depends on: the order of
  * requests, never elapsed time or connections.
  */
 export function advise(sandbox: SandboxState, call: ApiCall, exchange: Exchange): void {
-  const { behavior } = sandbox;
-  if (isPlainSuccess(call, exchange, behavior)) return;
+  const { history } = sandbox;
   const { entry, presented, request } = call;
   const { outcome, fingerprint, traits } = exchange;
 
   // The page whose browser asks to send a key.
   const page = request.evidence?.page;
-  if (page !== undefined && traits.includes("preflight for key")) behavior.notePreflight(page);
+  if (page !== undefined && traits.includes("preflight for key")) history.notePreflight(page);
 
   // What the request shows by itself.
-  const advice = adviceOnTraits(call, exchange, behavior.preflightOrigins);
+  const advice = adviceOnTraits(call, exchange, history.preflightOrigins);
   const isKeyMaybeReal = presented === "well_formed" && !hasSandboxMark(request.apiKey ?? "");
   if (exchange.leaksRealKey || (entry === undefined && isKeyMaybeReal)) advice.push("real-key-suspected");
   if (entry !== undefined) advice.push(...adviceOnKey(entry.key, exchange, sandbox));
   else advice.push(...adviceOnUnknownKey(call, exchange, sandbox));
 
   // What it shows after the requests before it.
-  if (behavior.lastRejections.get(fingerprint ?? "") === outcome) {
+  if (history.lastRejections.get(fingerprint ?? "") === outcome) {
     advice.push("sent-again-after-rejection");
     exchange.isResent = true;
   }
-  if (advice.length > 0) exchange.advice = Object.freeze(advice);
+  exchange.advice = advice;
 
   // What later requests depend on. After a fault, it may be right to send a request again.
   if (fingerprint !== null && !isFault(outcome)) {
     const isRejected = rejectedStatuses.includes(outcomeRow(outcome).status);
-    if (isRejected) behavior.noteRejection(fingerprint, outcome);
-    else behavior.forgetRejection(fingerprint);
+    if (isRejected) history.noteRejection(fingerprint, outcome);
+    else history.lastRejections.delete(fingerprint);
   }
   // A delayed response may not have arrived yet.
-  if (entry !== undefined && isSuccess(outcome) && exchange.delivery === undefined) {
-    behavior.keysThatWorked.add(entry.key.ref);
-  }
-}
-
-/**
- * Whether a request is as nearly all are: a usual success of `/me`, with a key that is in no rotation and was not rejected before.
- * It causes no advice, and has nothing to remember: there is no rejection of its key to forget, and `keysThatWorked` is read only for
- * keys that replace another one.
- */
-function isPlainSuccess({ entry }: ApiCall, exchange: Exchange, { lastRejections }: ClientBehavior): boolean {
-  const { traits, outcome, leaksRealKey, fingerprint } = exchange;
-  if (outcome !== "200.test" && outcome !== "200.live") return false;
-  if (traits.length > 0 || leaksRealKey) return false;
-  if (entry === undefined) return false;
-  const { replaces, replacedBy } = entry.key;
-  if (replaces !== undefined || replacedBy !== undefined) return false;
-  return !lastRejections.has(fingerprint ?? "");
+  const hasWorked = isSuccess(outcome) && exchange.delivery === undefined;
+  if (hasWorked && entry?.key.replaces !== undefined) history.replacementsThatWorked.add(entry.key.ref);
 }
 
 /**
@@ -84,8 +64,6 @@ function adviceOnTraits(
 ): AdviceId[] {
   const { traits, isMisdirected } = exchange;
   const advice: AdviceId[] = [];
-  if (traits.length === 0 && !isMisdirected) return advice;
-
   if (traits.includes("key in query")) advice.push("key-in-query");
   if (traits.includes("key in url")) advice.push("key-in-url");
   if (traits.includes("key in other header")) advice.push("key-in-authorization");
@@ -139,13 +117,13 @@ function adviceOnUnknownKey(
   { request, presented, sha256 }: ApiCall,
   { outcome }: Exchange,
   { unknownKeyHash }: SandboxState,
-): readonly AdviceId[] {
+): AdviceId[] {
   // This key is announced to clients as one to try a 401 with.
-  if (sha256 === unknownKeyHash) return noAdvice;
+  if (sha256 === unknownKeyHash) return [];
 
   const { apiKey = "" } = request;
   const isRejectedKey = presented === "well_formed" && outcomeRow(outcome).status === 401;
-  if (!isRejectedKey || !hasSandboxMark(apiKey)) return noAdvice;
+  if (!isRejectedKey || !hasSandboxMark(apiKey)) return [];
   return [isSandboxKey(apiKey) ? "key-of-another-sandbox" : "key-cut"];
 }
 
@@ -153,9 +131,9 @@ function adviceOnUnknownKey(
 function hasReplacementThatWorked(
   replaced: KeyRecord,
   now: number,
-  { registry, behavior }: SandboxState,
+  { registry, history }: SandboxState,
 ): boolean {
-  const { keysThatWorked, rotatedKeys } = behavior;
+  const { replacementsThatWorked, rotatedKeys } = history;
   let key = replaced;
   while (key.replacedBy !== undefined) {
     // A client got no replacement of a key that the scenario had replaced at its start.
@@ -164,21 +142,18 @@ function hasReplacementThatWorked(
 
     ({ key } = registry.key(key.replacedBy));
     const { rejection } = keyStateTable[keyStateAt(key, now)];
-    if (keysThatWorked.has(key.ref) && rejection === null) return true;
+    if (replacementsThatWorked.has(key.ref) && rejection === null) return true;
   }
   return false;
 }
 
-type Unusual = Pick<Exchange, "traits" | "leaksRealKey" | "keysOfAdvice">;
-
-const nothingUnusual: Unusual = Object.freeze({ traits: [], leaksRealKey: false, keysOfAdvice: undefined });
-
 /** What is unusual about a request, now that its endpoint and its key are known. Contains no key (R46). */
-export function findUnusual(sandbox: SandboxState, call: ApiCall): Unusual {
+export function findUnusual(
+  sandbox: SandboxState,
+  call: ApiCall,
+): Pick<Exchange, "traits" | "leaksRealKey" | "keysOfAdvice"> {
   const isMalformed = call.presented === "malformed";
-  const { apiKey = "", evidence, traits: foundTraits } = call.request;
-  // Nearly all calls: the only key is alone in `x-api-key`.
-  if (!isMalformed && evidence === undefined && foundTraits.length === 0) return nothingUnusual;
+  const { apiKey = "", traits: foundTraits } = call.request;
 
   // The keys within a text in `x-api-key` that is no key itself. It was meant as a key if it has text around one, or a variable's name
   // in place of one.

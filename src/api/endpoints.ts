@@ -11,7 +11,7 @@ import { writtenEndpoints } from "../scenario/keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import * as s from "../schema/shape.js";
 import { didYouMean, listed, quote } from "../schema/words.js";
-import { jsonBody, textBody, utf8Length } from "./http-messages.js";
+import { jsonBody, textBody } from "./http-messages.js";
 
 // The endpoints of the API: `/me`, and those that a scenario announces. Then the routes, which tell the endpoint of a request.
 
@@ -32,9 +32,6 @@ const contextShape = s.mapping({
 
 /** The body of a 200 of `GET /v1/relying-party/me`. A service may add members. */
 export interface KeyContext extends s.ValueOf<typeof contextShape> {}
-
-/** What ends the body after `usage.today`. */
-const closingBraces = "}}}";
 
 /** Who am I: the context of the calling key (section 4.1 of the specification; R1–R8). */
 export const me: ReleasedEndpoint = {
@@ -66,37 +63,18 @@ export const me: ReleasedEndpoint = {
   example: () => jsonBody(me.responseExample),
 };
 
-/**
- * The context of a key. Only `usage.today`, its last member, changes between responses. What is before it is kept with the key until
- * one of its records changes: to write it takes half of the time inside a sandbox, and 4% of a request over HTTP.
- */
-function contextOf(caller: KeyEntry, additions: RecordAdditions): TextBody {
-  const { key, owner } = caller;
-  const { organization } = owner;
-  let { prepared } = caller;
-  const hasSameRecords = prepared?.key === key && prepared.organization === organization;
-  if (prepared === undefined || !hasSameRecords || prepared.additions !== additions) {
-    const whole = JSON.stringify({
-      data: {
-        organization: {
-          id: organization.id,
-          name: organization.name + additions.nameEnding,
-          type: organization.type,
-        },
-        environment: key.environment,
-        scopes: [...key.scopes, ...additions.scopes],
-        limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay },
-        usage: { today: 0 },
-      },
-    });
-    const text = whole.slice(0, -`0${closingBraces}`.length);
-    prepared = { key, organization, additions, text, bytes: utf8Length(text) };
-    caller.prepared = prepared;
-  }
-
-  const { text, bytes } = prepared;
-  const today = String(caller.usage.dayCount);
-  return { text: `${text}${today}${closingBraces}`, bytes: bytes + today.length + closingBraces.length };
+/** The context of a key. */
+function contextOf({ key, owner, usage }: KeyEntry, additions: RecordAdditions): TextBody {
+  const { id, name, type } = owner.organization;
+  return jsonBody({
+    data: {
+      organization: { id, name: name + additions.nameEnding, type },
+      environment: key.environment,
+      scopes: [...key.scopes, ...additions.scopes],
+      limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay },
+      usage: { today: usage.dayCount },
+    },
+  });
 }
 
 /** How many endpoints a text of advice names. */
@@ -185,13 +163,6 @@ export function routeAt({ exact, patterns }: Routes, path: string): ApiRoute | u
 
 /** The routes of endpoints: a sandbox makes them once, at its start. */
 export function routesOf(endpoints: readonly Endpoint[]): Routes {
-  return endpoints === builtIn ? builtInRoutes : makeRoutes(endpoints);
-}
-
-/** Nearly all sandboxes have these routes: to make them for each one takes a quarter of its start. */
-const builtInRoutes = /* @__PURE__ */ makeRoutes(builtIn);
-
-function makeRoutes(endpoints: readonly Endpoint[]): Routes {
   // A route has all methods of its path, no matter how its parameters are named.
   const byForm = new Map<string, Endpoint[]>();
   for (const endpoint of endpoints) {

@@ -97,8 +97,8 @@ export function renderFailure(
   // A gateway in front of the service knows no request id.
   if (!html && call.assumptions.request_id_on_errors) headers.push("X-Request-Id", call.id);
   if (retryAfter !== undefined) {
-    const endsAt = call.now + retryAfter.seconds * 1000;
-    headers.push(...retryAfterHeader({ endsAt, asDate: retryAfter.asDate }, call.now));
+    const { seconds, asDate } = retryAfter;
+    headers.push(...retryAfterHeader({ waitMs: seconds * 1000, asDate }, call));
   }
 
   if (html) {

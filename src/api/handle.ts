@@ -1,6 +1,7 @@
 import {
   describeKeyForm,
   fingerprintOf,
+  forgetLastMatch,
   isWellFormedKey,
   type PresentedKind,
 } from "../rules/keys/key-text.js";
@@ -11,8 +12,8 @@ import type { ApiCall, CallResult } from "../sandbox/call.js";
 import { faultFacts, fireFault } from "../sandbox/faults.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import { runDue } from "../sandbox/operations/operations.js";
-import type { ConditionedRun, SandboxState } from "../sandbox/sandbox-state.js";
-import { advise, findUnusual, noAdvice } from "./advise.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { advise, findUnusual } from "./advise.js";
 import { predictOutcome } from "./authorize.js";
 import { routeAt } from "./endpoints.js";
 import { faultyResult } from "./fault-responses.js";
@@ -30,11 +31,7 @@ import { respondToCall } from "./respond.js";
  */
 export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const call = startCall(sandbox, request);
-  // No client sent a call of the sandbox itself.
-  const run = request.fromStory ? undefined : sandbox.run;
-  // Nearly always without a fault or a client's run: then the sandbox alone decides.
-  const isDisturbed = run !== undefined || sandbox.faults.length > 0;
-  const result = isDisturbed ? disturbedResult(sandbox, call, run) : respondToCall(sandbox, call);
+  const result = resultOf(sandbox, call);
   const exchange = makeExchange(sandbox, call, result);
 
   if (isFromClient(exchange)) {
@@ -44,6 +41,7 @@ export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
     sandbox.counters.count(exchange, result.trace);
   }
   sandbox.journal.record(exchange);
+  forgetLastMatch();
   return exchange;
 }
 
@@ -73,11 +71,12 @@ export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
     number,
     id,
     assumptions: sandbox.assumptions,
+    date: sandbox.run === undefined ? undefined : sandbox.platform.time(),
   };
 }
 
 /** What a call gets: from the run of its client, if there is one, or else from the sandbox alone. A fault that fires comes before the checks. */
-function disturbedResult(sandbox: SandboxState, call: ApiCall, run: ConditionedRun | undefined): CallResult {
+function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
   const facts = faultFacts(call, call.request.method, () => predictOutcome(sandbox, call));
   const fault = fireFault(sandbox.faults, call.number, facts);
   // A fault that replaces the response leaves the call uncounted for the limits of its key (R24).
@@ -85,8 +84,9 @@ function disturbedResult(sandbox: SandboxState, call: ApiCall, run: ConditionedR
     if (fault === undefined) return respondToCall(sandbox, call);
     return faultyResult(sandbox, call, fault);
   };
-  if (run === undefined) return respond();
-  return run.resultOf(sandbox, call, { facts, fault, respond });
+  // No client sent a call of the sandbox itself.
+  if (sandbox.run === undefined || call.request.fromStory) return respond();
+  return sandbox.run.resultOf(sandbox, call, { facts, fault, respond });
 }
 
 /** A call with its result, without a key (R46). */
@@ -135,7 +135,7 @@ function makeExchange(sandbox: SandboxState, call: ApiCall, result: CallResult):
     // To the microsecond: more digits make the journal longer in state files.
     durationMs: Math.round(duration * 1000) / 1000,
     // `advise` sets both, by the exchanges before this one.
-    advice: noAdvice,
+    advice: [],
     isResent: undefined,
   };
 }

@@ -18,23 +18,9 @@ export function jsonBody(value: unknown): TextBody {
   return textBody(JSON.stringify(value));
 }
 
-/** The length of a text in UTF-8 bytes; a lone surrogate counts as its three replacement bytes. */
+/** The length of a text in UTF-8 bytes. */
 export function utf8Length(text: string): number {
-  let bytes = 0;
-  let index = 0;
-  while (index < text.length) {
-    const codePoint = text.codePointAt(index) as number; // the index is below the length
-    index += 1;
-    bytes += 1;
-    if (codePoint >= 0x80) bytes += 1;
-    if (codePoint >= 0x800) bytes += 1;
-    if (codePoint >= 0x10000) {
-      // Such as an emoji, which has two units of the text.
-      bytes += 1;
-      index += 1;
-    }
-  }
-  return bytes;
+  return new TextEncoder().encode(text).length;
 }
 
 /** Alternating header names and values. */

@@ -3,9 +3,8 @@ import { type KeyRecord, keyStateAt, keyStateTable, lastClockInstant } from "../
 import type { OutcomeId } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import type { RoutedCall } from "../sandbox/call.js";
-import { VirtualClock } from "../sandbox/clock.js";
-import { faultsAhead, shareWithFault } from "../sandbox/faults.js";
-import { ClientBehavior } from "../sandbox/journal/client-behavior.js";
+import { faultsAhead } from "../sandbox/faults.js";
+import { ClientHistory } from "../sandbox/journal/client-history.js";
 import { Journal } from "../sandbox/journal/journal.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import { type KeyEntry, type OrganizationEntry, Registry } from "../sandbox/registry.js";
@@ -23,7 +22,7 @@ import { me } from "./endpoints.js";
 // | from now on     | everything, if nobody sends a request or changes anything: the timeline runs in a copy |
 // | after 100 steps | nothing                                                                                |
 //
-// Nothing here decides what a request gets: each phase starts with the same prediction as `nextRequest`.
+// Nothing here decides what a request gets: at each time at which that may change, the same prediction is made as for `nextRequest`.
 
 /** A part of a key's life. Times are ISO 8601. */
 export interface Phase {
@@ -35,8 +34,8 @@ export interface Phase {
   readonly outcome: OutcomeId | null;
   /** Whether each request gets this outcome. */
   readonly sure: boolean;
-  /** The share of requests that a fault hits, from 0 to 1; `null` if a fault chooses requests by their numbers, or if nobody knows. */
-  readonly faultShare: number | null;
+  /** Whether a fault may hit a request: if the outcome is sure, it hits all of them. */
+  readonly mayFault: boolean;
 }
 
 /** A key and its life. */
@@ -53,60 +52,53 @@ const maxSteps = 100;
 
 const never = Number.POSITIVE_INFINITY;
 
-/** A phase while it is found, with its times in epoch milliseconds: infinite where there is none. */
-interface TimedPhase extends Pick<Phase, "outcome" | "sure" | "faultShare"> {
+/** What requests get from a time on (epoch milliseconds), until the next one. Infinite where the time is unknown. */
+interface Result extends Pick<Phase, "outcome" | "sure" | "mayFault"> {
   readonly from: number;
-  until: number;
 }
 
 /** The result of a request where nobody knows it. */
-const unknown = { outcome: null, sure: false, faultShare: null } as const;
+const unknown = { outcome: null, sure: false, mayFault: false } as const;
 
 /** The lives of these keys of a sandbox, which stays as it is. */
 export function lifelines(sandbox: SandboxState, entries: readonly KeyEntry[]): Lifeline[] {
   const now = sandbox.clock.now();
-  const lives = entries.map(({ key }) => ({ key, phases: pastPhases(key, now) }));
+  const lives = entries.map(({ key }) => ({ key, results: pastResults(key, now) }));
 
-  // Only steps of the timeline change a sandbox by themselves.
-  const isChanging = sandbox.timeline.next < sandbox.timeline.steps.length;
-  const ahead = isChanging ? copyOf(sandbox, entries, now) : sandbox;
-  let from = now;
-  for (let steps = 0; from < never; steps++) {
-    const stepAt = ahead.timeline.steps[ahead.timeline.next]?.at ?? never;
-    // A step may be due since a moment ago.
-    const until = stepAt <= lastClockInstant ? Math.max(stepAt, from) : never;
-    for (const { key, phases } of lives) {
-      if (steps <= maxSteps) addPhases(phases, ahead, ahead.registry.key(key.ref), from, until);
-      else addPhase(phases, { ...unknown, from, until: never });
-    }
-    if (steps > maxSteps || until === never) break;
-
-    ahead.clock.set(until);
-    runDue(ahead);
-    from = until;
+  // Only steps of the timeline change a sandbox by themselves. Between two of them, only time passes.
+  const ahead = copyOf(sandbox, entries);
+  const { steps, next } = sandbox.timeline;
+  const times = [now];
+  for (const { at } of steps.slice(next, next + maxSteps)) {
+    // A step may be due since a moment ago. No clock gets to one after the last instant.
+    if (at > now && at <= lastClockInstant) times.push(at);
   }
-  return lives.map(({ key, phases }) => {
+  const unknownFrom = steps[next + maxSteps]?.at ?? never;
+  for (const [index, from] of times.entries()) {
+    runDue(ahead, from);
+    const until = times[index + 1] ?? unknownFrom;
+    for (const { key, results } of lives) {
+      results.push(...resultsBetween(from, until, ahead, ahead.registry.key(key.ref)));
+    }
+  }
+
+  return lives.map(({ key, results }) => {
+    if (unknownFrom <= lastClockInstant) results.push({ ...unknown, from: unknownFrom });
     const { ref, organization, replaces = null } = key;
-    return { key: ref, organization, replaces, phases: phases.map(viewPhase) };
+    return { key: ref, organization, replaces, phases: phasesOf(results) };
   });
 }
 
-/** A copy of a sandbox to move its clock and run its timeline. Nobody listens to it. */
-function copyOf(sandbox: SandboxState, keys: readonly KeyEntry[], now: number): SandboxState {
+/** A copy of a sandbox to run its timeline. Nobody listens to it. */
+function copyOf(sandbox: SandboxState, keys: readonly KeyEntry[]): SandboxState {
   const owners = ownersOf(sandbox, keys);
   const registry = new Registry(owners.map(({ organization }) => organization));
   for (const owner of owners) {
     // Records and usage are replaced, not changed, unless a request is counted.
     for (const { key, usage } of owner.keys) registry.addKey(key, usage);
   }
-  return {
-    ...sandbox,
-    registry,
-    clock: new VirtualClock({ time: () => 0, start: now, frozen: true }),
-    timeline: { ...sandbox.timeline },
-    journal: new Journal(),
-    behavior: new ClientBehavior(),
-  };
+  const timeline = { ...sandbox.timeline };
+  return { ...sandbox, registry, timeline, journal: new Journal(), history: new ClientHistory() };
 }
 
 /** The organizations that keys and the steps ahead are about: a copy of 100,000 keys would delay requests. */
@@ -127,27 +119,17 @@ function ownersOf({ registry, timeline }: SandboxState, keys: readonly KeyEntry[
 }
 
 /** The life of a key before now: a key that has ended gets the same 401 since then. */
-function pastPhases(key: KeyRecord, now: number): TimedPhase[] {
+function pastResults(key: KeyRecord, now: number): Result[] {
   const { endField, rejection } = keyStateTable[keyStateAt(key, now)];
-  const from = key.createdAt ?? -never;
-  // A key of a snapshot may have ended after now, if the clock was set back: it counts as ended all the same.
-  const endedAt = Math.min((endField && key[endField]) ?? now, now);
-  const phases: TimedPhase[] = [];
-  if (from < endedAt) phases.push({ ...unknown, from, until: endedAt });
-  if (endedAt < now) {
-    phases.push({ from: endedAt, until: now, outcome: rejection, sure: true, faultShare: 0 });
-  }
-  return phases;
+  const results: Result[] = [{ ...unknown, from: key.createdAt ?? -never }];
+  const endedAt = (endField && key[endField]) ?? now;
+  if (endedAt < now) results.push({ from: endedAt, outcome: rejection, sure: true, mayFault: false });
+  return results;
 }
 
-/** Adds the phases of a key between two steps of the timeline. */
-function addPhases(
-  phases: TimedPhase[],
-  sandbox: SandboxState,
-  entry: KeyEntry,
-  start: number,
-  end: number,
-): void {
+/** What requests with a key get between two steps of the timeline, at each time at which that may change. */
+function resultsBetween(start: number, end: number, sandbox: SandboxState, entry: KeyEntry): Result[] {
+  const results: Result[] = [];
   let from = start;
   while (from < end) {
     const call: RoutedCall = { presented: "well_formed", entry, now: from, route: undefined, endpoint: me };
@@ -156,31 +138,15 @@ function addPhases(
     const [first] = faults;
     const isHit = first?.isCertain === true;
     const isReplaced = isHit && !faultKindRow(first.outcome).onlyDelays;
-
-    const until = Math.min(end, nextChange(sandbox, entry, from));
-    addPhase(phases, {
+    results.push({
       from,
-      until,
       outcome: isReplaced ? first.outcome : outcome,
-      sure: isHit || faults.length === 0,
-      faultShare: shareWithFault(sandbox.faults, call, me.method, outcome),
+      sure: isHit || first === undefined,
+      mayFault: first !== undefined,
     });
-    from = until;
+    from = nextChange(sandbox, entry, from);
   }
-}
-
-/** Adds a phase; one with the same result as the one before it continues that. */
-function addPhase(phases: TimedPhase[], phase: TimedPhase): void {
-  const last = phases.at(-1);
-  const isSame =
-    last !== undefined &&
-    last.outcome === phase.outcome &&
-    last.sure === phase.sure &&
-    last.faultShare === phase.faultShare &&
-    // What a key got and what it will get differ, also if nobody knows either.
-    phase.outcome !== null;
-  if (isSame) last.until = phase.until;
-  else phases.push(phase);
+  return results;
 }
 
 /** When the next request with a key may get another result, by time alone; infinite for never. */
@@ -195,21 +161,37 @@ function nextChange(sandbox: SandboxState, entry: KeyEntry, now: number): number
     if (quota > 0 && used > 0 && used + 1 >= quota) times.push(resetsAt);
   }
 
-  let next = never;
-  for (const at of times) {
-    if (at > now && at < next) next = at;
-  }
-  // No clock gets further.
-  return next <= lastClockInstant ? next : never;
+  // No clock gets further than its last instant.
+  const ahead = times.filter((at) => at > now && at <= lastClockInstant);
+  return Math.min(never, ...ahead);
 }
 
-/** A phase for display: an infinite time is none. */
-function viewPhase({ from, until, outcome, sure, faultShare }: TimedPhase): Phase {
-  return {
-    from: Number.isFinite(from) ? isoTime(from) : null,
-    until: Number.isFinite(until) ? isoTime(until) : null,
-    outcome,
-    sure,
-    faultShare,
-  };
+/** The phases of a life: results that follow each other and are the same are one phase. */
+function phasesOf(results: readonly Result[]): Phase[] {
+  const changes: Result[] = [];
+  for (const [index, result] of results.entries()) {
+    const { from, outcome, sure, mayFault } = result;
+    const isOver = (results[index + 1]?.from ?? never) <= from;
+    const before = changes.at(-1);
+    const isSame = before?.outcome === outcome && before.sure === sure && before.mayFault === mayFault;
+    // What a key got and what it will get differ, also if nobody knows either.
+    if (!isOver && !(isSame && outcome !== null)) changes.push(result);
+  }
+
+  const phases: Phase[] = [];
+  for (const [index, { from, outcome, sure, mayFault }] of changes.entries()) {
+    phases.push({
+      from: timeOrNull(from),
+      until: timeOrNull(changes[index + 1]?.from),
+      outcome,
+      sure,
+      mayFault,
+    });
+  }
+  return phases;
+}
+
+/** A time for display: an infinite one is none. */
+function timeOrNull(at = never): string | null {
+  return Number.isFinite(at) ? isoTime(at) : null;
 }

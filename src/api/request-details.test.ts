@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { startFrozen } from "../../test/support/doors.js";
-import { readApiRequest } from "../rules/read-request.js";
 import { handle } from "./handle.js";
+import { readApiRequest } from "./read-request.js";
 import { requestDetails } from "./request-details.js";
 
 test.each([

@@ -8,20 +8,24 @@ import { headerPairs } from "./http-messages.js";
 
 type Limits = { per_minute: number; per_day: number };
 
+const now = "2026-03-02T09:00:26.250Z";
+
 /** The headers of the response to the only request of a key with these limits, at a time with milliseconds. */
 function headersOf(
   assumptions: NonNullable<Scenario["assumptions"]>,
   limits: Limits,
   usage = {},
+  usedAt = now,
 ): Map<string, string> {
   const key = { environment: "test", limits, usage } as const;
   const scenario: Scenario = {
     version: 1,
-    clock: { now: "2026-03-02T09:00:26.250Z", frozen: true },
+    clock: { now: usedAt, frozen: true },
     assumptions,
     organizations: { bank: { type: "bank", keys: { key } } },
   };
   const sandbox = startInNode({ scenario, name: "limits" });
+  sandbox.clock.set(Date.parse(now));
   const request = asked({ apiKey: secretToSend(sandbox, "key") });
   return new Map(headerPairs(handle(sandbox, request).response.headers));
 }
@@ -34,9 +38,13 @@ test.each([
 ])(
   "R22 with a request at %s, Retry-After is the date %s, the next second after the reset",
   (cameAt, date) => {
-    const usage = { this_minute: 1, counted_at: [{ at: `2026-03-02T${cameAt}Z`, count: 1 }] };
     const assumptions = { retry_after: "date", minute_window: "sliding" } as const;
-    const headers = headersOf(assumptions, { per_minute: 1, per_day: 1000 }, usage);
+    const headers = headersOf(
+      assumptions,
+      { per_minute: 1, per_day: 1000 },
+      { this_minute: 1 },
+      `2026-03-02T${cameAt}Z`,
+    );
     expect(headers.get("Retry-After")).toBe(`Mon, 02 Mar 2026 ${date} GMT`);
   },
 );

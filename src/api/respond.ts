@@ -1,5 +1,5 @@
 import type { Assumptions } from "../rules/assumptions.js";
-import { type ApiOutcomeId, isSuccess, outcomeRow, outcomes } from "../rules/outcomes.js";
+import { type ApiOutcomeId, isSuccess, outcomeRow } from "../rules/outcomes.js";
 import { day as dayMs, minute as minuteMs } from "../rules/time.js";
 import type { ApiCall, ApiResponse, CallResult, Endpoint, TextBody } from "../sandbox/call.js";
 import type { KeyEntry } from "../sandbox/registry.js";
@@ -10,14 +10,11 @@ import { codeOf, errorBody, type FlatHeaders } from "./http-messages.js";
 import { type ResponseKind, respondVaried } from "./variation/vary.js";
 
 /** The challenge of a 401 (RFC 9110); never `Basic`, because browsers would ask for a password. */
-export const challengeHeaders: FlatHeaders = ["WWW-Authenticate", 'ApiKey realm="relying-party"'];
+const challengeHeaders: FlatHeaders = ["WWW-Authenticate", 'ApiKey realm="relying-party"'];
 
 /** Decides a call, which also counts it, and renders its response. */
 export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
   const outcome = decideAndCount(sandbox, call);
-  // Most sandboxes vary nothing: nothing is allocated for it.
-  if (sandbox.profileInEffect !== "varied") return renderOutcome(sandbox, call, outcome);
-
   // No variant changes the outcome.
   return respondVaried(sandbox, call, responseKindOf(outcome, call), (variedCall) => {
     return renderOutcome(sandbox, variedCall, outcome);
@@ -73,37 +70,17 @@ export function renderRejection(
   const isOfLimit = outcomeRow(outcome).status === 429;
   const limits = isOfLimit && entry !== undefined ? limitsToShow(entry, sandbox, call.now) : undefined;
 
-  const details = errorDetails(sandbox, call, outcome, limits);
+  const { status, message } = outcomeRow(outcome);
   const code = String(codeOf(outcome, assumptions));
-  let response = plainRejections.get(outcome);
-  if (response === undefined || details !== undefined) {
-    const { status, message } = outcomeRow(outcome);
-    response = responseOf(status, errorBody(code, String(message), details), []);
-  }
-
-  const headers = rejectionHeaders(call, outcome, limits);
-  if (headers.length > 0) response = { ...response, headers: [...response.headers, ...headers] };
-  return { outcome, response, code };
-}
-
-/** The rejections without details by their outcomes, except those of a limit, whose code is an assumption. */
-const plainRejections = /* @__PURE__ */ makePlainRejections();
-
-function makePlainRejections(): ReadonlyMap<string, ApiResponse> {
-  const rejections = new Map<string, ApiResponse>();
-  for (const { id, status, code, message } of outcomes) {
-    if (code === null || message === null || status === 429) continue;
-    rejections.set(id, responseOf(status, errorBody(code, message), []));
-  }
-  return rejections;
+  const body = errorBody(code, String(message), errorDetails(sandbox, call, outcome, limits));
+  const response = responseOf(status, body, []);
+  const headers = [...response.headers, ...rejectionHeaders(call, outcome, limits)];
+  return { outcome, response: { ...response, headers }, code };
 }
 
 /** The headers of a rejection besides those of its body: by its status, never by its cause (R14). */
-function rejectionHeaders(
-  { id, now, assumptions, route }: ApiCall,
-  outcome: ApiOutcomeId,
-  limits: ShownLimits | undefined,
-): string[] {
+function rejectionHeaders(call: ApiCall, outcome: ApiOutcomeId, limits: ShownLimits | undefined): string[] {
+  const { id, assumptions, route } = call;
   const { status } = outcomeRow(outcome);
   const headers: string[] = [];
   if (outcome === "405.method" && route !== undefined) headers.push("Allow", route.allow);
@@ -111,7 +88,7 @@ function rejectionHeaders(
   if (status === 401 && assumptions.www_authenticate) headers.push(...challengeHeaders);
   if (limits !== undefined) {
     headers.push(...rateLimitHeaders(assumptions.rate_limit_headers, limits));
-    headers.push(...assumedRetryAfter(assumptions.retry_after, limits, now));
+    headers.push(...assumedRetryAfter(call, limits));
   }
   return headers;
 }
@@ -188,7 +165,6 @@ function limitToShow(name: ShownLimit["name"], use: LimitUse, windowMs: number, 
   const { quota, used, resetsAt } = use;
   const remaining = Math.max(0, quota - used);
   const secondsToReset = Math.max(1, Math.ceil((resetsAt - now) / 1000));
-  // Each by name: to spread them takes longer than all other steps of a request.
   return { name, quota, remaining, windowSeconds: windowMs / 1000, resetsAt, secondsToReset };
 }
 
@@ -220,26 +196,23 @@ function rateLimitHeaders(form: Assumptions["rate_limit_headers"], limits: Shown
   ];
 }
 
-/** `Retry-After` of a 429 in the assumed form, on the sandbox's clock: when the reached limit resets. */
-function assumedRetryAfter(
-  form: Assumptions["retry_after"],
-  { reached }: Pick<ShownLimits, "reached">,
-  now: number,
-): FlatHeaders {
+/** `Retry-After` of a 429 in the assumed form: when the reached limit resets. */
+function assumedRetryAfter(call: ApiCall, { reached }: Pick<ShownLimits, "reached">): FlatHeaders {
+  const form = call.assumptions.retry_after;
   if (form === "none") return [];
   // A run of a client rejects with a 429 also while no limit is reached.
-  const resetsAt = reached === undefined ? now + 1000 : reached.resetsAt;
+  const waitMs = reached === undefined ? 1000 : reached.resetsAt - call.now;
   // A client may wait exactly until the date, with a clock that differs by a millisecond.
-  const endsAt = form === "date" ? resetsAt + 1 : resetsAt;
-  return retryAfterHeader({ endsAt, asDate: form === "date" }, now);
+  if (form === "date") return retryAfterHeader({ waitMs: waitMs + 1, asDate: true }, call);
+  return retryAfterHeader({ waitMs, asDate: false }, call);
 }
 
-/** `Retry-After` until an instant, as seconds or as a date. */
+/** `Retry-After` as seconds or as a date. */
 export function retryAfterHeader(
-  { endsAt, asDate }: { readonly endsAt: number; readonly asDate: boolean },
-  now: number,
+  { waitMs, asDate }: { readonly waitMs: number; readonly asDate: boolean },
+  { now, date = now }: Pick<ApiCall, "now" | "date">,
 ): FlatHeaders {
-  if (!asDate) return ["Retry-After", String(Math.ceil((endsAt - now) / 1000))];
+  if (!asDate) return ["Retry-After", String(Math.ceil(waitMs / 1000))];
   // A date has whole seconds; rounded down, it would be too early.
-  return ["Retry-After", new Date(Math.ceil(endsAt / 1000) * 1000).toUTCString()];
+  return ["Retry-After", new Date(Math.ceil((date + waitMs) / 1000) * 1000).toUTCString()];
 }

@@ -1,58 +1,51 @@
 import { isSuccess, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { nameOf } from "./checks/check.js";
 import {
-  failedResult,
-  heldUnless,
+  heldResult,
   type Judgment,
   mergeJudgments,
-  notJudged,
   type ResultOfCheck,
-  shownOr,
   singleCheck,
 } from "./checks/judgment.js";
 import { isWanted } from "./checks/plan.js";
-import { isNoticed } from "./client-runs/client-run.js";
-import { findDoubtOfPass } from "./client-runs/doubt-of-pass.js";
-import { findDoubtOfFailure } from "./client-runs/failures.js";
+import { resultOfPass, wrongAnswerRun } from "./client-runs/client-run.js";
 import { againWithOnly } from "./client-runs/finding-parts.js";
-import type { Runs } from "./client-runs/runs.js";
+import { type Runs, timesToNotice, unlessStopped } from "./client-runs/runs.js";
 
 /** Gives each covered outcome the wrong answer, which the command must notice. */
 export async function judgeAnswers(runs: Runs): Promise<Judgment> {
   const wanted = runs.outcomesToJudge.filter((outcome) => isWanted(runs.plan, { kind: "answer", outcome }));
-  return mergeJudgments(await Promise.all(wanted.map((outcome) => judgeAnswer(runs, outcome))));
+  const times = timesToNotice(wanted);
+  const judged = wanted.map((outcome) => judgeAnswer(runs, outcome, times));
+  return mergeJudgments(await Promise.all(judged));
 }
 
-/** Judges one outcome. If the wrong answer to its first request is not noticed, each of its requests gets it: one test may not look. */
-async function judgeAnswer(runs: Runs, outcome: OutcomeId): Promise<Judgment> {
+async function judgeAnswer(runs: Runs, outcome: OutcomeId, times: number): Promise<Judgment> {
   const check = { kind: "answer", outcome } as const;
-  const result = await shownOr(resultOfAnswer(runs, outcome), notJudged);
+  const result = await unlessStopped(resultOfAnswer(runs, outcome, times));
   if (result.kind !== "failed") return singleCheck(check, result);
 
   const name = nameOf(check);
   const { status, when } = outcomeRow(outcome);
   const wrong = isSuccess(outcome) ? "401" : "200";
-  return singleCheck(check, failedResult, {
+  return singleCheck(check, result, {
     name,
-    sentence: `Passes with the wrong answer: ${wrong} in place of ${status} for ${when}`,
+    sentence: `Passes with the wrong answer: ${wrong} in place of ${status} for ${when} (3 of 3 runs)`,
     whatToDo: `Make a test fail on it. If your client survives it on purpose, add --allow ${outcome}.`,
     again: againWithOnly(runs.plan, [name]),
     runs: [name],
   });
 }
 
-async function resultOfAnswer(runs: Runs, outcome: OutcomeId): Promise<ResultOfCheck> {
-  // If the client may survive it, only the stronger form is tried: each request gets it.
-  const isAllowed = runs.plan.allow.includes(outcome);
-  if (!isAllowed) {
-    const first = await runs.makeWrongAnswer("first", outcome);
-    if (isNoticed(first)) return heldUnless(await findDoubtOfFailure(runs, first));
-  }
+/** If the wrong answer to its first request is not noticed, each of its requests gets it: one test may not look. */
+async function resultOfAnswer(runs: Runs, outcome: OutcomeId, times: number): Promise<ResultOfCheck> {
+  if (await runs.isNoticed(wrongAnswerRun("first", outcome), times)) return heldResult;
+  const toEach = wrongAnswerRun("each", outcome);
+  if (await runs.isNoticed(toEach, times)) return heldResult;
 
-  const each = await runs.makeWrongAnswer("each", outcome);
-  if (isNoticed(each)) return heldUnless(await findDoubtOfFailure(runs, each));
-  if (isAllowed) return { kind: "allowed" };
-
-  const doubt = findDoubtOfPass(runs.plain, each, "replaced");
-  return doubt === undefined ? failedResult : notJudged(doubt);
+  const run = await runs.makeOnce(toEach);
+  const shown = resultOfPass(runs.plain, run, "replaced");
+  if (shown.kind === "not_judged") return shown;
+  const seen = `the command passes with a wrong answer to each request that ends on ${outcome}`;
+  return runs.judgeAgainst(toEach.purpose, run, ({ result }) => result === "passed", seen);
 }

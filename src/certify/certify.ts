@@ -1,8 +1,9 @@
+import { pluralize } from "../report/plain-text.js";
 import type { ReportedAdvice } from "../report/report-shape.js";
 import { adviceTable } from "../rules/advice.js";
 import { listed } from "../schema/words.js";
 import { judgeAnswers } from "./answers.js";
-import { type Check, isProblemOf, nameOf } from "./checks/check.js";
+import { asksFor, isProblemOf, nameOf, resendChecks } from "./checks/check.js";
 import {
   type Finding,
   failedResult,
@@ -11,46 +12,37 @@ import {
   type Judgment,
   mergeJudgments,
   nothingJudged,
+  notJudged,
   type Reason,
-  shownOr,
   singleCheck,
 } from "./checks/judgment.js";
-import type { CertifyPlan } from "./checks/plan.js";
-import {
-  type ClientRun,
-  type ClientRunner,
-  countRequests,
-  plainRunRequest,
-} from "./client-runs/client-run.js";
+import { type CertifyPlan, faultChecks, isOnPurpose, isWanted, variedSeeds } from "./checks/plan.js";
+import { type ClientRun, type ClientRunner, endWords, plainRunRequest } from "./client-runs/client-run.js";
 import { againCommandOfRun } from "./client-runs/finding-parts.js";
-import { Runs } from "./client-runs/runs.js";
-import { judgeFaults } from "./faults/faults.js";
-import { findDoubtOfOnly } from "./only.js";
-import { findDoubtOfPlainRun } from "./plain-run.js";
-import { noteRepeatedRejections } from "./repeated-rejections.js";
-import { judgeResends } from "./resends/resends.js";
-import { judgeVaried } from "./varied/varied.js";
+import { Runs, unlessStopped, whatElse } from "./client-runs/runs.js";
+import { judgeFaults } from "./faults.js";
+import { judgePlainRun } from "./plain-run.js";
+import { judgeResends } from "./resends.js";
+import { judgeVaried } from "./varied.js";
 
 // A run is one start of the client's command, against sandboxes of its own. It shows whether the command passes, and which requests it
 // sends. There are runs of five kinds:
 // - plain: the sandboxes do only what the specification promises
 // - varied: all responses vary in what the specification leaves open
 // - answer: one outcome gets the wrong answer
-// - resend: one request with a key that works gets a rejection; in control runs, a 404 or a late response
+// - resend: the last request with a key that works gets a rejection, or a 404 in its place
 // - fault: one response breaks
 //
 // A check asks one question about the client, such as whether it sends a key again after a 401. Its result is one of these:
-// - held: the client does what it should
+// - held: the client did what it should, in what was tried
 // - failed: a problem, with a sentence, a fix and the command that shows it again
-// - allowed: it would be a problem, and --allow names it
+// - allowed: it would be a problem, or not judged, and --allow names it
 // - not judged, with the reason why the runs show nothing
 //
-// Nobody is accused by chance:
-// - A run that failed, or that did not end in time, is a problem only if it does so again.
-// - Two runs under the same conditions that end differently are a contradiction: after it, no failure counts. Runs that hide an outcome from
-//   the client, with a wrong answer, a rejection or a late response, contradict no other.
-// - How many runs a question takes was chosen by certifying thousands of generated suites, some of which fail, poll or wait at random: with
-//   fewer, more suites are accused by chance, or fewer flaws are named. Each number stands where it is read.
+// Certify states what it saw, and proves nothing. One rule is for everything against a client: a problem is what three of three runs under the
+// same conditions show (`judgeAgainst` of client-runs/runs.ts), and the plain run passes at the end. What only some of the three show is not
+// judged. Two runs under the same conditions of which one failed and one passed are a contradiction: then nothing that rests on a failure
+// counts. A client passes if it has no problem, and if three of four checks of each group are judged or allowed.
 
 /** `not_started`: the command cannot be started. `no_run`: certify was stopped before even the plain run ended. */
 type Certification =
@@ -72,127 +64,94 @@ export interface JudgedClient extends Judgment {
 /** Certifies a client: one plain run, and then what the plan contains; `only` of it limits that. */
 export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<Certification> {
   const runs = new Runs(plan, runner);
-  const first = await certifyByRuns(runs);
-  const failed = runs.findContradiction()?.failed;
-  if (failed?.isShared !== true || runs.isStopped) return first;
-
-  // A run that contradicts another one may have failed because of the run next to it.
-  const name = nameOf(failed.purpose);
-  runner.say(`${name} failed next to another run, and passed alone. All runs are made again, one at a time.`);
-  runner.separateRuns();
-  const second = await certifyByRuns(new Runs(plan, runner, runs.ended));
-  if (second.kind !== "no_run") return second;
-  // A signal came before the second plain run ended: what the first runs have shown is withdrawn.
-  return { ...clientNotJudged(runs), isStopped: true };
-}
-
-async function certifyByRuns(runs: Runs): Promise<Certification> {
-  const plain = await shownOr(runs.makeOnce(plainRunRequest), () => undefined);
-  if (plain === undefined) return { kind: "no_run" };
+  const plain = await unlessStopped(runs.makeOnce(plainRunRequest));
+  if ("reason" in plain) return { kind: "no_run" };
   if (plain.failure !== undefined) return { kind: "not_started", failure: plain.failure };
 
-  const doubt = await findDoubtOfPlainRun(runs);
-  if (doubt !== undefined) return clientNotJudged(runs, doubt);
-
-  const judgment = await judgeGroups(runs);
-  const isAnyFailureNeeded = judgment.checks.some(needsFailure);
-  if (isAnyFailureNeeded && runs.findContradiction() === undefined && !runs.isStopped) {
-    // A command that no longer passes at all contradicts its first run then.
-    await shownOr(runs.makeAnother({ ...plainRunRequest, isAlone: true }), () => undefined);
+  const shown = judgePlainRun(plain);
+  if (shown.kind === "not_judged") {
+    // What there is of advice is a problem all the same. Without any, there is no check of it.
+    const advice = judgeAdvice(runs);
+    if (advice.problems.length > 0) return judgedClient(runs, advice, shown.reason);
+    return judgedClient(runs, nothingJudged, shown.reason);
   }
 
-  const whyUnstable = runs.whyNoFailureCounts();
-  if (whyUnstable !== undefined) return clientWithoutFailures(runs, judgment, whyUnstable);
-  return clientAsJudged(runs, judgment);
-}
-
-/** Judges all groups. Their problems are in this order, the most serious first: resends, varied, faults, answers. */
-async function judgeGroups(runs: Runs): Promise<Judgment> {
-  // The varied runs start with the others, and the search for causes after all of them: it is alone then.
-  const [, answers, resends, faults] = await Promise.all([
-    runs.makeVaried(),
-    judgeAnswers(runs),
+  runner.say(aboutRuns(runs, runner));
+  // Problems are in this order, the most serious first: advice, resends, varied, faults, answers.
+  const [resends, varied, faults, answers] = await Promise.all([
     judgeResends(runs),
+    judgeVaried(runs),
     judgeFaults(runs),
+    judgeAnswers(runs),
   ]);
-  return mergeJudgments([resends, await judgeVaried(runs), faults, answers]);
-}
-
-/**
- * The result that a check of each kind has only because the command failed in some run. An answer and a resend hold because it failed: the
- * client noticed them. A varied run and a fault fail because of it.
- */
-const resultThatNeedsFailure: Readonly<Record<Check["kind"], "held" | "failed" | "none">> = {
-  answer: "held",
-  resend: "held",
-  varied: "failed",
-  fault: "failed",
-  advice: "none",
-};
-
-function needsFailure({ check, result }: JudgedCheck): boolean {
-  return result.kind === resultThatNeedsFailure[check.kind];
-}
-
-async function clientAsJudged(runs: Runs, ofGroups: Judgment): Promise<JudgedClient> {
-  // What a named resend explains needs no note.
-  const isResendNamed = ofGroups.checks.some(({ check, result }) => {
-    return check.kind === "resend" && result.kind === "failed";
-  });
-  const notes = isResendNamed ? [] : await noteRepeatedRejections(runs);
-  const judgment = mergeJudgments([judgeAdvice(runs), ofGroups, { notes }]);
-  if (runs.isStopped) return judgedClient(runs, judgment);
-
-  const { checks } = judgment;
-  const doubtOfOnly = findDoubtOfOnly(runs, checks);
-  if (doubtOfOnly === undefined) return judgedClient(runs, judgment, findDoubtOfShare(runs, checks));
-  const { ofChecks, ...reason } = doubtOfOnly;
-  const withVerdict = checks.map((judged) =>
-    ofChecks.includes(judged) ? ofVerdict(judged, reason) : judged,
-  );
-  return judgedClient(runs, { ...judgment, checks: withVerdict }, reason);
-}
-
-/** A check that is not judged for the reason of the verdict. */
-function ofVerdict({ check, result }: JudgedCheck, verdict: Reason): JudgedCheck {
-  const reason = result.kind === "not_judged" ? result.reason : verdict;
-  return { check, result: { kind: "not_judged", reason, isOfVerdict: true } };
-}
-
-/** After a contradiction, no failure shows anything: what needs one is not judged, and the rest stays. */
-function clientWithoutFailures(runs: Runs, ofGroups: Judgment, whyUnstable: Reason): JudgedClient {
-  const checks: JudgedCheck[] = [];
-  for (const judged of ofGroups.checks) {
-    // A check may have found this reason by itself.
-    const hasReason = judged.result.kind === "not_judged" && judged.result.reason.why === whyUnstable.why;
-    checks.push(needsFailure(judged) || hasReason ? ofVerdict(judged, whyUnstable) : judged);
+  const ofGroups = mergeJudgments([resends, varied, faults, answers]);
+  let whyUncounted: Reason | undefined;
+  if (ofGroups.checks.some(restsOnFailure)) {
+    // A command that no longer passes at all contradicts its first run then.
+    const last = await unlessStopped(runs.makeAnother({ ...plainRunRequest, isAlone: true }));
+    whyUncounted = "reason" in last ? last.reason : whyNoFailureCounts(runs);
   }
-  // A problem stays if one of its checks still fails: a client passes that resends, or that accepts a wrong answer.
-  const stillFailed = checks.filter(({ result }) => result.kind === "failed");
-  const problems = ofGroups.problems.filter((problem) =>
-    stillFailed.some(({ check }) => isProblemOf(problem, check)),
-  );
-  const judgment = { checks, problems, notes: ofGroups.notes };
-  return judgedClient(runs, mergeJudgments([judgeAdvice(runs), judgment]), whyUnstable);
+  const counted = whyUncounted ? withoutFailures(ofGroups, whyUncounted) : ofGroups;
+  const judgment = mergeJudgments([judgeAdvice(runs), withAllowed(counted, plan)]);
+  if (runs.isStopped) return judgedClient(runs, judgment);
+  const { checks } = judgment;
+  const reason = whyUncounted ?? findDoubtOfOnly(plan, checks) ?? findDoubtOfGroup(checks);
+  return judgedClient(runs, judgment, reason);
 }
 
-/** The runs show nothing but advice of level error, such as a key in the output, which is a problem all the same. Without one, there is no check of advice. */
-function clientNotJudged(runs: Runs, whyNotJudged?: Reason): JudgedClient {
-  const advice = judgeAdvice(runs);
-  return judgedClient(runs, advice.problems.length > 0 ? advice : nothingJudged, whyNotJudged);
+/** How many runs follow the plain one for a client without a problem, and how long they take. */
+function aboutRuns({ plan, plain, outcomesToJudge }: Runs, { jobs }: ClientRunner): string {
+  const checks = [...resendChecks(outcomesToJudge), ...faultChecks(plan)].filter((check) => {
+    return isWanted(plan, check);
+  });
+  const answers = outcomesToJudge.filter((outcome) => isWanted(plan, { kind: "answer", outcome }));
+  const mixed = isWanted(plan, { kind: "varied", seed: "mixed" }) ? 1 : 0;
+  // The last one is the plain run again.
+  const count = variedSeeds(plan).length + mixed + answers.length + checks.length + 1;
+  const seconds = Math.ceil((count * plain.durationMs) / jobs / 1000);
+  return `About ${pluralize(count, "more run")}, ${seconds} s and the time that the client waits. In answer, resend and fault, certify sends the wrong response.`;
+}
+
+/** Whether a check has its result only because the command failed in some run: it noticed a wrong answer or a rejection, or a varied response or a fault broke it. */
+function restsOnFailure({ check, result }: JudgedCheck): boolean {
+  if (check.kind === "answer" || check.kind === "resend") return result.kind === "held";
+  return result.kind === "failed" && check.kind !== "advice";
+}
+
+/** Why nothing counts that rests on a failure; `undefined` if no two runs contradict each other. */
+function whyNoFailureCounts(runs: Runs): Reason | undefined {
+  const contradiction = runs.findContradiction();
+  if (contradiction === undefined) return undefined;
+  const { failed, passed } = contradiction;
+  const name = nameOf(failed.purpose);
+  const seen = `${name}: it passed in run ${passed.number}, and ${endWords(failed)} in run ${failed.number}`;
+  return { why: `the command passes and fails under the same conditions (${seen})`, whatToDo: whatElse };
+}
+
+/** What is left after a contradiction: a problem stays if one of its checks still fails, as of a client that resends, or that accepts a wrong answer. */
+function withoutFailures({ checks, problems, notes }: Judgment, whyUnsteady: Reason): Judgment {
+  const left: JudgedCheck[] = [];
+  for (const judged of checks) {
+    const { check } = judged;
+    if (restsOnFailure(judged)) left.push({ check, result: notJudged(whyUnsteady) });
+    else left.push(judged);
+  }
+  const failed = left.filter(({ result }) => result.kind === "failed");
+  const stillShown = problems.filter((problem) => failed.some(({ check }) => isProblemOf(problem, check)));
+  return { checks: left, problems: stillShown, notes };
 }
 
 function judgedClient(runs: Runs, judgment: Judgment, whyNotJudged?: Reason): JudgedClient {
-  const { endedInBothPasses, plain, isStopped } = runs;
+  const { ended, plain, isStopped } = runs;
   const scenarios = new Set<string>();
-  for (const run of endedInBothPasses) {
+  for (const run of ended) {
     for (const name of run.scenarios) scenarios.add(name);
   }
 
   return {
     kind: "judged",
     ...judgment,
-    runCount: endedInBothPasses.length,
+    runCount: ended.length,
     plain,
     scenarios: [...scenarios],
     isStopped,
@@ -200,66 +159,56 @@ function judgedClient(runs: Runs, judgment: Judgment, whyNotJudged?: Reason): Ju
   };
 }
 
-/** Of the varied runs and of the wrong answers, so many must be judged before a client passes. */
-const neededShare = 3 / 4;
+/** What --allow names counts as judged, also if the runs show nothing. */
+function withAllowed(judgment: Judgment, plan: CertifyPlan): Judgment {
+  const checks = judgment.checks.map((judged): JudgedCheck => {
+    const isAllowed = judged.result.kind === "not_judged" && isOnPurpose(plan, judged.check);
+    return isAllowed ? { ...judged, result: { kind: "allowed" } } : judged;
+  });
+  return { ...judgment, checks };
+}
 
-/**
- * Why too few varied runs or wrong answers are judged for a client to pass. Faults and resends do not stop it: with a runner that repeats
- * failing tests, they show nothing, and the client is not to blame.
- */
-function findDoubtOfShare({ ended, plain }: Runs, checks: readonly JudgedCheck[]): Reason | undefined {
-  return findDoubtOfGroup("varied") ?? findDoubtOfGroup("answer");
+/** Why nothing is judged of a name of `--only`: no check has it. `undefined` if there is no such name. */
+function findDoubtOfOnly({ only = [] }: CertifyPlan, checks: readonly JudgedCheck[]): Reason | undefined {
+  for (const name of only) {
+    if (name === "plain" || checks.some(({ check }) => asksFor(name, check))) continue;
+    const whatToDo = "Send a request that ends there, and check its response.";
+    return { why: `the client covers no outcome of ${name}`, whatToDo };
+  }
+  return undefined;
+}
 
-  function findDoubtOfGroup(kind: Check["kind"]): Reason | undefined {
+const groupWords = {
+  varied: "varied runs",
+  answer: "wrong answers",
+  resend: "resends",
+  fault: "faults",
+} as const;
+
+/** Why too few checks of a group are judged for a client to pass: it needs three of four in each. */
+function findDoubtOfGroup(checks: readonly JudgedCheck[]): Reason | undefined {
+  for (const kind of ["answer", "varied", "resend", "fault"] as const) {
     const group = checks.filter(({ check }) => check.kind === kind);
     const reasons: Reason[] = [];
     for (const { result } of group) {
       if (result.kind === "not_judged") reasons.push(result.reason);
     }
     const [first] = reasons;
-    if (first === undefined || group.length - reasons.length >= neededShare * group.length) return undefined;
+    if (first === undefined || group.length - reasons.length >= (3 / 4) * group.length) continue;
 
-    const { why, whatToDo } = whyRunsSendLess(ended, plain) ?? first;
-    const groupWords = kind === "varied" ? "varied runs" : "wrong answers";
-    return { why: `${reasons.length} of ${group.length} ${groupWords} show nothing: ${why}`, whatToDo };
+    const why = `${reasons.length} of ${group.length} ${groupWords[kind]} show nothing: ${first.why}`;
+    return { why, whatToDo: first.whatToDo };
   }
-}
-
-/** Each run after a certain one sent fewer requests than the plain run, whatever its conditions. `undefined` if that is not so. */
-function whyRunsSendLess(ended: readonly ClientRun[], plain: ClientRun): Reason | undefined {
-  const countInPlain = countRequests(plain, () => true);
-  const counts = ended.map((run) => countRequests(run, () => true));
-  const lastIndex = counts.findLastIndex((count) => count >= countInPlain);
-  const laterCounts = counts.slice(lastIndex + 1);
-  const last = ended[lastIndex];
-  if (laterCounts.length < counts.length / 2 || last === undefined) return undefined;
-  const most = Math.max(...laterCounts);
-  return {
-    why: `the plain run sent ${countInPlain} requests, and each run after run ${last.number} sent ${most} or fewer`,
-    whatToDo:
-      "Let the command send the same requests each time it runs: turn off what keeps results from one run to the next, such as a cache of tests or a quota.",
-  };
-}
-
-/** What happened. The advice lists all places of a misplaced key, and the run shows which it was. */
-function seenOf({ headersWithKey }: ClientRun, { id, meaning }: ReportedAdvice): string {
-  if (id !== "key-in-authorization") return meaning;
-  if (headersWithKey.length === 0) {
-    return "Your client sent x-api-key with a scheme or quotation marks around the key, or the name of a variable in its place";
-  }
-  const names = headersWithKey.map((name) => `\`${name}\``);
-  return `Your client sent the key in ${listed(names, "and")}`;
+  return undefined;
 }
 
 /** Advice of level error in any run is a problem of its own; if the plain run has it, only that run is named. */
-function judgeAdvice({ endedInBothPasses, plan }: Runs): Judgment {
+function judgeAdvice({ ended, plan }: Runs): Judgment {
   const checks: JudgedCheck[] = [];
   const problems: Finding[] = [];
   for (const { id, level } of adviceTable) {
     if (level !== "error") continue;
-    const runsWithAdvice = endedInBothPasses.filter(({ report }) =>
-      report.advice.some((row) => row.id === id),
-    );
+    const runsWithAdvice = ended.filter(({ report }) => report.advice.some((row) => row.id === id));
     const [first] = runsWithAdvice;
     const advice = first?.report.advice.find((row) => row.id === id);
     if (first === undefined || advice === undefined) continue;
@@ -278,4 +227,14 @@ function judgeAdvice({ endedInBothPasses, plan }: Runs): Judgment {
   }
   if (problems.length === 0) return singleCheck({ kind: "advice" }, heldResult);
   return { checks, problems, notes: [] };
+}
+
+/** What happened. The advice lists all places of a misplaced key, and the run shows which it was. */
+function seenOf({ headersWithKey }: ClientRun, { id, meaning }: ReportedAdvice): string {
+  if (id !== "key-in-authorization") return meaning;
+  if (headersWithKey.length === 0) {
+    return "Your client sent x-api-key with a scheme or quotation marks around the key, or the name of a variable in its place";
+  }
+  const names = headersWithKey.map((name) => `\`${name}\``);
+  return `Your client sent the key in ${listed(names, "and")}`;
 }

@@ -4,7 +4,6 @@ import { nodeCrypto } from "../node/platform.js";
 import { shellWord } from "../report/curl-line.js";
 import { alignColumns } from "../report/plain-text.js";
 import { type Assumptions, resolveAssumptions } from "../rules/assumptions.js";
-import { redactPlainKeys } from "../rules/keys/redact.js";
 import { controlPath, mePath } from "../rules/known-paths.js";
 import { isoTime } from "../rules/time.js";
 import { runDue } from "../sandbox/operations/operations.js";
@@ -53,7 +52,7 @@ function printAnnouncement(
   runDue(sandbox);
   // Other people may read logs: with a log of JSON, keys and the token are hidden, unless a flag asks for them.
   const { showKeys: showsSecrets = flags.log !== "json" } = flags;
-  const hideKeys = showsSecrets ? (text: string) => text : redactPlainKeys;
+  const print = showsSecrets ? io.stdout.printSecret : io.stdout.write;
   // People know a token that they have set, and so do their browsers; the program that starts the server gets each token.
   const { controlToken } = server;
   const generatedToken = flags.controlToken === undefined ? controlToken : undefined;
@@ -61,13 +60,13 @@ function printAnnouncement(
   const shownToken = showsSecrets ? token : undefined;
 
   if (isForProgram(flags)) {
-    io.stdout.write(hideKeys(listeningLine(sandbox, server, shownToken)));
+    print(listeningLine(sandbox, server, shownToken));
   } else if (flags.quiet) {
     io.stdout.write(`${server.url}\n`);
     // A generated token appears nowhere else.
     if (shownToken) io.stderr.write(`Control token: ${shownToken}\n`);
   } else {
-    io.stdout.write(hideKeys(banner(sandbox, server, io.stdout.style(), shownToken, io.program)));
+    print(banner(sandbox, server, io.stdout.style(), shownToken, io.program));
   }
 
   if (generatedToken !== undefined && shownToken === undefined) {
@@ -79,7 +78,6 @@ function printAnnouncement(
 /** Notes who can reach the server: a proxy opens a control plane to others that only this machine would reach. */
 function noteOpenAddresses(server: RunningServer, flags: StartFlags, log: Logger): void {
   const { url } = server;
-  noteRefusedPort(server, log);
   const { host = "", publicUrl, allowHosts = [] } = flags;
   if (isWildcard(host) && publicUrl === undefined) {
     log.note(
@@ -204,47 +202,30 @@ function openDashboard(
 ): void {
   if (env.BROWSER === "none") return;
   const controlUrl = server.localUrl + controlPath;
-  const reportFailure = (reason: string) => {
-    log.problem(`No browser was opened: ${reason}. Open the dashboard yourself: ${controlUrl}/`);
-  };
-
   // A shell would interpret the address, and Ctrl-C would end a process that is not detached.
   const { spawn } = process.getBuiltinModule("node:child_process");
   const [program, ...words] = findOpener(env);
   const link = dashboardLink(controlUrl, generatedToken);
   const child = spawn(program, [...words, link], { env, stdio: "ignore", detached: true });
-  child.on("error", (error: NodeJS.ErrnoException) => {
-    reportFailure(error.code === "ENOENT" ? `there is no ${program}` : error.message);
+  const reportFailure = (reason: string) => {
+    log.problem(`No browser was opened: ${reason}. Open the dashboard yourself: ${controlUrl}/`);
+  };
+  child.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+    reportFailure(code === "ENOENT" ? `there is no ${program}` : message);
   });
   child.on("exit", (code) => {
-    if (code !== 0 && code !== null) reportFailure(`${program} ended with ${code}`);
+    if (code) reportFailure(`${program} ended with ${code}`);
   });
   // The browser may stay open longer than this process.
   child.unref();
 }
 
 /** The program that opens an address in the browser, and its arguments before the address. */
-function findOpener(env: Io["env"]): [string, ...string[]] {
+function findOpener({ BROWSER, SystemRoot = "C:\\Windows" }: Io["env"]): [string, ...string[]] {
   // A list of browsers, or a command with a place for the address, is for xdg-open.
-  if (env.BROWSER && !/%s|:[^\\]/.test(env.BROWSER)) return [env.BROWSER];
+  if (BROWSER && !/%s|:[^\\]/.test(BROWSER)) return [BROWSER];
   if (process.platform === "darwin") return ["open"];
   if (process.platform !== "win32") return ["xdg-open"];
   // Like `start`, but without cmd.exe.
-  const windows = env.SystemRoot ?? "C:\\Windows";
-  return [`${windows}\\System32\\rundll32.exe`, "url.dll,FileProtocolHandler"];
-}
-
-/** The ports that `fetch` refuses, in Node and in browsers: those of other protocols (https://fetch.spec.whatwg.org/#port-blocking). */
-const refusedPorts: readonly number[] = [
-  1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
-  109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515,
-  526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049,
-  3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
-];
-
-/** Notes that many clients cannot reach the server, which listens nevertheless: curl can. */
-export function noteRefusedPort({ url }: Pick<RunningServer, "url">, log: Pick<Logger, "note">): void {
-  const port = Number(new URL(url).port);
-  if (!refusedPorts.includes(port)) return;
-  log.note(`fetch, in Node and in browsers, refuses port ${port} ("bad port"). Use another one with --port.`);
+  return [`${SystemRoot}\\System32\\rundll32.exe`, "url.dll,FileProtocolHandler"];
 }

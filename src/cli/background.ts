@@ -9,13 +9,13 @@ import { stdinName } from "./scenario.js";
  * Starts this program again with the same command line, detached from this process and its terminal. Prints the line of the new
  * process once that accepts requests, and resolves to the exit code. If stderr is a file, the new process also writes to it.
  */
-export async function startInBackground({ fullArgv, args, io }: CommandCall): Promise<number> {
+export async function startInBackground({ argv, args, io }: CommandCall): Promise<number> {
   const stopSignal = io.stopSignal();
   // A single executable has no script.
   const script = isExecutable() ? [] : [...process.execArgv, process.argv[1] as string];
   const stdin = args[0] === stdinName ? "inherit" : "ignore";
   const stderr = fstatSync(2).isFile() ? "inherit" : "pipe";
-  const child = spawn(process.execPath, [...script, ...fullArgv], {
+  const child = spawn(process.execPath, [...script, ...argv], {
     cwd: io.cwd,
     env: { ...io.env, [backgroundVariable]: "1" },
     signal: stopSignal,

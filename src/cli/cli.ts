@@ -1,13 +1,18 @@
-import { Command as Commander, CommanderError, Option } from "commander";
 import { version } from "../node/package-files.js";
 import { shellWord } from "../report/curl-line.js";
-import { alignColumns } from "../report/plain-text.js";
+import { wrapped } from "../report/plain-text.js";
 import type { CliCommand } from "./command.js";
+import {
+  type CommandLine,
+  errorForm,
+  hasFlag,
+  readCall,
+  readLine,
+  requireKnownWord,
+} from "./command-line.js";
 import { commands, loadCommand } from "./commands.js";
-import { describeFailure, exitCode, exitCodeOf, usageError } from "./exit-codes.js";
-import * as flag from "./flags.js";
-import { type HostIo, type Io, isExecutable, splitAtDashes, wantedErrorForm } from "./io.js";
-import { namesScenario, readCall, readLine } from "./line.js";
+import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
+import { type HostIo, type Io, isExecutable } from "./io.js";
 import { withVerbose } from "./shared-flags.js";
 import { createPrinter } from "./terminal.js";
 
@@ -33,10 +38,14 @@ export async function cli(argv: readonly string[], hostIo: HostIo): Promise<numb
     program,
   });
 
+  let form: { readonly verbose?: boolean; readonly json?: boolean } = {};
   try {
-    return await run(argv, io);
+    // `help exec` is about the command exec, as `exec --help` is.
+    const isHelp = argv[0] === "help";
+    const line = await readLine(isHelp ? argv.slice(1) : argv, io);
+    form = errorForm(line, io.env);
+    return await run(line, isHelp || hasFlag(line, "help"), io);
   } catch (error) {
-    const form = wantedErrorForm(argv, io.env);
     const text = describeFailure(error, form);
     // A line of JSON stays a line.
     if (form.json) io.stderr.write(text);
@@ -45,70 +54,54 @@ export async function cli(argv: readonly string[], hostIo: HostIo): Promise<numb
   }
 }
 
-async function run(argv: readonly string[], io: Io): Promise<number> {
-  // `help exec` is about the command exec, as `exec --help` is.
-  const isHelp = argv[0] === "help";
-  const line = await readLine(isHelp ? argv.slice(1) : argv, io);
-  const { name, command, hasName, words, clientCommand } = line;
-
-  const [firstWord] = words;
-  const isOfClient =
-    command.takesClientCommand === true &&
-    clientCommand === undefined &&
-    firstWord !== undefined &&
-    !firstWord.startsWith("-") &&
-    !namesScenario(firstWord, io);
-  // In `exec pytest -v`, the flag is one of pytest: it would print our version, and no test would run.
-  if (!isHelp && isOfClient) throw (await import("./wrong-words.js")).missingDashesError(name, words, io);
-
-  const { argvBeforeDashes } = splitAtDashes(argv);
-  const hasWord = (...wanted: string[]) => argvBeforeDashes.some((word) => wanted.includes(word));
-  if (hasWord("-v", "--version")) {
+async function run(line: CommandLine, isHelp: boolean, io: Io): Promise<number> {
+  const { name, command, hasName, words } = line;
+  if (isHelp) {
+    requireKnownWord(line, io);
+    // `help key-states` is about the default command.
+    const hasTopic = hasName || words.length > 0;
+    io.stdout.write(hasTopic ? commandHelp(name, command, io) : await programHelp(io));
+    return exitCode.fine;
+  }
+  if (hasFlag(line, "version")) {
     io.stdout.write(`${version}\n`);
     return exitCode.fine;
   }
-  const parser = createParser(name, command, hasWord("--all"), io);
-  if (isHelp || hasWord("-h", "--help")) {
-    // `help key-states` is about the default command.
-    const hasTopic = hasName || (isHelp && words.length > 0 && !words[0]?.startsWith("-"));
-    const shown = hasTopic ? parser : await createProgram(io);
-    shown.outputHelp();
-    return exitCode.fine;
-  }
 
-  try {
-    parser.parse(words, { from: "user" });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    throw (await import("./wrong-words.js")).parsingError(error, line, io);
-  }
-  const { mode, args, flags } = await readCall(line, parser, io);
-  const fullArgv = hasName ? argv : [name, ...argv];
-  const code = await command.run({ mode, args, flags, clientCommand: clientCommand ?? [], fullArgv, io });
+  const call = await readCall(line, io);
+  const code = await command.run(call);
   return code ?? exitCode.fine;
 }
-/** The program, for its help: with all commands. */
-async function createProgram(io: Io): Promise<Commander> {
-  // Who has only the executable has no files of the package.
-  let forAgents =
-    "Coding agents: read AGENTS.md in the package first (3 kB; node_modules/svc-sandbox/AGENTS.md).";
-  if (isExecutable()) {
-    forAgents = `Coding agents: \`${io.program} init --agent\` writes what to read first (3 kB).`;
+
+/** Each terminal gets the same help, because the documentation contains it. */
+const helpWidth = 80;
+
+/** The help of a command: its usage, its arguments, its flags in groups, and examples. */
+function commandHelp(name: string, command: CliCommand, io: Pick<Io, "program">): string {
+  const { description, args = {}, variableOfArgument, examples } = command;
+  const lines = [`Usage: ${io.program} ${name} ${usageOf(command)}`, "", ...wrapped(description, helpWidth)];
+
+  const argumentRows: [string, string][] = [];
+  for (const [spec, text] of Object.entries(args)) {
+    const variable = variableOfArgument === undefined ? "" : ` [${variableOfArgument}]`;
+    argumentRows.push([spec.replace(/[<>[\]]|\.\.\./g, ""), text + variable]);
   }
-  const notes = rootNotes.replaceAll("svc-sandbox", io.program);
-  const program = configure(new Commander(io.program), io)
-    .description(
-      `A sandbox of the relying-party API: every key state, limit and error, the same way each time.\n\n${forAgents}`,
-    )
-    .usage("[command] [scenario] [flags]")
-    .helpCommand("help [command]", "print the help of a command")
-    .version(version, "-v, --version", "print the version")
-    .addHelpText("after", `\n${exampleText(rootExamples, io)}\n\n${notes}`);
-  for (const name of Object.keys(commands)) {
-    const command = await loadCommand(name);
-    program.addCommand(new Commander(name).summary(command.summary).usage(usageOf(command)));
+  const groups: Record<string, [string, string][]> = { Arguments: argumentRows };
+  for (const { spec, help, variables, group } of Object.values(withVerbose(command.flags))) {
+    const variable = variables.length === 0 ? "" : ` [${variables.join(", ")}]`;
+    groups[group] ??= [];
+    groups[group].push([spec, help + variable]);
   }
-  return program;
+  groups.Flags = [...(groups.Flags ?? []), ["-h, --help", "print this help"]];
+  lines.push(...groupLines(groups), "", exampleText(examples, io));
+  return `${lines.join("\n")}\n`;
+}
+
+/** The words of a call, after the name of the command. */
+function usageOf({ args = {}, takesClientCommand }: CliCommand): string {
+  const words = [...Object.keys(args), "[flags]"];
+  if (takesClientCommand) words.push("--", "<command...>");
+  return words.join(" ");
 }
 
 const rootExamples = {
@@ -122,90 +115,53 @@ const rootNotes = `Run \`svc-sandbox <command> --help\` for a command's flags.
 \`svc-sandbox key-states\` is short for \`svc-sandbox start key-states\`.
 To set a flag in the environment, use the variable in brackets.`;
 
-/** What reads the words of a command, and prints its help: the usual flags of a command that has many, or all. */
-function createParser(name: string, command: CliCommand, showsAllFlags: boolean, io: Io): Commander {
-  const { usualFlags = [] } = command;
-  const allFlags = withVerbose(command.flags);
-  let shownFlags: readonly string[] = usualFlags;
-  if (showsAllFlags || usualFlags.length === 0) shownFlags = Object.keys(allFlags);
-  const hidden = Object.keys(allFlags).length - shownFlags.length;
-  const more = hidden === 0 ? "" : `\n${hidden} more flags: ${io.program} ${name} --help --all\n`;
-
-  const parser = configure(new Commander(`${io.program} ${name}`), io)
-    .description(command.description)
-    .usage(usageOf(command))
-    // `readCall` has a better message.
-    .allowExcessArguments(true)
-    .addHelpText("after", () => `${more}\n${exampleText(command.examples, io)}`);
-  for (const [spec, text] of Object.entries(command.args ?? {})) {
-    const { variableOfArgument } = command;
-    parser.argument(spec, variableOfArgument === undefined ? text : `${text} [${variableOfArgument}]`);
+/** The help of the program, with all commands. */
+async function programHelp(io: Pick<Io, "program">): Promise<string> {
+  // Who has only the executable has no files of the package.
+  let forAgents =
+    "Coding agents: read AGENTS.md in the package first (3 kB; node_modules/svc-sandbox/AGENTS.md).";
+  if (isExecutable()) {
+    forAgents = `Coding agents: \`${io.program} init --agent\` writes what to read first (3 kB).`;
   }
-  for (const [flagName, declared] of Object.entries(allFlags)) {
-    parser.addOption(createOption(declared).hideHelp(!shownFlags.includes(flagName)));
+  const rows: [string, string][] = [];
+  for (const name of Object.keys(commands)) {
+    const command = await loadCommand(name);
+    rows.push([`${name} ${usageOf(command)}`.replace(" [flags]", ""), command.summary]);
   }
-  return parser;
+  rows.push(["help [command]", "print the help of a command"]);
+  const flags: [string, string][] = [
+    ["-v, --version", "print the version"],
+    ["-h, --help", "print this help"],
+  ];
+  const about =
+    "A sandbox of the relying-party API: every key state, limit and error, the same way each time.";
+  const lines = [`Usage: ${io.program} [command] [scenario] [flags]`, "", ...wrapped(about, helpWidth), ""];
+  lines.push(...wrapped(forAgents, helpWidth), ...groupLines({ Flags: flags, Commands: rows }), "");
+  lines.push(exampleText(rootExamples, io), "", rootNotes.replaceAll("svc-sandbox", io.program));
+  return `${lines.join("\n")}\n`;
 }
 
-function usageOf({ args = {}, takesClientCommand }: CliCommand): string {
-  const words = [...Object.keys(args), "[flags]"];
-  if (takesClientCommand) words.push("--", "<command...>");
-  return words.join(" ");
+/** Titled tables of two columns. The second column of each continues below itself. */
+function groupLines(groups: Readonly<Record<string, readonly [term: string, text: string][]>>): string[] {
+  const terms = Object.values(groups).flatMap((rows) => rows.map(([term]) => term.length));
+  const start = Math.max(...terms) + 4;
+  const lines: string[] = [];
+  for (const [title, rows] of Object.entries(groups)) {
+    if (rows.length > 0) lines.push("", `${title}:`);
+    for (const [term, text] of rows) {
+      const [first = "", ...others] = wrapped(text, helpWidth - start);
+      lines.push(`  ${term}`.padEnd(start) + first, ...others.map((line) => " ".repeat(start) + line));
+    }
+  }
+  return lines;
 }
 
-function createOption(declared: flag.Flag<unknown>): Option {
-  const { spec, help, variables, conflicts } = declared;
-  const withVariables = variables.length === 0 ? help : `${help} [${variables.join(", ")}]`;
-  const option = new Option(spec, withVariables).conflicts([...conflicts]);
-  const hasValue = spec.includes("<");
-  // Without this, Commander would set `control` to false for `--no-control`.
-  if (!hasValue) return option.preset(true);
-
-  const name = flag.longForm(spec);
-  return option.argParser<unknown>((value, previous) => {
-    const latest = declared.read(value, name);
-    if (previous === undefined) return latest;
-    // A flag whose reader returns a list is repeatable.
-    if (Array.isArray(latest) && Array.isArray(previous)) return [...previous, ...latest];
-    throw usageError(`${name} appears more than once. Keep one.`);
-  });
-}
-
-/** Each terminal gets the same help, because the documentation contains it. */
-const helpWidth = 80;
-
-function configure(commander: Commander, io: Io): Commander {
-  return commander
-    .exitOverride()
-    .helpOption("-h, --help", "print this help")
-    .configureHelp({
-      styleTitle: (title) => (title === "Options:" ? "Flags:" : title),
-      subcommandTerm: (one) => `${one.name()} ${one.usage()}`.replace(" [flags]", ""),
-    })
-    .configureOutput({
-      writeOut: (text) => io.stdout.write(text),
-      writeErr: (text) => io.stderr.write(text),
-      // Errors are printed where they are caught.
-      outputError: () => {},
-      getOutHelpWidth: () => helpWidth,
-      getOutHasColors: () => false,
-    });
-}
-
-function exampleText(examples: CliCommand["examples"], io: Io): string {
-  const rows: [line: string, comment: string][] = [];
+function exampleText(examples: CliCommand["examples"], { program }: Pick<Io, "program">): string {
+  const lines = ["Examples:"];
   for (const [line, does] of Object.entries(examples)) {
     // A comment may name the command that ends what the line starts. `svc-sandbox.yaml` is a file.
-    const comment = does.replaceAll("svc-sandbox ", `${io.program} `);
-    rows.push([line.replaceAll("svc-sandbox", io.program), `# ${comment}`]);
+    const comment = does.replaceAll("svc-sandbox ", `${program} `);
+    lines.push(`  # ${comment}`, `  ${line.replaceAll("svc-sandbox", program)}`);
   }
-
-  let lines = alignColumns(rows);
-  const isTooWide = lines.some((line) => line.length > helpWidth - 2);
-  if (isTooWide) {
-    // Comments beside the lines would be too wide: they stand above them.
-    lines = [];
-    for (const [line, comment] of rows) lines.push(comment, line);
-  }
-  return ["Examples:", ...lines.map((line) => `  ${line}`)].join("\n");
+  return lines.join("\n");
 }

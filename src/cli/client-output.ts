@@ -9,20 +9,16 @@ import { unknownSecret } from "../scenario/keys.js";
 /** The shortest real key, without its prefix; what is shorter is a placeholder. */
 const minRealLength = 16;
 
-/** A line without an end is searched once this much of it has come, and not kept any longer. */
+/** A line without an end is searched once this much of it has come. */
 const longestUnsearched = 64 * 1024;
-
-/** What is kept of a line that was searched: a key may have begun there. No percent-encoded key is as long. */
+/** What is kept of such a line: a key may have begun there. No percent-encoded key is as long. */
 const keptForKey = 1024;
 
 /** Finds full keys in what a command prints. */
 export class KeyFinder {
   readonly #sandbox: SandboxState;
-  /** For each output the number of the current line, what has come of it, and the line before it. */
-  readonly #streams = {
-    stdout: { line: 1, rest: "", before: "" },
-    stderr: { line: 1, rest: "", before: "" },
-  };
+  /** For each output the number of the current line, and what has come of it. */
+  readonly #streams = { stdout: { line: 1, rest: "" }, stderr: { line: 1, rest: "" } };
   readonly #places = new Set<string>();
 
   constructor(sandbox: SandboxState) {
@@ -36,11 +32,8 @@ export class KeyFinder {
     stream.rest = lines.pop() as string;
     for (const line of lines) {
       this.#search(name, line);
-      this.#searchBreak(name, line);
-      stream.before = line.slice(-keptForKey);
       stream.line += 1;
     }
-
     if (stream.rest.length < longestUnsearched) return;
     this.#search(name, stream.rest);
     stream.rest = stream.rest.slice(-keptForKey);
@@ -48,24 +41,8 @@ export class KeyFinder {
 
   /** The lines with a key, also in the last one without an end: `stdout, line 3`. */
   places(): string[] {
-    for (const name of ["stdout", "stderr"] as const) {
-      const { rest } = this.#streams[name];
-      this.#search(name, rest);
-      this.#searchBreak(name, rest);
-    }
+    for (const name of ["stdout", "stderr"] as const) this.#search(name, this.#streams[name].rest);
     return [...this.#places];
-  }
-
-  /** Searches for a key of the sandbox that begins in the line before and ends in this one. Any other text may look like a key if lines are joined. */
-  #searchBreak(name: "stdout" | "stderr", line: string): void {
-    const { before, line: number } = this.#streams[name];
-    const { platform, registry } = this.#sandbox;
-    const start = line.trimStart().slice(0, keptForKey);
-    const keysOfOneLine = new Set([...findKeys(before), ...findKeys(start)]);
-    for (const key of findKeys(before.trimEnd() + start)) {
-      if (keysOfOneLine.has(key)) continue;
-      if (registry.find(platform.sha256(key)) !== undefined) this.#places.add(`${name}, line ${number - 1}`);
-    }
   }
 
   #search(name: "stdout" | "stderr", text: string): void {
@@ -101,31 +78,23 @@ const maxLine = 500;
 
 /** The end of a command's output, as lines without keys and colors. */
 export class OutputTail {
-  #chunks: Buffer[] = [];
-  #length = 0;
+  #bytes: Buffer = Buffer.alloc(0);
   /** Whether the start of the output is no longer kept. */
   #isCut = false;
 
   add(chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    this.#length += chunk.length;
-    if (this.#length >= 2 * maxTail) this.#keepEnd();
+    this.#bytes = Buffer.concat([this.#bytes, chunk]);
+    if (this.#bytes.length <= maxTail) return;
+    this.#bytes = this.#bytes.subarray(-maxTail);
+    this.#isCut = true;
   }
 
   lines(): string[] {
-    this.#keepEnd();
-    const text = Buffer.concat(this.#chunks).toString("utf8");
-    const lines = stripVTControlCharacters(text).trimEnd().split(/\r?\n/);
+    const text = stripVTControlCharacters(this.#bytes.toString("utf8"));
+    const lines = text.trimEnd().split(/\r?\n/);
     // The first line may have lost its start, and with that the prefix that shows a key.
     if (this.#isCut) lines.shift();
     // A character may have several units of its text, and none is cut.
     return lines.map((line) => [...redact(line)].slice(0, maxLine).join(""));
-  }
-
-  #keepEnd(): void {
-    if (this.#length <= maxTail) return;
-    this.#chunks = [Buffer.concat(this.#chunks).subarray(-maxTail)];
-    this.#length = maxTail;
-    this.#isCut = true;
   }
 }

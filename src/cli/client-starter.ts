@@ -52,15 +52,8 @@ export class ClientStarter {
   }
 
   /** Runs the client in its own sandbox once a job is free. */
-  async runInTurn(request: PlannedRun): Promise<RunEnd | "stopped"> {
-    const runOnce = () => this.#runUnlessStopped(request);
-    const { result, isShared } = await this.#queue.run(runOnce, request.isAlone);
-    return result === "stopped" ? result : { ...result, isShared };
-  }
-
-  /** Runs the client once at a time from now on. */
-  runOneAtATime(): void {
-    this.#queue.runOneAtATime();
+  runInTurn(request: PlannedRun): Promise<RunEnd | "stopped"> {
+    return this.#queue.run(() => this.#runUnlessStopped(request), request.isAlone);
   }
 
   async #runUnlessStopped(request: PlannedRun): Promise<RunEnd | "stopped"> {
@@ -99,7 +92,7 @@ async function runInOwnSandbox(
     isLate: () => stopwatch() - started > total || stopwatch() - requests.latestRequestAt > silent,
     onOutput: (_name, chunk) => output.add(chunk),
   });
-  folder.throwIfRequestsAreMissing();
+  folder.throwIfIncomplete();
   const durationMs = Math.round(stopwatch() - started);
   return runEndOf(end, { durationMs, report, output: output.lines(), ...requests.facts() });
 }

@@ -1,6 +1,6 @@
+import { inspect } from "node:util";
 import { fileFailure, isMachineLimit } from "../node/files/write-file.js";
 import { SandboxError } from "../rules/errors.js";
-import { redactPlainKeys } from "../rules/keys/redact.js";
 import { safeOutput } from "../rules/terminal-text.js";
 import { quoteFile } from "../schema/words.js";
 
@@ -34,7 +34,7 @@ export function unwritable(cause: unknown, what: string, whatToDo = ""): Sandbox
   return usageError(`Failed to write ${what}: ${fileFailure(cause)}.${hint}`);
 }
 
-/** Describes an error, with a line end, or as a line of JSON. Shows no full key (R46), and the stack of a defect only if verbose. */
+/** Describes an error, with a line end, or as a line of JSON; a defect with its stack only if verbose. */
 export function describeFailure(
   error: unknown,
   form: { readonly verbose?: boolean; readonly json?: boolean },
@@ -47,28 +47,19 @@ export function describeFailure(
 }
 
 function failureText(error: unknown, verbose: boolean): string {
-  if (error instanceof SandboxError) return `${safeOutput(redactPlainKeys(error.message))}\n`;
+  if (error instanceof SandboxError) return `${safeOutput(error.message)}\n`;
   if (isMachineLimit(error)) {
     const { path, message } = error;
     const where = path === undefined ? "" : ` ${quoteFile(path)}`;
-    return `${redactPlainKeys(`svc-sandbox failed${where}: ${fileFailure(error)} (${message})`)}.\n`;
+    return `svc-sandbox failed${where}: ${fileFailure(error)} (${message}).\n`;
   }
 
   // Anything else is a defect.
   const message = error instanceof Error ? error.message : String(error);
   const lines = [`svc-sandbox failed: ${message}`];
-  if (verbose) lines.push(...stacksOf(error));
+  // With its stack and its causes.
+  if (verbose) lines.push(inspect(error));
   const evidence = verbose ? "the lines above" : "what it prints with --verbose";
   lines.push(`This is a defect of svc-sandbox. Please report it, with the command and ${evidence}.`);
-  return `${safeOutput(redactPlainKeys(lines.join("\n")))}\n`;
-}
-
-/** The stacks of an error and of its causes. */
-function stacksOf(error: unknown): string[] {
-  const stacks: string[] = [];
-  // Causes may be a circle.
-  for (let cause = error; cause instanceof Error && stacks.length < 5; cause = cause.cause) {
-    stacks.push(cause.stack ?? String(cause));
-  }
-  return stacks;
+  return `${safeOutput(lines.join("\n"))}\n`;
 }

@@ -5,15 +5,17 @@ import { usageError } from "./exit-codes.js";
 
 /** A flag of a command. */
 export interface Flag<Value> {
-  /** In commander's notation: `-p, --port <number>`. */
+  /** As the help shows it: `-p, --port <number>`. */
   readonly spec: string;
   /** What the help says about it. */
   readonly help: string;
   readonly read: FlagReader<Value>;
   /** The environment variables for it; the first set variable wins. */
   readonly variables: readonly string[];
-  /** The flags that it cannot be used with, as commander names them: `untilStdinEnds`. */
+  /** The names of the flags that it cannot be used with: `untilStdinEnds`. */
   readonly conflicts: readonly string[];
+  /** The title above it in the help. */
+  readonly group: string;
 }
 
 /** The flags of a command, by the names of their values. */
@@ -34,7 +36,7 @@ export function option<Value>(
   options: FlagOptions = {},
 ): Flag<Value> {
   const variable = `SVC_SANDBOX_${longForm(spec).slice(2).replaceAll("-", "_").toUpperCase()}`;
-  return { spec, help, read, variables: [variable], conflicts: [], ...options };
+  return { spec, help, read, variables: [variable], conflicts: [], group: "Flags", ...options };
 }
 
 /** Declares a flag with a value that no variable sets. */
@@ -57,14 +59,16 @@ export function longForm(spec: string): string {
   return /--[a-z-]+/.exec(spec)?.[0] ?? spec;
 }
 
-/** The names of flags, except for some: the modes of a command list what they read. */
-export function flagNamesOf<Name extends string, Excepted extends Name = never>(
-  flags: Readonly<Record<Name, Flag<unknown>>>,
-  except: readonly Excepted[] = [],
-): Exclude<Name, Excepted>[] {
-  const excepted: readonly string[] = except;
-  const names = Object.keys(flags).filter((name) => !excepted.includes(name));
-  return names as Exclude<Name, Excepted>[]; // `Object.keys` returns texts
+/** Whether a flag has a value, as `--port <number>` does. */
+export function takesValue(spec: string): boolean {
+  return spec.includes("<");
+}
+
+/** The same flags, with this title above them in the help. */
+export function inGroup<Flags extends FlagSet>(group: string, flags: Flags): Flags {
+  const grouped: Record<string, Flag<unknown>> = {};
+  for (const [name, flag] of Object.entries(flags)) grouped[name] = { ...flag, group };
+  return grouped as Flags; // the same names
 }
 
 /** Reads the text of a value; `flagOrVariable` is where it is from. Throws a usage error with that name. */
@@ -114,18 +118,13 @@ export const readSwitch = readerOf((text) => {
   return ["0", "false", "no", "off"].includes(text.toLowerCase()) ? false : undefined;
 }, "1 or 0");
 
-/** Whether a word is a port, which people write in place of a scenario or a URL. */
-export function isPort(word: string): boolean {
-  return /^\d{2,5}$/.test(word) && Number(word) <= 65_535;
-}
-
 export const readPort = wholeNumber(0, 65_535, "; 0 uses any free port");
 
 export const readSeed = wholeNumber(0, Number.MAX_SAFE_INTEGER);
 
 export function readClockStart(text: string, flagOrVariable: string): number {
   const time = parseTime(text);
-  if (time === undefined) throw usageError(`Invalid ${flagOrVariable}: ${quote(text)}: ${timeHint(text)}.`);
+  if (time === undefined) throw usageError(`Invalid ${flagOrVariable}: ${quote(text)}: ${timeHint}.`);
   if (time <= lastClockInstant) return time;
   const latest = new Date(lastClockInstant).toISOString();
   throw usageError(`Invalid ${flagOrVariable}: ${quote(text)}: the latest time is ${latest}.`);

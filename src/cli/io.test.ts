@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { processIo, wantedErrorForm } from "./io.js";
+import { processIo } from "./io.js";
 
 /** A process with its own streams and listeners, which records how it ends. */
 function fakeProcess(argv: readonly string[] = []) {
@@ -107,20 +107,6 @@ test("keys of a terminal come in order, by their names", async () => {
   expect([one.stdin.setRawMode.mock.calls, one.stdin.isPaused()]).toEqual([[[true], [false]], true]);
   one.stdin.isTTY = false;
   expect(await io.keyPresses()).toBeUndefined();
-});
-
-test.each([
-  [["--json"], {}, { json: true, verbose: false }],
-  [["--verbose", "--format=json"], {}, { json: true, verbose: true }],
-  [["--format", "text", "--", "--json", "--verbose"], {}, { json: false, verbose: false }],
-  [
-    ["--format", "jsonx"],
-    { SVC_SANDBOX_VERBOSE: "Off", SVC_SANDBOX_JSON: "" },
-    { json: false, verbose: false },
-  ],
-  [[], { SVC_SANDBOX_VERBOSE: "1", SVC_SANDBOX_JSON: "true" }, { json: true, verbose: true }],
-])("errors of %j with %j are told as %j", (argv, env, expected) => {
-  expect(wantedErrorForm(argv, env)).toEqual(expected);
 });
 
 test("a wait that is longer than a timer does not end before a short one", async () => {

@@ -6,11 +6,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
 import { fileFailure } from "../node/files/write-file.js";
 import { longestTimer } from "../node/platform.js";
+import { controlPath } from "../rules/known-paths.js";
 import { describeFailure, exitCode, usageError } from "./exit-codes.js";
-import { isOn } from "./flags.js";
-import type { Output, Printer } from "./terminal.js";
+import { createPrinter, type Output, type Printer } from "./terminal.js";
 
-// Three ways to end: a server stops at a signal (`stopSignal`), or as if one had come (`stopProcess`). A command that runs other programs
+// Ways to end: a server stops at a signal (`stopSignal`), or as if one had come (`stopProcess`). A command that runs other programs
 // takes the signals itself (`takeSignals`), and ends the process when it has written its report (`endSoon`).
 
 /** Everything that a command uses of its process, so that tests can run it in theirs. */
@@ -44,27 +44,6 @@ export interface Io {
 export type HostIo = Omit<Io, "program" | "stdout" | "stderr"> &
   Readonly<Record<"stdout" | "stderr", Output>>;
 
-/** The arguments of this program, and the command line of a client after `--`; `undefined` without `--`. */
-export function splitAtDashes(argv: readonly string[]): {
-  readonly argvBeforeDashes: readonly string[];
-  readonly clientCommand: readonly string[] | undefined;
-} {
-  const index = argv.indexOf("--");
-  if (index === -1) return { argvBeforeDashes: argv, clientCommand: undefined };
-  return { argvBeforeDashes: argv.slice(0, index), clientCommand: argv.slice(index + 1) };
-}
-
-/** How to describe an error: as JSON if a program reads it. Also works if the command line cannot be read. */
-export function wantedErrorForm(argv: readonly string[], env: Io["env"]) {
-  const { argvBeforeDashes } = splitAtDashes(argv);
-  const { SVC_SANDBOX_VERBOSE: verbose = "", SVC_SANDBOX_JSON: json = "" } = env;
-  const hasJsonFormat = /(?:^| )--format[ =]json(?= |$)/.test(argvBeforeDashes.join(" "));
-  return {
-    verbose: argvBeforeDashes.includes("--verbose") || isOn(verbose),
-    json: hasJsonFormat || argvBeforeDashes.includes("--json") || isOn(json),
-  };
-}
-
 /** Set for the process in the background that `start --detach` starts with the same command line. */
 export const backgroundVariable = "SVC_IN_BACKGROUND";
 
@@ -82,7 +61,9 @@ export async function aborted(signal: AbortSignal): Promise<void> {
 export function processIo(process: NodeJS.Process): HostIo {
   const stderr = createOutput(process.stderr, () => {});
   process.on("uncaughtException", (error) => {
-    stderr.write(describeFailure(error, wantedErrorForm(process.argv, process.env)));
+    const { argv, env } = process;
+    const form = { verbose: argv.includes("--verbose"), json: argv.includes("--json") };
+    createPrinter(stderr, env).write(describeFailure(error, form));
     process.exit(exitCode.defect);
   });
   const stdout = createOutput(process.stdout, (error) => {
@@ -128,14 +109,10 @@ export function processIo(process: NodeJS.Process): HostIo {
   };
 }
 
-/** Waits, with as many timers as the time needs, and at most until the signal is aborted. */
+/** Waits, at most until the signal is aborted, and at most for the longest timer: 24 days. */
 async function waitFor(milliseconds: number, signal: AbortSignal): Promise<void> {
-  let timeLeft = milliseconds;
-  do {
-    // An abort rejects, which also ends the wait.
-    await sleep(Math.min(timeLeft, longestTimer), undefined, { signal }).catch(() => {});
-    timeLeft -= longestTimer;
-  } while (timeLeft > 0 && !signal.aborted);
+  // An abort rejects, which also ends the wait.
+  await sleep(Math.min(milliseconds, longestTimer), undefined, { signal }).catch(() => {});
 }
 
 /** The script of this process, if the system can run it. */
@@ -174,20 +151,15 @@ function endSoon(process: NodeJS.Process): void {
   timer.unref();
 }
 
-/**
- * The output of this process. What cannot be written is dropped, and the next text is tried again; but once a write has failed,
- * nobody counts as reader. Reports the first failure that is not a closed pipe.
- */
+/** The output of this process. Once a write has failed, nobody counts as reader. Reports that, unless the reader has closed the pipe. */
 function createOutput(stream: NodeJS.WriteStream, reportFailure: (error: unknown) => void): Output {
   let hasFailed = false;
-  let hasReported = false;
   stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (hasFailed) return;
     hasFailed = true;
     // A reader that has enough (`| head`) closes the pipe.
     const isClosedByReader = error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
-    if (isClosedByReader || hasReported) return;
-    hasReported = true;
-    reportFailure(error);
+    if (!isClosedByReader) reportFailure(error);
   });
 
   return {
@@ -248,3 +220,17 @@ async function openKeyboard(input: ReadStream): Promise<KeyPresses | undefined> 
 export function isExecutable(): boolean {
   return process.getBuiltinModule("node:sea")?.isSea() ?? false;
 }
+
+/**
+ * Where the user reads a page of the documentation, for a message: in the installed package; who has only the executable
+ * has no files, and reads the pages of a sandbox. `part` is a heading of the page.
+ */
+export function docsPlace(page: string, part?: string): string {
+  const anchor = part === undefined ? "" : `#${part}`;
+  if (!isExecutable()) return `docs/${page}.md${anchor} in the package`;
+  return `${standardUrl}${controlPath}/docs/${page}${anchor} of a running sandbox`;
+}
+
+/** Where `start` listens by default. */
+export const standardHost = "127.0.0.1:4747";
+export const standardUrl = `http://${standardHost}`;

@@ -27,46 +27,19 @@ test("as many jobs run in parallel as the limit allows, in their order", async (
   await end("b");
   expect(begun).toEqual(["a", "b", "c"]);
   for (const name of ["a", "c", "d"]) await end(name);
-  expect((await Promise.all(jobs)).map(({ result }) => result)).toEqual(["a", "b", "c", "d"]);
-});
-
-test("each job that was under way with another one is shared, also the one that began first", async () => {
-  const { start, end, settled } = queueOf(2);
-  const [first, second, third] = ["a", "b", "c"].map((name) => start(name));
-  await settled();
-  await end("a");
-  await end("b");
-  await end("c");
-  expect([await first, await second, await third].map((job) => job?.isShared)).toEqual([true, true, true]);
-
-  const alone = start("d");
-  await settled();
-  await end("d");
-  expect((await alone).isShared).toBe(false);
+  expect(await Promise.all(jobs)).toEqual(["a", "b", "c", "d"]);
 });
 
 test("a job that must be alone begins after all others, and no other begins before its end", async () => {
   const { begun, start, end, settled } = queueOf(3);
-  const [, alone] = [start("a"), start("b", true), start("c")];
+  void [start("a"), start("b", true), start("c")];
   await settled();
   expect(begun).toEqual(["a"]);
   await end("a");
   expect(begun).toEqual(["a", "b"]);
   await end("b");
   expect(begun).toEqual(["a", "b", "c"]);
-  expect((await alone)?.isShared).toBe(false);
   await end("c");
-});
-
-test("after a separation, jobs run one at a time", async () => {
-  const { queue, begun, start, end, settled } = queueOf(3);
-  queue.runOneAtATime();
-  const jobs = [start("a"), start("b")];
-  await settled();
-  expect(begun).toEqual(["a"]);
-  await end("a");
-  await end("b");
-  expect((await Promise.all(jobs)).map(({ isShared }) => isShared)).toEqual([false, false]);
 });
 
 test("after a job has failed, no other one starts", async () => {

@@ -2,13 +2,11 @@
 interface Job {
   /** Whether it runs while no other does. */
   readonly isAlone: boolean;
-  /** Whether another job was under way at any time of its run. */
-  isShared: boolean;
 }
 
 /** Runs at most `limit` jobs in parallel. They start in their order, and none starts after one has failed: its error ends them all. */
 export class JobQueue {
-  #limit: number;
+  readonly #limit: number;
   readonly #waiting: { readonly job: Job; readonly start: () => void }[] = [];
   readonly #underWay = new Set<Job>();
   #hasFailed = false;
@@ -18,14 +16,14 @@ export class JobQueue {
   }
 
   /** Runs a job in its turn; with `isAlone`, while no other is under way. */
-  async run<Result>(work: () => Promise<Result>, isAlone: boolean) {
-    const job: Job = { isAlone, isShared: false };
+  async run<Result>(work: () => Promise<Result>, isAlone: boolean): Promise<Result> {
+    const job: Job = { isAlone };
     await new Promise<void>((start) => {
       this.#waiting.push({ job, start });
       this.#startWaiting();
     });
     try {
-      return { result: await work(), isShared: job.isShared };
+      return await work();
     } catch (error) {
       this.#hasFailed = true;
       throw error;
@@ -35,11 +33,6 @@ export class JobQueue {
     }
   }
 
-  /** Runs all later jobs one at a time. */
-  runOneAtATime(): void {
-    this.#limit = 1;
-  }
-
   /** Starts the jobs that wait, in their order, up to the first one without room. */
   #startWaiting(): void {
     for (;;) {
@@ -47,7 +40,6 @@ export class JobQueue {
       if (next === undefined || this.#hasFailed || !this.#hasRoomFor(next.job)) return;
       this.#waiting.shift();
       this.#underWay.add(next.job);
-      if (this.#underWay.size > 1) for (const job of this.#underWay) job.isShared = true;
       next.start();
     }
   }

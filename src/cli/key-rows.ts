@@ -1,8 +1,8 @@
 import { nextRequest } from "../api/next-request.js";
 import { alignColumns } from "../report/plain-text.js";
+import { textWidth } from "../report/text-width.js";
 import { keyStateAt } from "../rules/key-state.js";
 import type { OutcomeId } from "../rules/outcomes.js";
-import { textWidth } from "../rules/terminal-text.js";
 import type { Endpoint } from "../sandbox/call.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { secretsByRef } from "../sandbox/secrets.js";

@@ -3,9 +3,8 @@ import { errorCodeOf } from "../api/story/run-story.js";
 import type { Logger } from "../node/logger.js";
 import { pluralize } from "../report/plain-text.js";
 import { adviceOf } from "../rules/advice.js";
-import { redactPlainKeys } from "../rules/keys/redact.js";
 import { outcomes } from "../rules/outcomes.js";
-import { oneSafeLine, safeOutput, withoutLogCommands } from "../rules/terminal-text.js";
+import { oneSafeLine, safeOutput } from "../rules/terminal-text.js";
 import { isoTime, shortTime } from "../rules/time.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { StepEvent } from "../sandbox/journal/journal.js";
@@ -13,28 +12,50 @@ import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { allDifferences, type PlayedStep, shownDifferences } from "../sandbox/steps.js";
 import type { Io } from "./io.js";
 import type { ServeFlags } from "./shared-flags.js";
-import { type Palette, paintStatus, responseText, type Style, startOfLine } from "./terminal.js";
+import { type Output, type Palette, paintStatus, responseText, type Style, startOfLine } from "./terminal.js";
 
 /** The flags of a command with a log. */
 type LogFlags = Pick<ServeFlags, "log" | "quiet" | "verbose">;
 
 /** Creates the log on stderr that the flags ask for. */
-export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
-  const lines = new LogLines(io.stderr);
-  const write = (text: string) => lines.write(text);
-
+export async function createLog(flags: LogFlags, { stderr }: Pick<Io, "stderr">): Promise<Logger> {
+  const onLeftOut = (count: number) => {
+    logger.problem(`The log lacks ${pluralize(count, "line")} here: its reader was too slow.`);
+  };
   let logger: Logger;
   if (flags.log === "json") {
     // Most logs are read by people, so few starts load this.
     const { createJsonLog } = await import("../node/logger.js");
-    logger = createJsonLog(write);
+    logger = createJsonLog(boundedWriter(stderr.write, onLeftOut));
   } else {
-    logger = createTextLog(write, io.stderr.style(), flags.verbose === true);
+    logger = createTextLog(boundedWriter(stderr.say, onLeftOut), stderr.style(), flags.verbose === true);
   }
-  lines.onLoss = logger.problem;
   // With --quiet, only problems are left: `logEvents` logs no event then.
   if (!flags.quiet) return logger;
   return { ...logger, note() {}, controlCall() {} };
+}
+
+/** The most characters of a log that wait for its reader, about ten thousand lines: one that stops reading must not fill the memory. */
+const mostUnread = 1024 * 1024;
+
+/** Returns what writes a line, unless too much waits for the reader. When that has read all, `onLeftOut` gets the number of other lines. */
+function boundedWriter(write: Output["write"], onLeftOut: (count: number) => void): (line: string) => void {
+  let waiting = 0;
+  let leftOut = 0;
+  return (line) => {
+    if (waiting > mostUnread) {
+      leftOut += 1;
+      return;
+    }
+    waiting += line.length;
+    write(line, () => {
+      waiting -= line.length;
+      if (waiting > 0 || leftOut === 0) return;
+      const count = leftOut;
+      leftOut = 0;
+      onLeftOut(count);
+    });
+  };
 }
 
 /** Logs the requests and steps of a sandbox from now on. */
@@ -49,20 +70,19 @@ export function logEvents({ journal }: SandboxState, flags: LogFlags, logger: Lo
 }
 
 /** A log for people: a line for each request and each step. */
-function createTextLog(write: (text: string) => void, style: Style, verbose: boolean): Logger {
+function createTextLog(write: (line: string) => void, style: Style, verbose: boolean): Logger {
   const { palette } = style;
-  const writeWrapped = (text: string) => {
-    const safe = withoutLogCommands(redactPlainKeys(text)).trimEnd();
-    write(`${style.wrap(safe)}\n`);
-  };
   return {
     event(event) {
-      if (event.type === "request") write(`${requestLogLine(event.exchange, palette, verbose)}\n`);
-      else writeWrapped(stepLogLine(event, style));
+      const line =
+        event.type === "request"
+          ? requestLogLine(event.exchange, palette, verbose)
+          : stepLogLine(event, style);
+      write(`${line}\n`);
     },
-    note: (message) => writeWrapped(safeOutput(message)),
-    controlCall: ({ call, result }) => writeWrapped(safeOutput(`${call}  ${result}`)),
-    problem: (message) => writeWrapped(palette.red(safeOutput(message))),
+    note: (message) => write(`${safeOutput(message).trimEnd()}\n`),
+    controlCall: ({ call, result }) => write(`${safeOutput(`${call}  ${result}`)}\n`),
+    problem: (message) => write(`${palette.red(safeOutput(message).trimEnd())}\n`),
   };
 }
 
@@ -120,43 +140,6 @@ function stepLogLine(event: StepEvent, style: Style): string {
     columns.push(palette.red(difference));
   }
   return columns.join("  ");
-}
-
-/** About a hundred thousand lines wait for the reader: one that stops reading must not fill the memory. */
-const maxUnreadLength = 32 * 1024 * 1024;
-
-/** Lines are lost if they cannot be written, or if too many wait for the reader; their number is reported later. */
-class LogLines {
-  readonly #output: Io["stderr"];
-  /** Gets the message about lost lines. */
-  onLoss: (message: string) => void = () => {};
-  /** The number of lost lines that are not reported yet. */
-  #lost = 0;
-  /** The length of the text that waits for the reader. */
-  #waiting = 0;
-
-  constructor(output: Io["stderr"]) {
-    this.#output = output;
-  }
-
-  write(text: string): void {
-    if (this.#waiting > maxUnreadLength) {
-      this.#lost += 1;
-      return;
-    }
-    this.#waiting += text.length;
-    this.#output.write(text, (error) => {
-      this.#waiting -= text.length;
-      if (error) this.#lost += 1;
-      else if (this.#lost > 0) this.#reportLoss();
-    });
-  }
-
-  #reportLoss(): void {
-    const count = pluralize(this.#lost, "message");
-    this.#lost = 0;
-    this.onLoss(`The log could not be written for a while: ${count} lost before the last line.`);
-  }
 }
 
 /** The most columns of narration in a log on a terminal. */

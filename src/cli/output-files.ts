@@ -1,13 +1,4 @@
-import {
-  accessSync,
-  chmodSync,
-  closeSync,
-  constants,
-  existsSync,
-  openSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { accessSync, chmodSync, closeSync, constants, openSync, statSync, writeFileSync } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
 import { makeFolder, replaceFile, resolveLinks } from "../node/files/write-file.js";
 import { formats, type ReportFormat, reportFormats } from "../report/render/layout.js";
@@ -18,22 +9,6 @@ import { unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
 const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
-
-/** How a text gets into a file that is not replaced. */
-type WriteMode =
-  /** In place of what the file has. */
-  | "overwrite"
-  /** After what the file has. */
-  | "append"
-  /** Into a device, a pipe, or an output of this process, which may have earlier lines. */
-  | "stream";
-
-/** The flags that open a file in each mode. Only a stream must exist. */
-const openFlags: Readonly<Record<WriteMode, number>> = {
-  overwrite: O_CREAT | O_TRUNC,
-  append: O_CREAT | O_APPEND,
-  stream: O_APPEND,
-};
 
 /**
  * Writes the whole content of a file. A usual file is replaced in one step, or left as it is after a failure: a new one gets
@@ -46,12 +21,9 @@ export function writeWholeFile(file: string, text: string | Uint8Array, modeOfNe
     replaceFile(resolveLinks(file), [text], modeOfNew);
     return;
   }
-  if (!stats.isFile()) {
-    writeInto(file, text, "stream");
-    return;
-  }
-  if (stats.nlink > 1) {
-    writeInto(file, text, "overwrite");
+  accessSync(file, constants.W_OK);
+  if (!stats.isFile() || stats.nlink > 1) {
+    writeInto(file, text, O_TRUNC);
     return;
   }
 
@@ -65,18 +37,14 @@ export function writeWholeFile(file: string, text: string | Uint8Array, modeOfNe
 /** Writes a report where the user wants it. Makes its folder again if the command has removed it. */
 export function writeReportFile(file: string, text: string, isAppended = false): void {
   makeFolder(dirname(file));
-  const stats = statSync(file, { throwIfNoEntry: false });
-  const isStream = outputOfThisProcess.test(file) || (stats !== undefined && !stats.isFile());
-  if (isStream) writeInto(file, text, "stream");
-  else writeInto(file, text, isAppended ? "append" : "overwrite");
+  // An output of this process may be a file with earlier lines: `/dev/stdout`, `/dev/fd/3`, `/proc/self/fd/3`.
+  const isOutput = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/\w+\/fd\/\d+)$/.test(file);
+  writeInto(file, text, O_CREAT | (isAppended || isOutput ? O_APPEND : O_TRUNC));
 }
 
-/** An output of this process, which may be a usual file: `/dev/stdout`, `/dev/fd/3`, `/proc/self/fd/3`. */
-const outputOfThisProcess = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/\w+\/fd\/\d+)$/;
-
-function writeInto(file: string, text: string | Uint8Array, mode: WriteMode): void {
-  // O_NONBLOCK does not wait for the reader of a pipe.
-  const descriptor = openSync(file, O_WRONLY | O_NONBLOCK | openFlags[mode], 0o666);
+/** Writes into a file as it is. O_NONBLOCK does not wait for the reader of a pipe. */
+function writeInto(file: string, text: string | Uint8Array, flags: number): void {
+  const descriptor = openSync(file, O_WRONLY | O_NONBLOCK | flags, 0o666);
   try {
     writeFileSync(descriptor, text);
   } finally {
@@ -119,13 +87,6 @@ function reportTarget(
   { env, cwd }: Pick<Io, "env" | "cwd">,
   formatOfFlag: ReportFormat | undefined,
 ): ReportTarget {
-  const folder = dirname(file);
-  if (!existsSync(resolve(cwd, folder))) {
-    throw usageError(
-      `${flag.name}: there is no folder ${quoteFile(folder)} for ${quoteFile(file)}. Create it first.`,
-    );
-  }
-
   // All steps of a job on GitHub add to one file, which has no extension.
   const isAppended = resolve(cwd, file) === env.GITHUB_STEP_SUMMARY;
   let extension = extname(file).toLowerCase();

@@ -1,4 +1,4 @@
-import { promises as files, readFileSync } from "node:fs";
+import { promises as files } from "node:fs";
 import { join } from "node:path";
 import { nodePlatform } from "../node/platform.js";
 import { commandLine } from "../report/curl-line.js";
@@ -11,12 +11,11 @@ import type { RunConditions } from "../runs/conditions.js";
 import { activateFaults, type Fault } from "../sandbox/faults.js";
 import { Counters } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
-import type { ConditionedRun, Invocation, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
+import type { Invocation, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
 import { listed, quote, quoteFile } from "../schema/words.js";
 import { type RunningServer, serve } from "../server/serve.js";
-import { noteRefusedPort } from "./announce.js";
 import { KeyFinder } from "./client-output.js";
 import type { CommandCall } from "./command.js";
 import { clientEnvironment } from "./env-file.js";
@@ -34,9 +33,9 @@ interface ClientStart extends Pick<CommandOptions, "place" | "signals" | "isLate
   readonly call: Pick<CommandCall<ServeFlags & SandboxFlags>, "clientCommand" | "flags" | "io">;
   readonly loaded: LoadedScenario;
   readonly startOptions: StartOptions;
-  /** With conditions: the start of clocks that neither the options nor the scenario set. Default: the real time. */
+  /** The start of clocks that neither the options nor the scenario set. Default: the real time. */
   readonly clockStart?: number;
-  readonly conditions: RunConditions | undefined;
+  readonly conditions: RunConditions;
   /** Counts all requests of the run for its report, also those that a test has cleared in its sandboxes. Default: new counters. */
   readonly counts?: Counters;
   /** The command line that starts certify, for the report. */
@@ -61,7 +60,8 @@ export async function runClient(
 
   const context = {
     platform: nodePlatform,
-    run: conditionedRunOf(client, folder),
+    // The start of the clock is no option: an option would replace the time of a scenario that the client loads.
+    run: { ...conditionedRun(conditions, folder.claim), clockStart },
     invocation: invocationOf(client),
   };
   const sandbox = startSandbox(checkedStart(loaded, startOptions, context));
@@ -69,18 +69,18 @@ export async function runClient(
 
   // Keys that the command prints are advice in the report.
   const keyFinder = new KeyFinder(sandbox);
+  const onOutput: CommandOptions["onOutput"] = (name, chunk) => {
+    keyFinder.add(name, chunk);
+    client.onOutput?.(name, chunk);
+  };
   let end: CommandEnd;
   try {
-    const onOutput: CommandOptions["onOutput"] = (name, chunk) => {
-      keyFinder.add(name, chunk);
-      client.onOutput?.(name, chunk);
-    };
     end = await runWhileServing({ ...client, onOutput }, sandbox, folder);
   } finally {
     folder.remove();
   }
 
-  const report = reportOfRun(sandbox, counts, keyFinder.places(), conditions?.faults ?? []);
+  const report = reportOfRun(sandbox, counts, keyFinder.places(), conditions.faults ?? []);
   return { end, report, folder };
 }
 
@@ -117,18 +117,8 @@ export function reportOfRun(
   return { ...report, advice, configuredFaults };
 }
 
-/** What the conditions change in the run's own sandbox, as they do in those of the command; `undefined` without conditions. */
-function conditionedRunOf(
-  { conditions, clockStart }: ClientStart,
-  folder: RunFolder,
-): ConditionedRun | undefined {
-  if (conditions === undefined) return undefined;
-  // The start of the clock is no option: an option would replace the time of a scenario that the client loads.
-  return { ...conditionedRun(conditions, folder.claim), clockStart };
-}
-
 /** How often the requests of other processes are read while the command runs. */
-const readIntervalMs = 100;
+const readIntervalMs = 1000;
 
 /** Serves the sandbox, runs the command, and stops. */
 async function runWhileServing(
@@ -149,7 +139,6 @@ async function runWhileServing(
   runDue(sandbox);
   // Once, and not for each run of certify.
   if (client.place === "at_terminal") warnOfStart(sandbox, flags, logger);
-  noteRefusedPort(server, logger);
 
   const { name, seed, profile } = sandbox;
   if (flags.verbose) logger.note(`Serving ${name} (seed ${seed}, profile ${profile}) on ${server.url}.`);
@@ -254,40 +243,24 @@ async function writeTrust(certificate: string, ownEnv: Io["env"], folder: string
 /** Prints why a command could not be started. Returns the code with which a shell would end. */
 export function sayWhyNotRun(
   program: string,
-  failure: NodeJS.ErrnoException,
-  { flags, io }: Pick<CommandCall<{ readonly format?: string; readonly json?: boolean }>, "flags" | "io">,
+  { code, message }: NodeJS.ErrnoException,
+  { flags, io }: Pick<CommandCall<{ readonly format?: string }>, "flags" | "io">,
 ): number {
-  const why = whyNotRun(program, failure);
-  const error = new SandboxError("command_unusable", `Failed to run ${quote(program)}: ${why}.`);
-  if (flags.json || flags.format === "json") io.stderr.write(describeFailure(error, { json: true }));
-  else io.stderr.say(describeFailure(error, {}));
-  return program === "" || failure.code === "ENOENT" ? 127 : 126;
-}
-
-function whyNotRun(program: string, { code, message }: NodeJS.ErrnoException): string {
-  if (program === "") return "its name is empty, perhaps from a variable that is not set";
+  let why = code ?? message;
+  if (code === "EACCES") why = "you may not execute it";
   if (code === "ENOENT") {
-    return "there is no such command, or no such program in its first line. The command runs without a shell: write each word as its own argument, env before NAME=value, and npx before a command from this project's packages";
+    why =
+      "there is no such command, or no such program in its first line. The command runs without a shell: write each word as its own argument, env before NAME=value, and npx before a command from this project's packages";
   }
-  if (code === "EACCES") return "you may not execute it";
-  return code ?? message;
+  if (program === "") why = "its name is empty, perhaps from a variable that is not set";
+  const error = new SandboxError("command_unusable", `Failed to run ${quote(program)}: ${why}.`);
+  io.stderr.write(describeFailure(error, { json: flags.format === "json" }));
+  return program === "" || code === "ENOENT" ? 127 : 126;
 }
 
 /** Asks what may be wrong if a command has sent no request. */
-export function whyNoRequest(
-  { cwd }: Pick<Io, "cwd">,
-  { tls, cert }: Pick<ServeFlags, "tls" | "cert">,
-): string {
+export function whyNoRequest({ tls, cert }: Pick<ServeFlags, "tls" | "cert">): string {
   const isSecure = tls || cert !== undefined;
   const trust = isSecure ? " Does it trust the certificate in SVC_CA_FILE?" : "";
-
-  let mocks = "its tests mock HTTP, for example with msw";
-  try {
-    if (/"msw"\s*:/.test(readFileSync(join(cwd, "package.json"), "utf8"))) {
-      mocks = "its tests mock HTTP with other handlers of msw, which package.json lists";
-    }
-  } catch {
-    // A package.json that is missing, or that cannot be read, lists nothing.
-  }
-  return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?${trust} Or do ${mocks}? Use createHandlers of svc-sandbox/msw. If they do, the variable SVC_SANDBOX_RUN is missing in the process of your tests: pass it on, so that their requests count.`;
+  return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?${trust} Or do its tests mock HTTP, for example with msw? Use createHandlers of svc-sandbox/msw. If they do, the variable SVC_SANDBOX_RUN is missing in the process of your tests: pass it on, so that their requests count.`;
 }

@@ -1,5 +1,4 @@
 import type { ChildProcess, StdioOptions } from "node:child_process";
-import type { EventEmitter } from "node:events";
 import { constants } from "node:os";
 import { isatty } from "node:tty";
 import spawn from "cross-spawn";
@@ -73,7 +72,7 @@ export async function runCommand(
   const lateness = isLate && setInterval(killIfLate, latenessIntervalMs);
   const signalled = passSignals(options, send);
   const endWithUs = () => send(place === "own_group" ? "SIGKILL" : "SIGTERM");
-  processEnd.add(endWithUs);
+  atEnd.add(endWithUs);
 
   const passing = [passOutput(child, "stdout", options), passOutput(child, "stderr", options)];
   let grace: NodeJS.Timeout | undefined;
@@ -99,7 +98,7 @@ export async function runCommand(
     clearInterval(lateness);
     clearInterval(grace);
     signalled.stop();
-    processEnd.remove(endWithUs);
+    atEnd.delete(endWithUs);
     for (const stopPassing of passing) stopPassing();
   }
 }
@@ -171,18 +170,19 @@ function passOutput(
 ): () => void {
   const stream = child[name];
   stream?.on("data", (chunk: Buffer) => onOutput?.(name, chunk));
-  if (place === "at_terminal") stream?.pipe(process[name], { end: false });
-  // If nobody reads our output any more, nobody reads the command's. The output of a command in its own group is only read here.
-  const close = () => {
-    if (place === "at_terminal") stream?.destroy();
-  };
-  outputErrors[name].add(close);
+  // A process outside the group may keep it open.
+  const close = () => void stream?.destroy();
+  if (place === "own_group") return close;
+
+  const output = process[name];
+  stream?.pipe(output, { end: false });
+  // If nobody reads our output any more, nobody reads the command's.
+  output.on("error", close);
   return () => {
-    outputErrors[name].remove(close);
+    output.off("error", close);
     // A stream that is destroyed before its end would leave its listeners.
-    stream?.unpipe(process[name]);
-    // A process outside the group may keep it open.
-    stream?.destroy();
+    stream?.unpipe(output);
+    close();
   };
 }
 
@@ -221,37 +221,9 @@ export class TakenSignals {
     return () => void this.#listeners.delete(listener);
   }
 }
-/** Steps at an event of this process or its outputs. They share a listener: Node warns of more than ten, and `certify` has some for each run. */
-export class SharedListener {
-  readonly #emitter: EventEmitter;
-  readonly #event: string;
-  readonly #steps = new Set<() => void>();
+/** What to do when this process ends. One listener for all: Node warns of more than ten, and `certify` has some for each run. */
+export const atEnd = new Set<() => void>();
 
-  constructor(emitter: EventEmitter, event: string) {
-    this.#emitter = emitter;
-    this.#event = event;
-  }
-
-  add(step: () => void): void {
-    if (this.#steps.size === 0) this.#emitter.on(this.#event, this.#callSteps);
-    this.#steps.add(step);
-  }
-
-  remove(step: () => void): void {
-    this.#steps.delete(step);
-    if (this.#steps.size === 0) this.#emitter.off(this.#event, this.#callSteps);
-  }
-
-  readonly #callSteps = (): void => {
-    for (const step of this.#steps) step();
-  };
-}
-
-/** What to do when this process ends. */
-export const processEnd = new SharedListener(process, "exit");
-
-/** What to do when nobody reads an output of this process any more. */
-const outputErrors = {
-  stdout: new SharedListener(process.stdout, "error"),
-  stderr: new SharedListener(process.stderr, "error"),
-};
+process.on("exit", () => {
+  for (const step of atEnd) step();
+});

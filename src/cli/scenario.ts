@@ -5,8 +5,6 @@ import { type OpenedScenario, openScenario } from "../node/files/scenario-files.
 import type { Logger } from "../node/logger.js";
 import { shellWord } from "../report/curl-line.js";
 import type { SandboxError } from "../rules/errors.js";
-import { redactPlainKeys } from "../rules/keys/redact.js";
-import { isoTime, minute } from "../rules/time.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { problemsAt, ScenarioError } from "../scenario/problems.js";
@@ -74,10 +72,7 @@ export function scenarioArgumentsOrDefault(
   );
 }
 
-/**
- * Warns about assumptions of the scenario that override a given `--profile`, and about dates in responses that are far from the
- * client's clock: many clients compare them with it.
- */
+/** Notes assumptions of the scenario that override a given `--profile`. */
 export function warnOfStart(
   sandbox: SandboxState,
   { profile }: Pick<StartOptions, "profile">,
@@ -85,30 +80,15 @@ export function warnOfStart(
 ): void {
   const pinned = ownAssumptionNames(sandbox);
   // A state file overrides the flag.
-  if (profile === sandbox.profile && pinned.length > 0) {
-    const are = pinned.length === 1 ? "is" : "are";
-    log.note(`${listed(pinned, "and")} ${are} set by ${sandbox.name}, not by --profile ${profile}.`);
-  }
-
-  const { clock, platform } = sandbox;
-  const hasDates = sandbox.faults.some(({ effect }) => effect.retryAfter?.asDate);
-  if (!hasDates && sandbox.assumptions.retry_after !== "date") return;
-  const ahead = clock.now() - platform.time();
-  if (Math.abs(ahead) < minute) return;
-
-  let effect = "in the past for your client, which then retries immediately";
-  if (ahead > 0) effect = "in the future for your client, which then waits for too long";
-  log.note(
-    `Retry-After has dates of the sandbox's clock, ${isoTime(clock.now())}: ${effect}. Start with --now ${isoTime(platform.time())}, or send seconds.`,
-  );
+  if (profile !== sandbox.profile || pinned.length === 0) return;
+  const are = pinned.length === 1 ? "is" : "are";
+  log.note(`${listed(pinned, "and")} ${are} set by ${sandbox.name}, not by --profile ${profile}.`);
 }
 
 /** The problems of a scenario as JSON, or the one problem that keeps its file from being read. */
 export function problemsJson(error: SandboxError, file: string): readonly object[] {
   if (error instanceof ScenarioError) return error.problems;
-  return [
-    { code: error.code, field: "", message: redactPlainKeys(error.message), file: redactPlainKeys(file) },
-  ];
+  return [{ code: error.code, field: "", message: error.message, file }];
 }
 
 /** Warns of what is valid in a scenario, but usually a mistake: after the start of its sandbox, and after each reload. */
@@ -126,14 +106,13 @@ export async function warnOfScenario(
 
   const { scenarioWarnings } = await import("../node/dry-run.js");
   const { name } = loaded;
-  const { placeOf, spelling } = await places();
-  const warnings = scenarioWarnings(loaded, { spelling }, startOptions);
+  const { placeOf } = await places();
+  const warnings = scenarioWarnings(loaded, startOptions);
   // The kinds are shown in this order.
   const titles: Readonly<Record<keyof typeof warnings, string>> = {
     failingSteps: `Steps of ${name} that may fail`,
     unmarkedSecrets: `Secrets of ${name} that may be real keys`,
     unheldScopes: `Scopes of ${name} that no key has`,
-    shortenedDecimals: `Numbers of ${name} that JSON shortens`,
   };
   for (const kind of Object.keys(titles) as (keyof typeof titles)[]) {
     if (warnings[kind].length === 0) continue;

@@ -1,3 +1,5 @@
+import { resolve } from "node:path";
+import { readBaseUrl } from "../library/base-url.js";
 import { isMachineLimit } from "../node/files/write-file.js";
 import { readHostName } from "../node/host-names.js";
 import type { Logger } from "../node/logger.js";
@@ -5,11 +7,11 @@ import { nodePlatform } from "../node/platform.js";
 import { reportFormats } from "../report/render/layout.js";
 import { adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
-import { readBaseUrl } from "../rules/base-url.js";
 import { SandboxError } from "../rules/errors.js";
 import type { StartOptions } from "../sandbox/sandbox-state.js";
 import { listed } from "../schema/words.js";
-import type { ServeOptions } from "../server/server-options.js";
+import type { ServeOptions } from "../server/serve.js";
+import type { CommandCall } from "./command.js";
 import { describeFailure, usageError } from "./exit-codes.js";
 import {
   cliOnlyOption,
@@ -18,6 +20,7 @@ import {
   type Flag,
   type FlagSet,
   type FlagValues,
+  inGroup,
   oneOf,
   option,
   readClockStart,
@@ -27,7 +30,7 @@ import {
   toggle,
   wholeNumber,
 } from "./flags.js";
-import type { Io } from "./io.js";
+import { type Io, standardUrl } from "./io.js";
 
 // Flags of several commands, those of `start`, and the options that they become: `startOptionsOf` for the sandbox, `serveOptions` for
 // the server. The flags of any other command are in its file.
@@ -60,7 +63,7 @@ export const scenarioArgument = {
 };
 
 /** How to start a sandbox. */
-export const sandboxFlags = {
+export const sandboxFlags = inGroup("The sandbox", {
   seed: option(
     "--seed <number>",
     "seed for all generated data, or random, which draws one (default: the scenario's seed, or 1)",
@@ -77,7 +80,7 @@ export const sandboxFlags = {
     "what the specification leaves open: minimal, typical or varied (default: the scenario's, or minimal)",
     oneOf(profiles),
   ),
-};
+});
 
 export type SandboxFlags = FlagValues<typeof sandboxFlags>;
 
@@ -100,7 +103,7 @@ const controlToken = option(
 );
 
 /** How to serve a sandbox. */
-export const serverFlags = {
+export const serverFlags = inGroup("The server", {
   host: option(
     "-H, --host <address>",
     "address to listen on (default: 127.0.0.1, only this machine)",
@@ -133,7 +136,7 @@ export const serverFlags = {
     readFileName,
   ),
   key: option("--key <file>", "private key of --cert (PEM, without a passphrase)", readFileName),
-};
+});
 
 const logFormats = ["pretty", "json", "off"] as const;
 
@@ -173,10 +176,31 @@ const timeout = option(
 
 /** How to call a running sandbox. */
 export const callFlags = {
-  controlToken,
-  ca: option("--ca <file>", "trust this certificate authority (PEM) besides this machine's", readFileName),
-  timeout,
+  controlToken: serverFlags.controlToken,
+  ...inGroup("The call", {
+    ca: option("--ca <file>", "trust this certificate authority (PEM) besides this machine's", readFileName),
+    timeout,
+  }),
 };
+
+/** The help of an argument or a flag that names a running sandbox. */
+export const runningUrlText = `the sandbox's base URL or control URL (default: SVC_CONTROL_URL, or ${standardUrl})`;
+
+export const defaultTimeoutMs = 10_000;
+
+/** Where a running sandbox is, and how to call it. */
+export function controlAddress(
+  url: string | undefined,
+  { flags, sources, io }: Pick<CommandCall<FlagValues<typeof callFlags>>, "flags" | "sources" | "io">,
+) {
+  return {
+    url: url ?? (io.env.SVC_CONTROL_URL || standardUrl),
+    token: flags.controlToken,
+    tokenFrom: sources.controlToken ?? "--control-token",
+    ca: flags.ca === undefined ? undefined : resolve(io.cwd, flags.ca),
+    timeout: flags.timeout ?? defaultTimeoutMs,
+  };
+}
 
 export const json = toggle("--json", "print JSON instead of text", { conflicts: ["format"] });
 
@@ -187,8 +211,9 @@ export const endpoint = cliOnlyOption(
 );
 
 /** `stillPrinted` says what --quiet leaves. */
-export function quiet(stillPrinted: string): Flag<boolean> {
-  return toggle("--quiet", `print as little as possible: ${stillPrinted}`, { conflicts: ["verbose"] });
+export function quiet(stillPrinted: string, ...conflicts: readonly string[]): Flag<boolean> {
+  const help = `print as little as possible: ${stillPrinted}`;
+  return toggle("--quiet", help, { conflicts: ["verbose", ...conflicts] });
 }
 
 const verbose = toggle("--verbose", "print more: stack traces of defects");
@@ -238,7 +263,7 @@ export const startFlags = {
     "--show-keys",
     "print full keys and a generated control token; SVC_SANDBOX_SHOW_KEYS=0 hides them (default: print them, except with --log json)",
   ),
-  json: json,
+  json,
   quiet: quiet("no notes and no request log"),
 };
 

@@ -3,7 +3,6 @@ import { stepView } from "../api/story/step-view.js";
 import type { OpenedScenario } from "../node/files/scenario-files.js";
 import { startInNode } from "../node/platform.js";
 import { alignColumns, pluralize } from "../report/plain-text.js";
-import { redactPlainKeys } from "../rules/keys/redact.js";
 import { oneSafeLine, safeOutput } from "../rules/terminal-text.js";
 import { shortTime } from "../rules/time.js";
 import { type FieldDifference, fieldDifferences, isAsExpected, type PlayedStep } from "../sandbox/steps.js";
@@ -37,8 +36,6 @@ interface StoryTest {
   readonly passed: boolean;
   readonly seed: number;
   readonly startedAt: string;
-  /** Whether every run starts at that time. */
-  readonly isPinned: boolean;
   /** The steps that ran; the last one may have failed. */
   readonly results: readonly PlayedStep[];
   readonly stepCount: number;
@@ -47,16 +44,13 @@ interface StoryTest {
   readonly durationMs: number;
 }
 
-/**
- * Runs the story of a scenario as a test, in a separate sandbox whose clock only the story moves. Resolves to its result as text
- * and as JSON; the caller redacts keys in the JSON.
- */
+/** Runs the story of a scenario as a test, in a separate sandbox whose clock only the story moves. Resolves to its result as text and as JSON. */
 export async function testStory(
   opened: OpenedScenario,
   flags: SandboxFlags & { readonly quiet?: boolean },
   style: Style,
 ) {
-  const { name, scenario } = opened.loaded;
+  const { name } = opened.loaded;
   const sandbox = startInNode(opened.loaded, { ...flags, frozen: true });
   const { platform, clock, seed, story } = sandbox;
   const stepCount = story.steps.length;
@@ -79,7 +73,6 @@ export async function testStory(
     passed: stepCount > 0 && problems.length === 0,
     seed,
     startedAt,
-    isPinned: flags.now !== undefined || scenario.clock?.now !== undefined,
     results,
     stepCount,
     problems,
@@ -149,7 +142,7 @@ function storyTestText(test: StoryTest, style: Style, quiet: boolean): string {
     lines.push(problemText(problem, name, test.results.length), "");
   }
   lines.push(conclusionText(name, test, style.palette), "");
-  return redactPlainKeys(lines.join("\n"));
+  return lines.join("\n");
 }
 
 /** How a step is marked: by a sign on a terminal, by a word elsewhere. */
@@ -199,7 +192,7 @@ function problemText(problem: PlacedDifference, name: string, step: number): str
 
 /** The last line: whether the story passed, and how much of it ran. */
 function conclusionText(name: string, test: StoryTest, palette: Palette): string {
-  const { results, stepCount, startedAt } = test;
+  const { results, stepCount } = test;
   if (stepCount === 0) {
     return palette.red(
       `${name}: the scenario has no story, so there is nothing to verify. Add story: [ … ].`,
@@ -217,7 +210,5 @@ function conclusionText(name: string, test: StoryTest, palette: Palette): string
 
   const left = stepCount - results.length;
   const rest = left === 0 ? "" : `, ${pluralize(left, "step")} not reached`;
-  const failed = palette.red(`${name}: step ${results.length} of ${stepCount} failed${rest} ${took}`);
-  if (test.isPinned) return failed;
-  return `${failed}\nThe story started at the real time. To repeat this run, add --now ${shortTime(startedAt)}. To always start at the same time, set clock: { now: … } in the scenario.`;
+  return palette.red(`${name}: step ${results.length} of ${stepCount} failed${rest} ${took}`);
 }

@@ -1,5 +1,7 @@
 import { styleText } from "node:util";
-import { charactersOf, safeOutput, textWidth, withoutLogCommands } from "../rules/terminal-text.js";
+import { charactersOf, textWidth } from "../report/text-width.js";
+import { redactPlainKeys } from "../rules/keys/redact.js";
+import { safeOutput, withoutLogCommands } from "../rules/terminal-text.js";
 
 /** A destination of text: a terminal, a pipe, or a test's string. */
 export interface Output {
@@ -11,13 +13,13 @@ export interface Output {
   readonly columns?: number | undefined;
 }
 
-/** An output that cannot be misused to control the terminal. */
+/** An output that cannot be misused to control the terminal, and that shows no full key (R46). Every command writes through it. */
 export interface Printer extends Output {
   readonly waitForReader: (until: AbortSignal) => Promise<boolean>;
-  /** Writes a text for people: on a terminal in lines of its width, in which a command stays on one line. */
-  readonly say: (text: string) => void;
-  /** Breaks a text into lines of the terminal's width; a text for a pipe is unchanged. */
-  readonly wrap: (text: string) => string;
+  /** Writes a text for people, of which no line is a command of a CI log. */
+  readonly say: Output["write"];
+  /** Writes a text with the keys in it, which the user has asked for. */
+  readonly printSecret: (text: string) => void;
   /** The current style, with colors only on a terminal, and not with `NO_COLOR`: windows are resized. */
   readonly style: () => Style;
 }
@@ -25,7 +27,6 @@ export interface Printer extends Output {
 /** How a text may look where it is printed. */
 export interface Style {
   readonly palette: Palette;
-  readonly wrap: Printer["wrap"];
   /** Whether signs replace words. */
   readonly isTerminal: boolean;
   /** The number of characters per line of a terminal; `Infinity` in a pipe. */
@@ -49,13 +50,9 @@ function createPalette(hasColors: boolean): Palette {
   return palette as Palette;
 }
 
-/** Makes an output that removes everything that would control a terminal. Every command writes through it. */
 export function createPrinter(output: Output, env: Readonly<Record<string, string | undefined>>): Printer {
-  const write: Output["write"] = (text, done) => output.write(safeOutput(text, output.isTTY), done);
-  const wrap: Printer["wrap"] = (text) => {
-    const { isTTY, columns } = output;
-    return isTTY && columns ? wrapLines(text, columns) : text;
-  };
+  const printSecret: Output["write"] = (text, done) => output.write(safeOutput(text, output.isTTY), done);
+  const write: Output["write"] = (text, done) => printSecret(redactPlainKeys(text), done);
   const hasNoColors = (env.NO_COLOR ?? "") !== "" || env.TERM === "dumb";
   return {
     // A window may be resized, so both are read each time.
@@ -66,123 +63,14 @@ export function createPrinter(output: Output, env: Readonly<Record<string, strin
       return output.columns;
     },
     write,
-    wrap,
+    printSecret,
     waitForReader: async (until: AbortSignal) => (await output.waitForReader?.(until)) ?? true,
-    say: (text: string) => void write(wrap(withoutLogCommands(text))),
+    say: (text, done) => write(withoutLogCommands(text), done),
     style(): Style {
       const { isTTY = false, columns = Number.POSITIVE_INFINITY } = output;
-      return { palette: createPalette(isTTY && !hasNoColors), isTerminal: isTTY, width: columns, wrap };
+      return { palette: createPalette(isTTY && !hasNoColors), isTerminal: isTTY, width: columns };
     },
   };
-}
-
-/** Longer lines are hard to read, also in a wide window. */
-const maxWidth = 100;
-
-/** A line of a file, and below it the line whose caret points at a place in it. */
-const lineWithCaret = /^(.+)\n([ \t]*)\^(?![ -~])/gm;
-
-/** Breaks the lines of a text that are too long. The last column of a table continues below itself. Commands stay whole, so that they can be pasted. */
-function wrapLines(text: string, columns: number): string {
-  const width = Math.min(columns, maxWidth);
-  const withCarets = text.replace(lineWithCaret, (both, line: string, beforeCaret: string) => {
-    return textWidth(line) <= width ? both : cutAroundCaret(line, beforeCaret, width);
-  });
-  return withCarets.replace(/.+/g, (line) => {
-    if (textWidth(line) <= width) return line;
-
-    // In a line of a table, two spaces end what stands before the last column. Any other line has nothing before its text.
-    let head = /^.* {2}/.exec(line)?.[0] ?? "";
-    let indent = textWidth(head);
-    if (indent > width * 0.6) {
-      // Beside wide columns, there would be no room: the line continues below its start, a bit to the right.
-      head = line.slice(0, line.search(/\S/));
-      indent = textWidth(head) + 4;
-    }
-
-    // The spaces of commands break no line.
-    const text = line.slice(head.length).replace(command, (found) => found.replaceAll(" ", unbreakableSpace));
-    const headWidth = textWidth(head);
-    const lines = breakAtSpaces(text, width - indent, [columns - headWidth, columns - indent]);
-    return head + lines.join(`\n${" ".repeat(indent)}`).replaceAll(unbreakableSpace, " ");
-  });
-}
-
-/** A line of a file with a caret below it. Of a wide one, only the part around the caret, which a broken line would not point at. */
-function cutAroundCaret(line: string, beforeCaret: string, width: number): string {
-  // Both lines are indented. A tab has as many columns as the terminal likes, but the same in both.
-  const indent = "  ";
-  const characters = charactersOf(line.slice(indent.length).replaceAll("\t", " "));
-  const caretColumn = textWidth(beforeCaret.slice(indent.length).replaceAll("\t", " "));
-  const room = width - indent.length;
-  // More of what is before the caret than behind it, and an ellipsis for what is cut.
-  const firstColumn = Math.max(0, caretColumn - Math.floor(room * 0.6));
-
-  let shown = firstColumn > 0 ? "…" : "";
-  let shownBeforeCaret = 0;
-  let column = 0;
-  for (const character of characters) {
-    const characterWidth = textWidth(character);
-    const isBefore = column < firstColumn + 1 && firstColumn > 0;
-    if (column === caretColumn) shownBeforeCaret = textWidth(shown);
-    if (!isBefore && textWidth(shown) + characterWidth >= room) {
-      shown += "…";
-      break;
-    }
-    if (!isBefore) shown += character;
-    column += characterWidth;
-  }
-  if (column === caretColumn) shownBeforeCaret = textWidth(shown);
-  return `${indent}${shown}\n${indent}${" ".repeat(shownBeforeCaret)}^`;
-}
-
-/**
- * Puts as many words into each line as fit, and at least one. A word is broken if it is wider than the terminal has room for in
- * the first line, or in another one; a command is never.
- */
-function breakAtSpaces(
-  text: string,
-  width: number,
-  [firstRoom, room]: readonly [first: number, other: number],
-): string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    const longer = line === "" ? word : `${line} ${word}`;
-    if (textWidth(longer) <= width) {
-      line = longer;
-      continue;
-    }
-
-    const isFirst = lines.length === 0 && line === "";
-    const staysWhole = textWidth(word) <= (isFirst ? firstRoom : room) || word.includes(unbreakableSpace);
-    if (staysWhole) {
-      if (line !== "") lines.push(line.trimEnd());
-      line = word;
-      continue;
-    }
-    // Languages such as Chinese and Thai have few spaces, and a URL has none.
-    const pieces = breakAnywhere(longer, width);
-    line = pieces.pop() as string; // there is at least one
-    lines.push(...pieces);
-  }
-  lines.push(line);
-  return lines;
-}
-
-/** Breaks a text between any two characters. */
-function breakAnywhere(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const character of charactersOf(text)) {
-    if (textWidth(line + character) > width && line !== "") {
-      lines.push(line.trimEnd());
-      line = "";
-    }
-    line += character;
-  }
-  lines.push(line);
-  return lines;
 }
 
 /** The start of a line that has more than so many columns. */
@@ -210,28 +98,3 @@ export function responseText({ status, code }: { status: number; code: string | 
   if (status === 0) return "no response";
   return code === null ? String(status) : `${status} ${code}`;
 }
-
-// A command in a text stays on one line, so that it can be pasted. Our own sentences write it in one of these ways:
-//
-//   in backticks:      Run `svc-sandbox list` for the bundled scenarios.
-//   after a colon:     Start it with: npx --no-install svc-sandbox my.yaml --watch
-//   after run or mean: Did you mean svc-sandbox start --port 4747?
-//   first in a line:   svc-sandbox exec -- npm test
-//   for curl:          Try it: curl -i http://127.0.0.1:4747/v1/relying-party/me
-//
-// Except in backticks, it ends with its part of the sentence.
-
-/** In backticks: `` `svc-sandbox list` ``. */
-const quotedCommand = /`[^`]+`/;
-/** After a colon, after run or mean, or first in a line: `npx --no-install svc-sandbox`. Not in a sentence about this program, such as "svc-sandbox failed". */
-const thisProgram = /(?<=: |\brun |mean |^)(?:npx --no-install )?\S*svc-sandbox\S*(?! failed| is )/;
-/** For curl: `curl`, after a colon or first in a line. */
-const curl = /(?<=: |^)curl/;
-/** The rest of its part of the sentence: `` start --port 4747``, up to a comma, a semicolon or a period, or to the end of the line. */
-const wordsAfterProgram = / .+?(?=, |\. |; |[.;?]?$)/;
-
-const unquotedCommand = `(?:${thisProgram.source}|${curl.source})${wordsAfterProgram.source}`;
-const command = new RegExp(`${quotedCommand.source}|${unquotedCommand}`, "g");
-
-/** Stands for a space of a command: no line may end there. */
-const unbreakableSpace = "\uE000";

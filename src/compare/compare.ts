@@ -1,169 +1,81 @@
+import { isLoopbackHost } from "../node/host-names.js";
+import { parseApiKey } from "../rules/keys/key-text.js";
 import { isoTime } from "../rules/time.js";
-import { type Learned, learnAssumptions } from "./assumptions/assumptions.js";
-import { type ValuesUnlikeKeyStates, valuesUnlikeKeyStates } from "./assumptions/unlike-key-states.js";
-import {
-  type ContractDifference,
-  type Findings,
-  joinFindings,
-  listPlaces,
-  noFindings,
-  type PromisedOutcomeId,
-  type Unjudged,
-} from "./contract/findings.js";
-import {
-  contractOutcomes,
-  findKey,
-  isLimit,
-  notesOnVariables,
-  type PlannedRequest,
-  plannedSuccesses,
-} from "./contract/keys-of-outcomes.js";
-import { judgeAttempt, notesOnNames } from "./differences/judge.js";
-import { compareSuccesses } from "./differences/successes.js";
+import { learnAssumptions } from "./assumptions.js";
+import { type ContractDifference, listPlaces, type Unjudged } from "./findings.js";
+import { notesOnNames } from "./judge.js";
+import { contractOutcomes, inReportOrder, keysInVariables, notesOnVariables } from "./keys.js";
 import { tryLimits } from "./limits.js";
-import { compareRejections } from "./rejections/compare-rejections.js";
-import { describeResponse } from "./response/describe.js";
-import { isOfTheApi, whyNoneIsOfTheApi } from "./sending/api-recognition.js";
-import { type Attempt, rightful200s } from "./sending/attempt.js";
-import { confirmSurprises, send, tellFailures } from "./sending/send.js";
-import { type CompareOptions, type Send, Session } from "./sending/session.js";
+import { sendPasses, settleDeviations } from "./passes.js";
+import { describeResponse } from "./read-response.js";
+import { compareRejections } from "./rejections.js";
+import type { ComparedOutcome, Comparison } from "./report.js";
+import { type Attempt, type CompareOptions, type Send, Session, type SessionEnd } from "./session.js";
+import { compareSuccesses } from "./successes.js";
 
-// A comparison from its first request to its verdict. The answers of its parts:
+// A comparison from its first request to its verdict, and the front of this room. The answers of its parts:
 //
 // | question | file |
 // |---|---|
-// | when does a 401 reveal its cause | `rejections/compare-rejections.ts`, and of two texts `rejections/compare-texts.ts` |
-// | what follows a 429, a 503 or another surprise | `sending/send.ts` |
-// | what is learned | `assumptions/assumptions.ts` |
+// | when is a response a difference | `passes.ts` |
+// | what is not as promised in a response | `judge.ts`; next to other 200s `successes.ts`, next to other 401s `rejections.ts` |
+// | what follows a 429 | `send.ts` |
+// | what is learned | `assumptions.ts` |
 //
 // The members of a comparison have the names of `--json`, in camelCase.
 
-/** The findings of a comparison; contains no key. */
-export interface Comparison {
-  readonly url: string;
-  /** When it began: `2026-03-02T09:00:00Z`. */
-  readonly comparedAt: string;
-  readonly requests: number;
-  readonly maxRequests: number;
-  /** In one or two sentences. */
-  readonly whyNotCompared: string | undefined;
-  /** The outcome whose request ended the comparison, for example with a lock. */
-  readonly endedBy: PromisedOutcomeId | undefined;
-  readonly notes: readonly string[];
-  /**
-   * `stopped`: nothing differs, but a response or a signal ended the comparison. `not_compared`: there was no response,
-   * or not one of the API.
-   */
-  readonly verdict: "agrees" | "agrees_in_part" | "differs" | "stopped" | "not_compared";
-  readonly outcomes: readonly ComparedOutcome[];
-  readonly unjudged: readonly Unjudged[];
-  readonly assumptions: Learned["assumptions"];
-  /** What would show the assumptions that no response has shown. */
-  readonly unseen: Learned["unseen"];
-  /** What no assumption sets, and the service does in another way than `key-states`. */
-  readonly seen: ValuesUnlikeKeyStates;
-  readonly differences: readonly ContractDifference[];
-}
-
-export interface ComparedOutcome {
-  readonly outcome: PromisedOutcomeId;
-  /** The variable with its key; `undefined` if it needs none, or nothing was sent. */
-  readonly variable: string | undefined;
-  /** The different responses in words; `undefined` if nothing was sent. */
-  readonly got: string | undefined;
-  readonly result: "agrees" | "agrees_in_part" | "differs" | "not_tried";
-  /** Why it was not tried, or agrees only in part. */
-  readonly reason: string | undefined;
-}
+export { type Comparison, isLearnedScenario, learnedScenario, renderComparison } from "./report.js";
 
 /** Sends the requests of a comparison, and judges what came of them. */
 export async function compareWithContract(send: Send, options: CompareOptions): Promise<Comparison> {
-  // The outcomes, the causes of 401 again, and last the limits, after which a key works no more. After the end of a session,
-  // each step sends nothing, and only returns why.
+  // Last the limits, after which a key works no more. After the end of a session, each step sends nothing, and only tells why.
   const session = new Session(send, options);
-  const outcomes = await tryOutcomes(session);
-  const rejections = await compareRejections(session);
-  await confirmSurprises(session);
-  const limits = await tryLimits(session);
-  if (session.end?.kind === "not_the_api") return describeNotCompared(session, [outcomes, limits]);
+  warnOfPlainHttp(options);
+  await sendPasses(session);
+  const differencesOfLimits = await tryLimits(session);
+  if (session.end?.kind === "not_the_api") return describeNotCompared(session, session.end);
 
-  // First, what cannot be judged, since the service fails now and then.
-  const notesOnFailures = tellFailures(session);
+  const { end, notes } = session;
+  const attempts = inReportOrder(session.attempts, ({ outcome }) => outcome);
+  const settled = settleDeviations(session);
+  const { changes } = compareSuccesses(session.attempts);
+  const rejections = compareRejections(attempts);
+  const differences = [...settled.differences, ...differencesOfLimits];
+  const unjudged = [...session.unjudged, ...settled.unjudged, ...rejections.unjudged, ...changes];
+  const judged = judgeOutcomes(attempts, differences, unjudged);
 
-  // Judge each attempt alone, and the successes together.
-  const { attempts, end, notes } = session;
-  const alone: Findings = { ...noFindings, differences: attempts.flatMap(judgeAttempt) };
-  const found = joinFindings([alone, limits, rejections, outcomes, compareSuccesses(attempts)]);
-  const differences = withoutRepetitions(found.differences);
-  const judged = judgeOutcomes(session, differences, found.unjudged);
-
-  const { assumptions, unseen, notes: notesOnAssumptions } = learnAssumptions(attempts);
-  const notesOnEnd = end?.kind === "response" ? [end.message] : [];
+  const { assumptions, unseen, seen, notes: notesOnAssumptions } = learnAssumptions(attempts);
   return {
     ...describeSession(session),
     whyNotCompared: undefined,
     endedBy: end?.attempt?.outcome,
     notes: [
-      ...notesOnEnd,
-      ...notesOnFailures,
+      ...(end?.kind === "response" ? [end.message] : []),
+      ...(session.hasRunOut ? [`The requests ran out: --max-requests is ${session.maxRequests}.`] : []),
+      ...settled.notes,
       ...notes,
       ...notesOnNames(attempts),
-      ...found.notes,
+      ...changes.map(({ at, outcomes, why }) => `${at} of ${outcomes.join()} was not judged: ${why}.`),
+      ...rejections.notes,
       ...notesOnAssumptions,
       ...notesOnVariables(attempts, options.env),
     ],
     verdict: chooseVerdict(session, judged),
     outcomes: judged,
-    unjudged: found.unjudged,
+    unjudged,
     assumptions,
     unseen,
-    seen: valuesUnlikeKeyStates(attempts),
+    seen,
     differences,
   };
 }
 
-/** Sends a request for each outcome that needs no limit to be reached, and a second one with a key that works. */
-async function tryOutcomes(session: Session): Promise<Findings> {
-  const { attempts, options } = session;
-  const unjudged: Unjudged[] = [];
-  const withoutKey: PlannedRequest[] = [];
-  const withKey: PlannedRequest[] = [];
-  for (const row of contractOutcomes) {
-    const { outcome } = row;
-    if (isLimit(outcome)) continue;
-    const key = findKey(row, options.env);
-    if (key.kind === "no_key") unjudged.push({ outcomes: [outcome], why: key.why });
-    else if (key.variable === undefined) withoutKey.push({ outcome });
-    else withKey.push({ outcome, variable: key.variable });
-  }
-
-  const sendAll = async (requests: readonly PlannedRequest[]) => {
-    for (const request of requests) {
-      const result = await send(session, request);
-      if (result.kind === "not_sent") unjudged.push({ outcomes: [request.outcome], why: result.why });
-    }
-  };
-  // A host gets a key only if its responses to the requests without one could be the API's. As soon as one is, a working key
-  // comes before the keys that are rejected: these can lead to a lock.
-  const [first, ...otherWithoutKey] = withoutKey;
-  if (first !== undefined) await sendAll([first]);
-  const [working] = attempts.some(isOfTheApi) ? plannedSuccesses(options.env) : [];
-  if (working !== undefined) await sendAll([working]);
-  await sendAll(otherWithoutKey);
-  const message = whyNoneIsOfTheApi(attempts, options.url);
-  session.endIfNotTheApi(message, "nothing was sent after the requests without a working key");
-  await sendAll(withKey.filter(({ outcome }) => outcome !== working?.outcome));
-
-  // The second response to the same key shows whether requests are counted, and whether the rejected keys led to a lock.
-  const [success] = rightful200s(attempts);
-  if (success !== undefined) {
-    const { outcome, variable } = success;
-    const result = await send(session, { outcome, variable });
-    if (result.kind === "not_sent") {
-      unjudged.push({ outcomes: [outcome], rule: "R24", at: "$.data.usage.today", why: result.why });
-    }
-  }
-  return { ...noFindings, unjudged };
+function warnOfPlainHttp({ url, env, announce }: CompareOptions): void {
+  const { protocol, host } = new URL(url);
+  if (protocol !== "http:" || isLoopbackHost(host)) return;
+  // A sandbox's key is no secret.
+  if (keysInVariables(env).every(([, apiKey]) => parseApiKey(apiKey)?.hasMark)) return;
+  announce?.(`Keys go to ${host} unencrypted: the base URL starts with http://.`);
 }
 
 function describeSession({ options, startedAt, sent, maxRequests }: Session) {
@@ -171,35 +83,22 @@ function describeSession({ options, startedAt, sent, maxRequests }: Session) {
 }
 
 /** The comparison of a host whose first responses are not the API's: nothing differs from the contract. */
-function describeNotCompared(session: Session, steps: readonly Findings[]): Comparison {
-  const { message, why } = session.end ?? { message: "", why: "" };
-  // An outcome whose request was sent has no reason of its own.
+function describeNotCompared(session: Session, { message, why }: SessionEnd): Comparison {
   const all = { outcomes: contractOutcomes.map(({ outcome }) => outcome), why };
-  const { assumptions, unseen } = learnAssumptions([]);
+  const { assumptions, unseen, seen } = learnAssumptions([]);
   return {
     ...describeSession(session),
     whyNotCompared: message,
     endedBy: undefined,
     notes: [],
     verdict: "not_compared",
-    outcomes: judgeOutcomes({ attempts: [], failures: [] }, [], [...joinFindings(steps).unjudged, all]),
+    outcomes: judgeOutcomes([], [], [...session.unjudged, all]),
     unjudged: [],
     assumptions,
     unseen,
-    seen: {},
+    seen,
     differences: [],
   };
-}
-
-/** Leaves out each difference that an earlier request for the same outcome has shown, too. */
-function withoutRepetitions(differences: readonly ContractDifference[]): ContractDifference[] {
-  const byContent = new Map<string, ContractDifference>();
-  for (const difference of differences) {
-    const { request: _, requestId: __, ...content } = difference;
-    const text = JSON.stringify(content);
-    if (!byContent.has(text)) byContent.set(text, difference);
-  }
-  return [...byContent.values()];
 }
 
 function chooseVerdict({ end }: Session, outcomes: Comparison["outcomes"]): Comparison["verdict"] {
@@ -211,7 +110,7 @@ function chooseVerdict({ end }: Session, outcomes: Comparison["outcomes"]): Comp
 
 /** An outcome agrees only if all its responses do, and everything that was to be compared was. */
 function judgeOutcomes(
-  { attempts, failures }: Pick<Session, "attempts" | "failures">,
+  attempts: readonly Attempt[],
   differences: readonly ContractDifference[],
   unjudged: readonly Unjudged[],
 ): ComparedOutcome[] {
@@ -223,7 +122,7 @@ function judgeOutcomes(
     }
 
     const unjudgedHere = unjudged.filter(({ outcomes }) => outcomes.includes(outcome));
-    // The latest response tells, since a limit may have been waited for, or one that failed before it.
+    // The latest response tells, since a limit may have been waited for.
     const whyOfLatest = ofOutcome.at(-1)?.whyUnjudged;
     // Nothing was sent, or nothing that was sent is judged.
     if (ofOutcome.every(({ whyUnjudged }) => whyUnjudged !== undefined)) {
@@ -231,8 +130,7 @@ function judgeOutcomes(
       return { ...common, result: "not_tried", reason: whyNotSent ?? whyOfLatest };
     }
 
-    const failure = failures.find((attempt) => attempt.outcome === outcome);
-    const reason = describeUnjudged(unjudgedHere) ?? whyOfLatest ?? failure?.whyUnjudged;
+    const reason = describeUnjudged(unjudgedHere) ?? whyOfLatest;
     return { ...common, result: reason === undefined ? "agrees" : "agrees_in_part", reason };
   });
 }
@@ -247,16 +145,9 @@ function describeResponses(attempts: readonly Attempt[]): string | undefined {
 }
 
 /** Describes what was not judged of an outcome, R14 first; `undefined` if everything was. */
-function describeUnjudged(unjudgedHere: readonly Unjudged[]): string | undefined {
-  const ofR14 = unjudgedHere.filter(({ rule }) => rule === "R14");
-  const everywhere = ofR14.find(({ at }) => at === undefined);
-  if (everywhere !== undefined) return `R14 was not compared: ${everywhere.why}`;
-  const [first] = ofR14;
-  if (first !== undefined) return `R14 was not judged at ${listPlaces(ofR14)}, because ${first.why}`;
-
-  const ofCounts = unjudgedHere.find(({ rule }) => rule === "R24");
-  if (ofCounts !== undefined) return `usage.today was not compared: ${ofCounts.why}`;
-
-  const ofPlace = unjudgedHere.find(({ rule, at }) => rule === undefined && at !== undefined);
-  return ofPlace && `${ofPlace.at} was not judged: ${ofPlace.why}`;
+function describeUnjudged([first, ...others]: readonly Unjudged[]): string | undefined {
+  if (first === undefined) return undefined;
+  if (first.at === undefined) return `${first.rule ?? "It"} was not compared: ${first.why}`;
+  const places = listPlaces([first, ...others.filter(({ why }) => why === first.why)]);
+  return `${places} was not judged: ${first.why}`;
 }

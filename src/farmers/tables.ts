@@ -1,5 +1,5 @@
-import { cachedByName } from "../rules/cached-by.js";
 import { farmerLocales } from "../rules/farmer-locales.js";
+import { cachedByName } from "../sandbox/cached-by.js";
 import type { Farmer } from "../sandbox/farmer-records/farmer-shape.js";
 import cropTable from "./tables/crops.json" with { type: "json" };
 import en_GH from "./tables/en_GH.json" with { type: "json" };

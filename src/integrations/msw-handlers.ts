@@ -1,21 +1,14 @@
-import type { HttpHandler, http as mswHttp } from "msw";
+import type { HttpHandler } from "msw";
+import * as msw from "msw";
+import { readBaseUrl } from "../library/base-url.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { requireSandbox, stateOf } from "../library/sandbox-api.js";
 import { respondToWebRequest } from "../library/web-request.js";
-import { readBaseUrl } from "../rules/base-url.js";
 import { SandboxError } from "../rules/errors.js";
 import { requireKnownOptions } from "../rules/validation.js";
 import { quote } from "../schema/words.js";
 
-/** The msw that the user's tests import: the handlers must be made by it. Each entry point loads it in its own way. */
-type Msw = { readonly http: typeof mswHttp };
-
-export const wantedMsw = { entry: "svc-sandbox/msw", name: "msw", since: "2.0" };
-
-/** Tells an msw that is too old, which has no version of its own. */
-export function olderMsw(msw: object): string | undefined {
-  return "http" in msw ? undefined : "an older one";
-}
+// What the entry points `svc-sandbox/msw` for Node and for pages have in common. The msw is that of the user's tests.
 
 /** What a server of msw 3 calls of a handler. In a workspace, it may get handlers of the root's msw 2, which lack some of these members. */
 const handlerMembers = { kind: "request", reset() {}, restore() {}, dispose() {} };
@@ -41,11 +34,24 @@ export interface HandlerOptions {
   readonly baseUrl?: string | URL;
 }
 
-/** Makes the handlers of `createHandlers` with this msw. */
-export function handlersOf({ http }: Msw, sandbox: Sandbox, options: HandlerOptions): HttpHandler[] {
+/**
+ * Creates request handlers for `setupServer`, `setupWorker` and other APIs of msw 2 or 3.
+ *
+ * They respond from the sandbox's current state: the clock, operations and resets take effect immediately. Throws `usage`
+ * for no sandbox or an invalid base URL, `validation_failed` for an unknown option.
+ *
+ * @example
+ * const sandbox = createSandbox({ scenario: "key-states" });
+ * const server = setupServer(...createHandlers(sandbox, { baseUrl: "https://api.example" }));
+ */
+export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): HttpHandler[] {
+  if (msw.http === undefined) {
+    const message = "svc-sandbox/msw needs msw 2.0 or later: run `npm install --save-dev msw`.";
+    throw new SandboxError("package_unusable", message, { package: "msw", since: "2.0" });
+  }
   requireSandbox(sandbox);
   requireKnownOptions("make handlers", options, ["baseUrl"]);
-  return [makeHandler(http, sandbox, readAddress(options.baseUrl))];
+  return [makeHandler(sandbox, readAddress(options.baseUrl))];
 }
 
 /** Reads the option of a base URL. Throws `usage`. */
@@ -102,8 +108,8 @@ function invalidBaseUrl(baseUrl: unknown, why: string): SandboxError {
 }
 
 /** A handler that responds to all methods at an address. Its first request may start the sandbox. */
-function makeHandler(http: Msw["http"], sandbox: Sandbox, { urls, base }: ApiAddress): HttpHandler {
-  const handler = http.all(urls, async ({ request }) => {
+function makeHandler(sandbox: Sandbox, { urls, base }: ApiAddress): HttpHandler {
+  const handler = msw.http.all(urls, async ({ request }) => {
     try {
       return await respondToWebRequest(() => stateOf(sandbox), request, base);
     } catch (error) {

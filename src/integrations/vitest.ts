@@ -1,16 +1,11 @@
 import { createRequire } from "node:module";
 import type { ExpectStatic, TestAPI } from "vitest";
+import { expect as expectOfVitest, test as testOfVitest } from "vitest";
 import { createSandbox } from "../index.js";
-import type {
-  OptionsWithSource,
-  OrganizationRef,
-  ScenarioKeyRef,
-  ScenarioSource,
-} from "../library/checked-options.js";
 import type { SandboxOptions } from "../library/create-sandbox.js";
+import type { OrganizationRef, ScenarioKeyRef, ScenarioSource } from "../library/known-refs.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { stateOf } from "../library/sandbox-api.js";
-import { isOlderVersion, usersPackage } from "../library/users-package.js";
 import { SandboxError } from "../rules/errors.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
@@ -18,24 +13,19 @@ import { quote, quoteFile } from "../schema/words.js";
 import { type RunningServer, serve } from "../server/serve.js";
 import { loadScenario } from "../server/start-server.js";
 
-// The `test` of these fixtures must be that of the Vitest that runs the user's tests.
-const wanted = { entry: "svc-sandbox/vitest", name: "vitest", since: "3.2" };
-const vitest = await usersPackage(
-  wanted,
-  () => import("vitest"),
-  () => {
-    const version = installedVersion(wanted.name);
-    if (version === undefined) return undefined;
-    return isOlderVersion(version, wanted.since) ? version : undefined;
-  },
-);
+/** Older versions of Vitest know no scopes of fixtures. The one that runs the user's tests is imported here. */
+const oldestVitest = "3.2";
+const vitestVersion = installedVersion() ?? oldestVitest;
+if (vitestVersion.localeCompare(oldestVitest, "en", { numeric: true }) < 0) {
+  const message = `svc-sandbox/vitest needs vitest ${oldestVitest} or later, and ${vitestVersion} is installed: run \`npm install --save-dev vitest\`.`;
+  throw new SandboxError("package_unusable", message, { package: "vitest", since: oldestVitest });
+}
 
-/** The version of an installed package; `undefined` if that cannot be read. */
-function installedVersion(name: string): string | undefined {
+/** The version of the installed Vitest; `undefined` in a bundle, which contains it. */
+function installedVersion(): string | undefined {
   try {
-    return createRequire(import.meta.url)(`${name}/package.json`).version;
+    return createRequire(import.meta.url)("vitest/package.json").version;
   } catch {
-    // A bundle contains the package.
     return undefined;
   }
 }
@@ -126,16 +116,15 @@ type VitestSandboxTest<Fixtures = FixturesOf<"key-states">> = TestAPI<Fixtures &
  *
  * Without a scenario, the configuration's scenario applies, and a ref is any text.
  */
-function vitestSandboxTest<const Source extends FixtureSource>(
-  options: OptionsWithSource<FixtureOptions, Source, FixtureSource>,
+function vitestSandboxTest<const Source extends FixtureSource = FixtureSource>(
+  options?: FixtureOptions<Source>,
 ): VitestSandboxTest<FixturesOf<Source>>;
-function vitestSandboxTest(options?: FixtureOptions<never>): VitestSandboxTest<SandboxFixtures>;
 function vitestSandboxTest(options?: FixtureOptions): VitestSandboxTest<SandboxFixtures> {
   // With `injected`, Vitest takes `provide: { sandboxOptions }` of the project's configuration instead, if it has that.
   const mayBeProvided = options === undefined;
 
   // Vitest's names for the scopes: each test has fixtures of its own (`$test`), and the tests of a file share some (`$file`).
-  return vitest.test.extend<{ $test: SandboxFixtures; $file: FileFixtures }>({
+  return testOfVitest.extend<{ $test: SandboxFixtures; $file: FileFixtures }>({
     sandboxOptions: [
       // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of fixtures from the pattern
       ({}, use) => use(options ?? {}),
@@ -190,7 +179,7 @@ function vitestSandboxTest(options?: FixtureOptions): VitestSandboxTest<SandboxF
 const vitestTest = vitestSandboxTest() as unknown as VitestSandboxTest; // the default scenario is `key-states`
 
 /** Vitest's `expect`. */
-const vitestExpect: ExpectStatic = vitest.expect;
+const vitestExpect: ExpectStatic = expectOfVitest;
 
 export {
   // The declarations of a user's `test` that extends this one name these types.

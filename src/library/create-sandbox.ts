@@ -5,30 +5,21 @@ import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 import type { Platform } from "../sandbox/platform.js";
 import { invocationOfServer, type SandboxState, type StartOptions } from "../sandbox/sandbox-state.js";
 import { checkedStart, requirePossibleStart, startSandbox } from "../sandbox/start-sandbox.js";
-import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/scenario-source.js";
-import type {
-  OptionsOf,
-  OptionsWithSource,
-  OrganizationRef,
-  ScenarioKeyRef,
-  ScenarioSource,
-} from "./checked-options.js";
+import type { OrganizationRef, SandboxSource, ScenarioKeyRef, ScenarioSource } from "./known-refs.js";
 import type { Sandbox } from "./sandbox.js";
 import { sandboxApi } from "./sandbox-api.js";
+import { startSourceOf } from "./start-source.js";
 import { realTime, sha256Hex } from "./web-platform.js";
 
 /** Options of `createSandbox`. */
-export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> extends StartOptions {
-  /** A bundled name, or a scenario as a value. Default: `key-states`. */
+export interface SandboxOptions<Source extends SandboxSource = ScenarioSource> extends StartOptions {
+  /** A bundled name, a scenario as a value, a loaded one, or a snapshot. Default: `key-states`. */
   readonly scenario?: Source;
 }
 
 export const sandboxOptions = ["scenario", "seed", "now", "frozen", "profile"] as const;
 
-/** Options with a source of any kind. */
-type AnyOptions = Omit<SandboxOptions, "scenario"> & { readonly scenario?: ScenarioSource | LoadedScenario };
-
-/** The signatures of `createSandbox`, as in the table of `checked-options.ts`. */
+/** `createSandbox`, whose compiler checks refs if the type of the scenario has them. */
 export interface CreateSandbox {
   /**
    * Creates a sandbox, whose clock starts with its first use. Synchronous, in Node and in browsers.
@@ -43,11 +34,9 @@ export interface CreateSandbox {
    * });
    * response.status; // 401
    */
-  <const Source extends ScenarioSource>(
-    options: OptionsWithSource<SandboxOptions, Source>,
+  <const Source extends SandboxSource = "key-states">(
+    options?: SandboxOptions<Source>,
   ): Sandbox<ScenarioKeyRef<Source>, OrganizationRef<Source>>;
-  (options?: SandboxOptions<never>): Sandbox<ScenarioKeyRef<"key-states">, OrganizationRef<"key-states">>;
-  <const Options extends AnyOptions>(options: OptionsOf<Options, ScenarioSource | LoadedScenario>): Sandbox;
 }
 
 /**
@@ -60,18 +49,17 @@ export function sandboxCreator(
 ): CreateSandbox {
   const platform: Platform = { ...webPlatform, farmers };
 
-  function createSandbox(options: AnyOptions = {}): Sandbox {
+  function createSandbox(options: SandboxOptions<SandboxSource> = {}): Sandbox {
     requireKnownOptions("create the sandbox", options, sandboxOptions);
     const { scenario: source, ...startOptions } = options;
 
     // The run of `exec` or `certify`, if any, sets what the options leave open.
     const run = currentRun();
-    let scenario: NamedScenario;
-    if (source !== undefined) scenario = resolveSource(source);
-    else scenario = run?.scenario ?? resolveSource("key-states");
+    const scenarioOfRun = source === undefined ? run?.scenario : undefined;
+    const given = source === undefined ? "key-states" : source;
+    const started = scenarioOfRun ?? startSourceOf(given, startOptions);
     const completed = run?.optionsFor(startOptions) ?? startOptions;
-
-    const start = checkedStart(scenario, completed, {
+    const start = checkedStart(started, completed, {
       platform,
       run: run?.conditionedRun,
       invocation: { ...invocationOfServer(), isInTest: true },
@@ -79,13 +67,13 @@ export function sandboxCreator(
     requirePossibleStart(start);
 
     // It starts with its first use: while modules load, the wall clock of some runtimes shows another time.
-    let started: SandboxState | undefined;
+    let sandbox: SandboxState | undefined;
     return sandboxApi(() => {
-      if (started === undefined) {
-        started = startSandbox(start);
-        run?.reportRequestsOf(started);
+      if (sandbox === undefined) {
+        sandbox = startSandbox(start);
+        run?.reportRequestsOf(sandbox);
       }
-      return started;
+      return sandbox;
     });
   }
   return createSandbox as CreateSandbox; // only types have the refs

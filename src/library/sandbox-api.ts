@@ -16,8 +16,8 @@ import {
 import { advanceClock, changeClock, clearRequests, runDue } from "../sandbox/operations/operations.js";
 import { expectRequests, listRequests } from "../sandbox/request-queries.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { snapshotSandbox } from "../sandbox/saved-sandbox.js";
 import { secretToSend } from "../sandbox/secrets.js";
-import { snapshotSandbox } from "../sandbox/snapshot.js";
 import { restartSandbox } from "../sandbox/start-sandbox.js";
 import {
   viewAssumptions,
@@ -31,6 +31,7 @@ import { actorQuery, expectationQuery, inputShapes, requestQuery } from "../scen
 import { libraryNotation, valueNotation } from "../schema/notation.js";
 import type { Shape, ValueOf } from "../schema/shape.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
+import { isPlainObject } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";
 import type { ActingAs, FarmerPage, Sandbox } from "./sandbox.js";
 import { fetchResponse } from "./web-request.js";
@@ -76,27 +77,27 @@ export function sandboxApi(getOrStart: () => SandboxState): Sandbox {
       const query = checkedJournalQuery(expectationQuery, expectation, names, "expect requests");
       return expectRequests(currentSandbox(), query);
     },
-    report: rejectingArguments("report", () => clientReport(getOrStart())),
-    snapshot: rejectingArguments("snapshot", () => snapshotSandbox(currentSandbox())),
-    reset: rejectingArguments("reset", () => restartSandbox(getOrStart())),
+    report: withoutOptions("report", () => clientReport(getOrStart())),
+    snapshot: withoutOptions("snapshot", () => snapshotSandbox(currentSandbox())),
+    reset: withoutOptions("reset", () => restartSandbox(getOrStart())),
   };
   return Object.defineProperty(sandbox, stateKey, { get: getOrStart });
 }
 
 function clockApi(currentSandbox: () => SandboxState): Sandbox["clock"] {
   return {
-    now: rejectingArguments("clock.now", () => viewClock(currentSandbox().clock).now),
-    isFrozen: rejectingArguments("clock.isFrozen", () => currentSandbox().clock.isFrozen()),
+    now: withoutOptions("clock.now", () => viewClock(currentSandbox().clock).now),
+    isFrozen: withoutOptions("clock.isFrozen", () => currentSandbox().clock.isFrozen()),
     advance: (by) => advanceClock(currentSandbox(), { by }).now,
     set: (to) => changeClock(currentSandbox(), { now: requireInstant(to) }).now,
-    freeze: rejectingArguments("clock.freeze", () => void changeClock(currentSandbox(), { frozen: true })),
-    resume: rejectingArguments("clock.resume", () => void changeClock(currentSandbox(), { frozen: false })),
+    freeze: withoutOptions("clock.freeze", () => void changeClock(currentSandbox(), { frozen: true })),
+    resume: withoutOptions("clock.resume", () => void changeClock(currentSandbox(), { frozen: false })),
   };
 }
 
 function keysApi(currentSandbox: () => SandboxState): Sandbox["keys"] {
   return {
-    list: rejectingArguments("keys.list", () => viewKeys(currentSandbox())),
+    list: withoutOptions("keys.list", () => viewKeys(currentSandbox())),
     get: (ref) => viewKey(currentSandbox().registry.key(ref), currentSandbox()),
     create(creation, by) {
       const body = membersToSnakeCase(withExpiryAsText(creation));
@@ -119,7 +120,7 @@ function keysApi(currentSandbox: () => SandboxState): Sandbox["keys"] {
 
 function organizationsApi(currentSandbox: () => SandboxState): Sandbox["organizations"] {
   return {
-    list: rejectingArguments("organizations.list", () => viewOrganizations(currentSandbox())),
+    list: withoutOptions("organizations.list", () => viewOrganizations(currentSandbox())),
     get: (ref) =>
       viewOrganization(currentSandbox().registry.organization(ref).organization, currentSandbox()),
     update(ref, change, by) {
@@ -145,7 +146,7 @@ function farmersApi(currentSandbox: () => SandboxState): Sandbox["farmers"] {
 }
 
 function faultsApi(currentSandbox: () => SandboxState): Sandbox["faults"] {
-  const list = rejectingArguments("faults.list", () => writtenFaults(currentSandbox().faults));
+  const list = withoutOptions("faults.list", () => writtenFaults(currentSandbox().faults));
   return {
     list,
     set(faults) {
@@ -165,8 +166,8 @@ function requestsApi(currentSandbox: () => SandboxState): Sandbox["requests"] {
       const query = checkedJournalQuery(requestQuery, options, names, "list the requests");
       return listRequests(currentSandbox(), query);
     },
-    total: rejectingArguments("requests.total", () => currentSandbox().journal.total()),
-    clear: rejectingArguments("requests.clear", () => clearRequests(currentSandbox())),
+    total: withoutOptions("requests.total", () => currentSandbox().journal.total()),
+    clear: withoutOptions("requests.clear", () => clearRequests(currentSandbox())),
   };
 }
 
@@ -214,13 +215,13 @@ function withExpiryAsText(fields: { readonly expires?: string | Instant }): unkn
   return { ...fields, expires: isoTime(requireInstant(expires)) };
 }
 
-/** A function that rejects any value, because the value would do nothing. */
-function rejectingArguments<Result>(
-  name: string,
-  run: () => Result,
-): (...values: readonly unknown[]) => Result {
+/**
+ * A function that rejects options, because they would do nothing. It ignores what else a caller passes, as test runners do:
+ * `beforeEach(sandbox.reset)`.
+ */
+function withoutOptions<Result>(name: string, run: () => Result): (...values: readonly unknown[]) => Result {
   return (...values) => {
-    if (values.every((value) => value === undefined)) return run();
+    if (!values.some(isPlainObject)) return run();
     throw new SandboxError("validation_failed", `${name} has no options. Call it without a value.`);
   };
 }

@@ -9,9 +9,9 @@ import type { Farmer } from "../sandbox/farmer-records/farmer-shape.js";
 import type { Fault } from "../sandbox/faults.js";
 import type { RequestView } from "../sandbox/journal/exchange.js";
 import type { Actor } from "../sandbox/operations/change.js";
+import type { Snapshot } from "../sandbox/saved-sandbox.js";
 import type { KeyView, ListedKeyRef, OrganizationView } from "../sandbox/views.js";
 import type { ReservedKeyRef } from "../scenario/format/fields.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
 
 // What users see of a sandbox. Functions with refs are methods, not function members, so that a sandbox with known refs can be
 // passed as any sandbox.
@@ -55,8 +55,11 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
    * It is about the client, not the sandbox: `reset` does not change it.
    */
   readonly report: () => Report;
-  /** Returns a scenario that restores this state. Contains no key created at run time. */
-  readonly snapshot: () => Scenario;
+  /**
+   * Returns the state as JSON data: `createSandbox({ scenario: snapshot })` continues it, in this version of svc-sandbox. It has only
+   * hashes of keys, except those that the scenario pins.
+   */
+  readonly snapshot: () => Snapshot;
   /** Restarts the scenario, as if the sandbox had just been created. */
   readonly reset: () => void;
 }

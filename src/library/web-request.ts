@@ -1,8 +1,8 @@
 import { handle } from "../api/handle.js";
 import { bodyParts, headerPairs, reasonPhrases } from "../api/http-messages.js";
+import { readApiRequest } from "../api/read-request.js";
 import { failures } from "../rules/fault-effects.js";
-import { readApiRequest } from "../rules/read-request.js";
-import type { Received, RequestTraits } from "../rules/request.js";
+import type { RawRequest, RequestTraits } from "../rules/request.js";
 import type { ApiResponse, Delivery } from "../sandbox/call.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { endTimeout, startTimeout } from "./web-platform.js";
@@ -33,7 +33,7 @@ export function respondToWebRequest(
 }
 
 /** Reads a web `Request`, whose path and query are known. */
-function receivedWeb(request: Request, path: string, query: string): Received {
+function receivedWeb(request: Request, path: string, query: string): RawRequest {
   const { method, body, referrer } = request;
   const headers: string[] = [];
   request.headers.forEach((value, name) => void headers.push(name, value));

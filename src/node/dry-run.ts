@@ -9,7 +9,7 @@ import {
   type TimelineResult,
 } from "../sandbox/steps.js";
 import { problemsAtStart } from "../scenario/checks/start-rules.js";
-import type { FieldProblem, ScenarioPlaces } from "../scenario/problems.js";
+import type { FieldProblem } from "../scenario/problems.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
 import { warningsOf } from "../scenario/warnings.js";
 import { nodePlatform, startInNode } from "./platform.js";
@@ -53,11 +53,8 @@ export function dryRun(start: () => SandboxState): FieldProblem[] {
   const withoutStory = start();
   const timelineWithoutStory = followTimeline(withoutStory);
   runDue(withoutStory);
-  // Only the scenario of a sandbox that has responded to requests counts them. Some of its steps fail because of its earlier changes:
-  // they do not run.
-  const isSnapshot = withoutStory.scenario.requests_responded !== undefined;
   const last = withoutStory.timeline.steps.at(-1);
-  if (!isSnapshot && last !== undefined) {
+  if (last !== undefined) {
     const by = Math.max(0, last.at - withoutStory.clock.now());
     advanceClock(withoutStory, { by }, { isScripted: true });
   }
@@ -134,15 +131,11 @@ function rejectionProblem(
   return { message, hint: `if this is intended, write expect: { error: ${error.code} }` };
 }
 
-/**
- * What a scenario has that is valid and usually a mistake, by its kind: steps that fail, and what `warningsOf` finds in its
- * fields. `spelling` shows how a number is written in the text, because JSON shortens some decimals.
- */
+/** What a scenario has that is valid and usually a mistake, by its kind: steps that fail, and what `warningsOf` finds in its fields. */
 export function scenarioWarnings(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
-  { spelling }: Pick<ScenarioPlaces, "spelling">,
   startOptions: StartOptions = {},
 ) {
   const failingSteps = dryRunProblems({ scenario, name }, startOptions);
-  return { failingSteps, ...warningsOf(scenario, spelling) };
+  return { failingSteps, ...warningsOf(scenario) };
 }

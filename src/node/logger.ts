@@ -1,5 +1,4 @@
 import { actionErrorOf } from "../api/story/step-view.js";
-import { mapTexts, redactPlainKeys } from "../rules/keys/redact.js";
 import { isoTime } from "../rules/time.js";
 import { viewRequest } from "../sandbox/journal/exchange.js";
 import type { SandboxEvent, StepEvent } from "../sandbox/journal/journal.js";
@@ -27,7 +26,7 @@ export interface Logger {
   readonly problem: (message: string) => void;
 }
 
-/** A log with a line of JSON for each entry. Requests have the journal's member names. Never writes a full key (R46). */
+/** A log with a line of JSON for each entry. Requests have the journal's member names. `write` hides keys, which a client or a scenario may have written anywhere. */
 export function createJsonLog(write: (line: string) => void): Logger {
   const log = (level: "info" | "error", members: Readonly<Record<string, unknown>>) => {
     // The real time, as in other logs; the `at` of events is the time of the sandbox's clock.
@@ -37,17 +36,15 @@ export function createJsonLog(write: (line: string) => void): Logger {
 
   return {
     event(event) {
-      if (event.type === "request") {
-        log("info", { event: event.type, ...(membersToSnakeCase(viewRequest(event.exchange)) as object) });
-        return;
-      }
-      const data = event.type === "timeline.step" ? timelineData(event.result) : storyData(event.result);
-      // A client or a scenario may have written a key anywhere.
-      log("info", { event: event.type, ...mapTexts(membersToSnakeCase(data) as object, redactPlainKeys) });
+      let data: object;
+      if (event.type === "request") data = viewRequest(event.exchange);
+      else if (event.type === "timeline.step") data = timelineData(event.result);
+      else data = storyData(event.result);
+      log("info", { event: event.type, ...(membersToSnakeCase(data) as object) });
     },
-    note: (message) => log("info", { event: "note", message: redactPlainKeys(message) }),
-    controlCall: ({ call, result }) => log("info", { event: "control", call: redactPlainKeys(call), result }),
-    problem: (message) => log("error", { event: "problem", message: redactPlainKeys(message) }),
+    note: (message) => log("info", { event: "note", message }),
+    controlCall: ({ call, result }) => log("info", { event: "control", call, result }),
+    problem: (message) => log("error", { event: "problem", message }),
   };
 }
 

@@ -5,7 +5,6 @@ import type { ScenarioName } from "../scenario/bundled.js";
 import { quote } from "../schema/words.js";
 
 export const { version } = project;
-export const repository = project.homepage.replace(/#.*/, "");
 
 /** Reads a file of the package by its path from the package's folder, such as `docs/errors.md`. */
 export type PackageReader = (path: string) => Uint8Array | Promise<Uint8Array>;

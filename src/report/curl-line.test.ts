@@ -9,5 +9,5 @@ test.each([
   ["/v1/relying-party/me#x", '"$SVC_BASE_URL/v1/relying-party/me%23x"'],
   ["/v1/{id}", `--globoff --path-as-is "$SVC_BASE_URL"'/v1/{id}'`],
 ])("curl sends all of the path %s, with the options for that at most once", (path, url) => {
-  expect(curlLine({ ref: "none", path }, "-i", "404.unknown_path")).toBe(`curl -i ${url}`);
+  expect(curlLine({ key: "none", path }, "-i", "404.unknown_path")).toBe(`curl -i ${url}`);
 });

@@ -1,26 +1,19 @@
 import { faultKindRow, isFault } from "../rules/fault-effects.js";
 import { keyVariable } from "../rules/keys/key-text.js";
+import { mePath } from "../rules/known-paths.js";
 import { oneSafeLine } from "../rules/terminal-text.js";
-
-/** A request that a user can send. */
-export interface RequestToSend {
-  /** Default: GET. */
-  readonly method?: string | undefined;
-  readonly path: string;
-  /** The ref of the key; `none`, `malformed` or `unknown` if the sandbox does not have it. */
-  readonly ref: string;
-}
+import type { ControlBody } from "../scenario/format/inputs.js";
 
 /** A request that ends on an outcome, as a command for a shell with the environment of clients. */
-export function curlLine(sent: RequestToSend, curlOptions: string, outcome: string): string {
-  const { ref, method, path } = sent;
+export function curlLine(sent: ControlBody<"sending">, curlOptions: string, outcome: string): string {
+  const { key, method, path = mePath } = sent;
   const words = ["curl"];
   if (curlOptions !== "") words.push(curlOptions);
   // Without a timeout, curl would wait forever.
   if (isFault(outcome) && faultKindRow(outcome).ends === "hang") words.push("-m 5");
   if (method === "HEAD") words.push("--head");
   else if (method !== undefined) words.push(`-X ${method}`);
-  if (ref !== "none") words.push(`-H "x-api-key: $${keyVariable(ref)}"`);
+  if (key !== "none") words.push(`-H "x-api-key: $${keyVariable(key)}"`);
   words.push(shellUrl(path));
   return words.join(" ");
 }

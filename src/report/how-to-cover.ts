@@ -10,7 +10,8 @@ import { keyInWords, type SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
 import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
-import { curlLine, type RequestToSend, shellWord } from "./curl-line.js";
+import type { ControlBody } from "../scenario/format/inputs.js";
+import { curlLine, shellWord } from "./curl-line.js";
 import type { HowToCover } from "./report-shape.js";
 
 // How to cover an outcome: a request that ends on it for certain, now, or after a reset or the start of a bundled scenario.
@@ -77,10 +78,10 @@ function preparationFor(sandbox: SandboxState, scenario: ScenarioName, underExec
 function instruction(
   sandbox: SandboxState,
   outcome: OutcomeId,
-  toSend: RequestToSend,
+  toSend: ControlBody<"sending">,
   { scenario, reset, words }: Preparation,
 ): HowToCover {
-  const { ref, method = "GET", path } = toSend;
+  const { key: ref, method = "GET", path = mePath } = toSend;
   const key = keyInWords(ref, sandbox.invocation);
 
   // In words: with its method and path unless it is the usual request.
@@ -100,7 +101,7 @@ function instruction(
 }
 
 /** For each outcome that can be covered, the first request that always covers it. */
-type RequestsByOutcome = ReadonlyMap<OutcomeId, RequestToSend>;
+type RequestsByOutcome = ReadonlyMap<OutcomeId, ControlBody<"sending">>;
 
 /** Kept, because bundled scenarios never change: to start one takes longer than the rest of a report. */
 const keptRequests = new Map<ScenarioName, RequestsByOutcome>();
@@ -117,7 +118,7 @@ function requestsOfBundled(name: ScenarioName, platform: SandboxState["platform"
 }
 
 function requestsByOutcome(sandbox: SandboxState): RequestsByOutcome {
-  const byOutcome = new Map<OutcomeId, RequestToSend>();
+  const byOutcome = new Map<OutcomeId, ControlBody<"sending">>();
   for (const expected of [...requestsWithKeys(sandbox), ...requestsWithoutKeys(sandbox)]) {
     for (const outcome of certainOutcomes(sandbox, expected)) {
       if (!byOutcome.has(outcome)) byOutcome.set(outcome, expected.request);
@@ -128,7 +129,7 @@ function requestsByOutcome(sandbox: SandboxState): RequestsByOutcome {
 
 /** A request that a user can send, and the outcome that it has without faults. */
 interface ExpectedRequest {
-  readonly request: RequestToSend;
+  readonly request: ControlBody<"sending">;
   readonly outcome: ApiOutcomeId;
   /** Its key. Default: none of the sandbox. */
   readonly entry?: KeyEntry;
@@ -146,7 +147,7 @@ function requestsWithKeys(sandbox: SandboxState): ExpectedRequest[] {
     for (const { ref } of keys) {
       const entry = sandbox.registry.key(ref);
       const { outcome } = nextRequest(sandbox, ref, endpoint);
-      const request = { ref, ...(method !== "GET" && { method }), path };
+      const request = { key: ref, ...(method !== "GET" && { method }), path };
       requests.push({ request, outcome, entry, endpoint });
     }
   }
@@ -174,17 +175,17 @@ function requestsWithoutKeys({ routes }: SandboxState): ExpectedRequest[] {
   let unknownPath = "/v1/relying-party/nothing";
   while (routeAt(routes, unknownPath) !== undefined) unknownPath += "/nothing";
   const requests: ExpectedRequest[] = [
-    { request: { ref: "none", path: mePath }, outcome: "401.missing" },
-    { request: { ref: "malformed", path: mePath }, outcome: "401.malformed" },
-    { request: { ref: "unknown", path: mePath }, outcome: "401.unknown" },
-    { request: { ref: "none", path: unknownPath }, outcome: "404.unknown_path" },
+    { request: { key: "none", path: mePath }, outcome: "401.missing" },
+    { request: { key: "malformed", path: mePath }, outcome: "401.malformed" },
+    { request: { key: "unknown", path: mePath }, outcome: "401.unknown" },
+    { request: { key: "none", path: unknownPath }, outcome: "404.unknown_path" },
   ];
 
   // A method that the path of `/me` does not accept, unless a scenario has them all.
   const methods = routeAt(routes, mePath)?.methods;
   const method = ["DELETE", "PUT", "PATCH", "POST"].find((unused) => !methods?.has(unused));
   if (method !== undefined) {
-    requests.push({ request: { ref: "none", method, path: mePath }, outcome: "405.method" });
+    requests.push({ request: { key: "none", method, path: mePath }, outcome: "405.method" });
   }
   return requests;
 }

@@ -1,4 +1,4 @@
-import { textWidth } from "../rules/terminal-text.js";
+import { textWidth } from "./text-width.js";
 
 /**
  * Returns rows of cells, which may be colored, as lines with aligned columns, two spaces apart. Lines have no trailing spaces.
@@ -25,4 +25,15 @@ export function alignColumns(rows: readonly (readonly string[])[]): string[] {
 /** Returns a count with its noun: `1 request`, `2 requests`. */
 export function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** A text in lines of at most so many columns, if its words are not longer. */
+export function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && longer.length <= width) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { asked } from "../../test/support/send.js";
 import { handle } from "../api/handle.js";
-import { unmetThresholds } from "../cli/report.js";
+import { unmetThresholds } from "../cli/thresholds.js";
 import { startInNode } from "../node/platform.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import type { Scenario } from "../scenario/scenario.generated.js";

@@ -56,12 +56,11 @@ export function reportedFault(
   { definition, name, effect }: ActiveFault,
   { faultHits = {} }: Counts,
 ): ConfiguredFault {
-  const { requests_matched: _matched, ...written } = definition;
   return {
     source: "scenario",
     fault: faultOutcomeId(effect),
-    outcome: written.when?.outcome ?? null,
-    text: JSON.stringify(written),
+    outcome: definition.when?.outcome ?? null,
+    text: JSON.stringify(definition),
     requests: faultHits[name] ?? 0,
   };
 }

@@ -1,5 +1,4 @@
 import { type RequestDetails, requestDetails, requestDetailsShape } from "../api/request-details.js";
-import { mePath } from "../rules/known-paths.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import * as s from "../schema/shape.js";
 import { curlLine } from "./curl-line.js";
@@ -24,10 +23,9 @@ const checkResultWords = { passed: "passed", rejected: "rejected", not_reached: 
 /** Everything about a request of the journal, also as text and as a command. Contains no secret. */
 export function explainRequest(sandbox: SandboxState, id: string): ExplainedRequest {
   const details = requestDetails(sandbox, id);
-  const { key, method, path = mePath } = details.repeat;
   const { curlOptions } = sandbox.invocation;
   const options = curlOptions === "" ? "-i" : `-i ${curlOptions}`;
-  const curl = curlLine({ ref: key, method, path }, options, details.outcome);
+  const curl = curlLine(details.repeat, options, details.outcome);
   return { ...details, curl, text: requestText(details) };
 }
 

@@ -1,5 +1,3 @@
-import { cachedByName } from "./cached-by.js";
-
 /** The sandbox's choices for what the specification leaves open; `assumptions.json` explains each one. */
 export interface Assumptions {
   readonly rate_limit_code: string;
@@ -75,14 +73,17 @@ export const profileWords = {
 } as const;
 export const profiles = Object.keys(profileWords) as readonly Profile[]; // its keys are the profiles
 
-/** What a profile assumes if nothing else is chosen: sandboxes share it. */
-const assumptionsOfProfile = cachedByName((profile: Profile): Assumptions => {
+/** What a profile assumes if nothing else is chosen. */
+function assumptionsOfProfile(profile: Profile): Assumptions {
   const values: Record<string, unknown> = {};
   for (const [name, { minimal, typical = minimal }] of Object.entries(assumptionTable)) {
     values[name] = profile === "typical" ? typical : minimal;
   }
   return Object.freeze(values) as unknown as Assumptions; // each has its row
-});
+}
+
+/** Sandboxes share them. */
+const assumptionsOfProfiles = new Map(profiles.map((profile) => [profile, assumptionsOfProfile(profile)]));
 
 /** The assumptions of a profile with the given ones. The scopes that these endpoints need are always among `scopes`. */
 export function resolveAssumptions(
@@ -90,7 +91,7 @@ export function resolveAssumptions(
   ownAssumptions: Partial<Assumptions> = {},
   endpoints: readonly { readonly scope?: string | null }[] = [],
 ): Assumptions {
-  let chosen = assumptionsOfProfile(profile);
+  let chosen = assumptionsOfProfiles.get(profile) as Assumptions; // each is in it
 
   // JavaScript can pass members that are `undefined`.
   const ownMembers = Object.entries(ownAssumptions).filter(([, value]) => value !== undefined);

@@ -43,7 +43,7 @@ export const errorCauses = {
   state_mismatch: "The file of `--state` is of another scenario. Start that one, or name another file.",
   state_in_use: "Another process uses the file of `--state`.",
   state_unwritable: "The file of `--state` cannot be written.",
-  package_unusable: "The entry point needs a package that is missing or too old.",
+  package_unusable: "The entry point needs a newer version of a package.",
   certificate_unusable: "The certificate and the key for HTTPS do not match, or cannot be used.",
   clock_backwards: "The clock cannot run backwards. Reset the sandbox instead.",
   secret_not_kept: "A key's secret is shown once, when it is created (R36). Create another key.",

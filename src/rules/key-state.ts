@@ -53,8 +53,8 @@ export const lastClockInstant = lastInstant - maximumOverlap;
 /**
  * The state of a key at an instant (R12, R13, R38, R43).
  *
- * A revoked key stays revoked, also before `revokedAt`, if its snapshot starts at an earlier time. Of the other two ends, the first
- * counts. They are exclusive: a key is expired in the millisecond of its expiry, and rotated in the millisecond when its overlap ends.
+ * A revoked key stays revoked. Of the other two ends, the first counts. They are exclusive: a key is expired in the millisecond of its
+ * expiry, and rotated in the millisecond when its overlap ends.
  *
  * @example
  * keyStateAt({ ...key, expiresAt: 1000 }, 999); // "active"

@@ -1,9 +1,8 @@
-import { expect, test } from "vitest";
+import { test } from "vitest";
 import { expectLinear } from "../../test/support/expect-linear.js";
+import { readApiRequest } from "../api/read-request.js";
 import { findBase64Keys, findKeys } from "./keys/find-keys.js";
 import { redact, redactPlainKeys } from "./keys/redact.js";
-import { readApiRequest } from "./read-request.js";
-import { timeHint } from "./time.js";
 
 // Anybody can send a long text: a header, a value of a call, a file. What reads it looks at each character a few times only.
 
@@ -21,9 +20,4 @@ const cases = Object.keys(readers).flatMap((name) => pieces.map((piece) => [name
 test.each(cases)("R46 %s reads a long text of %j in linear time", async (name, piece) => {
   const read = readers[name] as (text: string) => unknown; // it is of the same table
   await expectLinear(piece, 20_000, read);
-});
-
-test("the time of a text that is no time is searched in linear time", async () => {
-  for (const piece of ["T", "T+00", " ", "2026-03-02 ", "9"]) await expectLinear(piece, 20_000, timeHint);
-  expect(timeHint("2026-03-02 09:00:00 +0200")).toBe("write 2026-03-02T09:00:00+02:00");
 });

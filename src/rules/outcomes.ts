@@ -274,11 +274,6 @@ interface KeyFacts {
 /** The outcome of a success of `/me` with a key. */
 export function successOfKey(key: KeyFacts): MeSuccessId {
   if (key.overlapEndsAt !== undefined) return "200.retiring";
-  return successBeforeReplacement(key);
-}
-
-/** The outcome of a success of `/me` with a key that has not been replaced, or as it was before. */
-export function successBeforeReplacement(key: KeyFacts): MeSuccessId {
   if (key.replaces !== undefined) return "200.replacement";
   if (key.legacy) return "200.legacy";
   return key.environment === "live" ? "200.live" : "200.test";

@@ -29,7 +29,7 @@ export interface ApiRequest {
 }
 
 /** A request as an adapter receives it: `readApiRequest` reads it. */
-export interface Received {
+export interface RawRequest {
   readonly method: string;
   /** What is before the path of a request to a proxy, such as `http://user@host`. Default: nothing. */
   readonly authority?: string | undefined;

@@ -1,7 +1,7 @@
+import type { Problem } from "../schema/check.js";
 import { checkShape } from "../schema/check.js";
 import { type FieldPath, pathText } from "../schema/field-path.js";
-import type { Notation } from "../schema/notation.js";
-import type { Problem } from "../schema/problem.js";
+import { jsonNotation, type Notation } from "../schema/notation.js";
 import type { Shape, ValueOf } from "../schema/shape.js";
 import { isMapping } from "../schema/type-tag.js";
 import { didYouMean, listed, quote } from "../schema/words.js";
@@ -18,21 +18,26 @@ export function checkedCopy<Of extends Shape>(
   notation: Notation,
 ): ValueOf<Of> {
   const { problems } = checkShape(shape, value, notation);
-  if (problems.length > 0) throw validationError(attempt, problems);
+  if (problems.length > 0) throw validationError(attempt, problems, notation);
   // A copy, because the caller may change the original, which may be a proxy.
   return JSON.parse(JSON.stringify(value)) as ValueOf<Of>;
 }
 
 /**
- * The error for problems of fields: the message has the first one, and `details.fields` has all of them. The message of each is a
- * sentence that starts with the name of its field.
+ * The error for problems of fields: the message has the first one, and `details.fields` has all of them, as the caller spells them. The
+ * message of each is a sentence that starts with the name of its field.
  */
-export function validationError(attempt: string, problems: readonly Omit<Problem, "code">[]): SandboxError {
+export function validationError(
+  attempt: string,
+  problems: readonly Omit<Problem, "code">[],
+  { spell, nameOfWhole }: Notation = jsonNotation,
+): SandboxError {
   // A field can have several problems, such as the name and the value of a member.
   const textsByField = new Map<string, string>();
   let firstText: string | undefined;
   for (const problem of problems) {
-    const field = redact(pathText(problem.field)) || "body";
+    const path = problem.field.map((step) => (typeof step === "string" ? spell(step) : step));
+    const field = redact(pathText(path)) || nameOfWhole;
     const earlier = textsByField.get(field);
     const { message: whatIsWrong, hint } = problem;
     const text = hint === undefined ? whatIsWrong : `${whatIsWrong}: ${hint}`;
@@ -59,7 +64,7 @@ export function checkInput<Of extends Shape>(
   const input = checkedCopy(shape, value, attempt, notation);
   // In the checked copy: the caller's value may have getters, and change.
   const leaks = leakedKeys(input, [], notation);
-  if (leaks.length > 0) throw validationError(attempt, leaks);
+  if (leaks.length > 0) throw validationError(attempt, leaks, notation);
   return input as ValueOf<Of>;
 }
 

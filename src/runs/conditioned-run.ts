@@ -1,8 +1,8 @@
+import { headerPairs } from "../api/http-messages.js";
 import { assumptionsKeptFromVarying } from "../api/variation/vary.js";
 import { faultKindTable, mainFaultKind } from "../rules/fault-effects.js";
-import { isSuccess } from "../rules/outcomes.js";
 import { minuteEnd } from "../rules/time.js";
-import type { ApiCall, CallResult } from "../sandbox/call.js";
+import type { ApiCall, ApiResponse, CallResult } from "../sandbox/call.js";
 import {
   type ActiveFault,
   activateFaults,
@@ -63,9 +63,16 @@ export function conditionedRun(
     takeVariantShift: startMixing(mixed),
     resultOf(sandbox, call, own) {
       const { result, effect } = conditionedResult(sandbox, call, own);
-      return { ...result, trace: traceOf(sandbox, result, effect) };
+      // A client subtracts `Date`, or its own clock, from a date in `Retry-After`. Any other `Date` is of the sandbox's clock, whose minutes
+      // clients wait for.
+      const date = hasRetryDate(result.response) ? call.date : undefined;
+      return { ...result, date, trace: traceOf(sandbox, result, effect) };
     },
   };
+}
+
+function hasRetryDate({ headers }: ApiResponse): boolean {
+  return headerPairs(headers).some(([name, value]) => /^retry-after$/i.test(name) && !/^\d+$/.test(value));
 }
 
 /** What the run shows with a call. */
@@ -137,9 +144,9 @@ class RequestReplacer {
     const { which, gets } = this.#onRequest;
     if (isBrokenByOwnFault(ownResponse, gets)) return { result: ownResponse.respond() };
     const outcome = ownResponse.facts.expectedOutcome();
-    const { entry, endpoint } = call;
-    const isOfKey = "key" in which && entry?.key.ref === which.key && isSuccess(outcome);
-    const isOfOutcome = "outcome" in which && outcome === which.outcome && endpoint !== undefined;
+    // A client may send a key again to another path, or by another method.
+    const isOfKey = "key" in which && call.entry?.key.ref === which.key;
+    const isOfOutcome = "outcome" in which && outcome === which.outcome && call.endpoint !== undefined;
     if (!isOfKey && !isOfOutcome) return { result: ownResponse.respond() };
     const replace = replacementFor(sandbox, call, ownResponse, gets);
     if (replace === undefined) return { result: ownResponse.respond() };
@@ -159,28 +166,17 @@ class RequestReplacer {
   }
 
   #claimPlace(which: OnRequest["which"]): "its_turn" | "after_nth" | "other" {
-    if (which.kind === "nth") {
-      const last = which.isTwice ? which.nth + 1 : which.nth;
-      const number = this.#claimNumber(last);
-      if (number === undefined) return "after_nth";
-      return number >= which.nth ? "its_turn" : "other";
+    if (which.kind !== "nth") {
+      const isChosen = which.kind === "each" || this.#claim("first");
+      return isChosen ? "its_turn" : "other";
     }
-    if (which.kind === "every_other") {
-      const number = this.#claimNumber(Number.POSITIVE_INFINITY) as number; // there is no last one
-      return number % 2 === 1 ? "its_turn" : "other";
-    }
-    const isChosen = which.kind === "each" || this.#claim("first");
-    return isChosen ? "its_turn" : "other";
-  }
-
-  /** Claims the first number that is free, from 1, over all processes; `undefined` after the last one. If A has 1 and B has 2, A tries 2, and then 3. */
-  #claimNumber(last: number): number | undefined {
-    while (this.#nextNumber <= last) {
+    // Over all processes, each request claims the first number that is free: if A has 1 and B has 2, A tries 2, and then 3.
+    while (this.#nextNumber <= which.nth) {
       const number = this.#nextNumber;
       this.#nextNumber += 1;
-      if (this.#claim(`request-${number}`)) return number;
+      if (this.#claim(`request-${number}`)) return number === which.nth ? "its_turn" : "other";
     }
-    return undefined;
+    return "after_nth";
   }
 
   /** How a request came after the nth one, whose response the run replaced; `undefined` if it came in time. */

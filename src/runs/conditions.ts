@@ -20,10 +20,8 @@ export interface RunConditions {
 export interface OnRequest {
   readonly which: /** The first request that would have this outcome, or each one. If a fault is put in place: of the requests that the fault can hit. */
     | { readonly kind: "first" | "each"; readonly outcome: OutcomeId }
-    /** The nth request with a key, from 1, of those that the sandbox would accept, at once or after a delay. `isTwice`: and the one after it. */
-    | { readonly kind: "nth"; readonly key: string; readonly nth: number; readonly isTwice?: true }
-    /** Of the same requests, the first, the third, and so on: what the client sends again for one of them is accepted. */
-    | { readonly kind: "every_other"; readonly key: string };
+    /** The nth request with a key, from 1, on any path and by any method; if a fault is put in place, of those that the fault can hit. */
+    | { readonly kind: "nth"; readonly key: string; readonly nth: number };
   readonly gets: Replacement;
 }
 
@@ -31,7 +29,6 @@ export type Replacement =
   | { readonly kind: "fault"; readonly effect: Faults[number]["then"] }
   /** A 401 for a key that works, and a 200 for any other. A client should fail at it. */
   | { readonly kind: "wrong_answer" }
-  | { readonly kind: "late"; readonly seconds: number }
   | RejectionInstead;
 
 /** Another outcome than its own, or a 503. A client should fail at it, and not send the key again, or not before its time. */
@@ -45,8 +42,8 @@ export interface RejectionInstead {
 }
 
 /**
- * Whether the client gets a wrong answer, a rejection or its response late, and may do something else then. So its requests earn no advice,
- * and its result contradicts no other run. A fault hides no outcome: a client should pass after it.
+ * Whether the client gets a wrong answer or a rejection, and may do something else then. So its requests earn no advice, and its result
+ * contradicts no other run. A fault hides no outcome: a client should pass after it.
  */
 export function hidesOutcomes({ onRequest }: RunConditions): boolean {
   return onRequest !== undefined && onRequest.gets.kind !== "fault";

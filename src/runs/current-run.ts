@@ -75,7 +75,7 @@ function readRun(path: string, writer: LineWriter, files: Files): SandboxRun | u
   const claim = (name: string) => writer.tryOrReport(() => claimOnce(path, name, files)) ?? false;
   return {
     scenario,
-    conditionedRun: conditions && { ...conditionedRun(conditions, claim), clockStart },
+    conditionedRun: { ...conditionedRun(conditions, claim), clockStart },
     optionsFor: (own) => ({
       ...own,
       seed: own.seed ?? options.seed,
@@ -108,9 +108,9 @@ export interface RunFile {
   readonly scenario: Pick<NamedScenario, "name" | "scenario">;
   /** The options of sandboxes that do not set them. */
   readonly options: StartOptions;
-  /** The start of clocks that neither the options nor the scenario set, in a run with conditions. Default: the real time. */
+  /** The start of clocks that neither the options nor the scenario set. Default: the real time. */
   readonly clockStart?: number | undefined;
-  readonly conditions?: RunConditions | undefined;
+  readonly conditions: RunConditions;
 }
 
 /** Claims a name, as a file that only one process can make. Returns whether it is the first claim. Throws if the file cannot be written. */

@@ -35,8 +35,6 @@ export function replacementFor(
         const wrong = isAccepted ? renderRejection(sandbox, call, "401.unknown") : acceptance(sandbox, call);
         return { ...result, response: wrong.response, code: wrong.code, points: [] };
       };
-    case "late":
-      return () => lateResponse(ownResponse.respond(), gets.seconds);
     case "rejection":
       return () => rejectCall(sandbox, call, gets);
   }
@@ -51,20 +49,6 @@ export function resultOfFault(sandbox: SandboxState, call: ApiCall, fired: Fired
   // The whole body in one second. An empty body has a rate of 0, which nothing is sent with.
   const bytesPerSecond = utf8Length(result.response.body);
   return { ...result, delivery: { ...delivery, bytesPerSecond } };
-}
-
-/** The result, with its response after so many seconds, or later if a fault of the sandbox delays it longer. */
-function lateResponse(result: CallResult, seconds: number): CallResult {
-  return {
-    ...result,
-    delivery: {
-      delayMs: Math.max(seconds * 1000, result.delivery?.delayMs ?? 0),
-      kind: "send",
-      isWhole: true,
-      cutAfter: undefined,
-      bytesPerSecond: undefined,
-    },
-  };
 }
 
 /** The success of a call that was rejected, as if its key had passed each check and the request was counted. */
@@ -82,20 +66,16 @@ function acceptance(sandbox: SandboxState, call: ApiCall): Pick<CallResult, "res
 
 function rejectCall(sandbox: SandboxState, call: ApiCall, rejection: RejectionInstead): CallResult {
   const { as, seconds, asDate = false } = rejection;
-  // A client subtracts `Date`, or its own wall clock, from a date in `Retry-After`: then both headers are of the wall clock.
-  const date = asDate ? sandbox.platform.time() : undefined;
-  const now = date ?? call.now;
-
   if (as === "fault.status") {
     const effect = seconds === undefined ? {} : { retryAfter: { seconds, asDate } };
-    const { response, code } = renderFailure({ ...call, now }, 503, effect);
-    return { response, code, date, outcome: as, fault: as };
+    const { response, code } = renderFailure(call, 503, effect);
+    return { response, code, outcome: as, fault: as };
   }
   const { response, ...rejected } = renderRejection(sandbox, call, as);
   const headers: string[] = [];
   for (const [name, value] of headerPairs(response.headers)) {
     if (name !== "Retry-After") headers.push(name, value);
   }
-  if (seconds !== undefined) headers.push(...retryAfterHeader({ endsAt: now + seconds * 1000, asDate }, now));
-  return { ...rejected, response: { ...response, headers }, date };
+  if (seconds !== undefined) headers.push(...retryAfterHeader({ waitMs: seconds * 1000, asDate }, call));
+  return { ...rejected, response: { ...response, headers } };
 }

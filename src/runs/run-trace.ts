@@ -9,11 +9,11 @@ import type { VariedPoint } from "../sandbox/variants.js";
 export interface ConditionEffect {
   /** The outcome of the response that the run has replaced; left out if it has replaced none. */
   readonly replaced?: OutcomeId | undefined;
-  /** Set if this request is, or may be, too early after one of the key that the run rejected or delayed. */
+  /** Set if this request is, or may be, too early after one of the key that the run rejected. */
   readonly afterRejection?: AfterRejection | undefined;
 }
 
-/** What is known of a request that came after the run rejected its key, or delayed a response to it. */
+/** What is known of a request that came after the run rejected its key. */
 export type AfterRejection =
   /** It is too early: the client has waited only `ms` milliseconds. */
   | { readonly kind: "too_early"; readonly ms: number }

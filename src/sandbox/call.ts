@@ -100,6 +100,8 @@ export interface ApiCall extends RoutedCall {
   readonly number: number;
   readonly id: string;
   readonly assumptions: Assumptions;
+  /** What a date in `Retry-After` counts from: in a client's run, the machine's clock, by which many clients wait. Default: `now`. */
+  readonly date: number | undefined;
 }
 
 export interface ApiResponse {

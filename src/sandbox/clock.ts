@@ -94,8 +94,7 @@ export function requireDuration(duration: string | number): number {
 export function requireInstant(instant: Instant): number {
   const time = epochMilliseconds(instant);
   if (isInstant(time)) return time;
-  const isShowable = typeof instant === "string" || typeof instant === "number" || instant instanceof Date;
-  throw invalidInput("time", instant, timeHint(isShowable ? `${instant}` : ""));
+  throw invalidInput("time", instant, timeHint);
 }
 
 function epochMilliseconds(instant: Instant): unknown {

@@ -200,64 +200,6 @@ export function faultsAhead(
   return ahead;
 }
 
-/** More requests than these are not looked at for a share. */
-const maxLookedAt = 1000;
-
-/**
- * The share of the next requests with this outcome that a fault hits, from 0 to 1; `null` if a fault chooses some by their number. Two
- * faults with `every: 2` hit the same requests, or all in turns: that depends on what each has counted. So requests are looked at until
- * the counts repeat, if that is soon.
- */
-export function shareWithFault(
-  active: readonly ActiveFault[],
-  call: Pick<RoutedCall, "entry" | "endpoint" | "now">,
-  method: string | undefined,
-  outcome: ApiOutcomeId,
-): number | null {
-  const facts = faultFacts(call, method, () => outcome);
-  let choosesByNumber = false;
-  let repeatsAfter = 1;
-  const repeating: ActiveFault[] = [];
-  for (const fault of active) {
-    if (isUsedUp(fault) || matchingEffect(fault, facts) === undefined) continue;
-    const { requests, every = 1 } = fault.when;
-    if (requests !== undefined) {
-      choosesByNumber = true;
-      continue;
-    }
-    repeating.push(fault);
-    repeatsAfter *= every;
-  }
-
-  const exactShare =
-    repeatsAfter > maxLookedAt ? usualShare(repeating) : countedShare(repeating, repeatsAfter);
-  let share = Math.round(exactShare * 10_000) / 10_000;
-  // Seldom is not never.
-  if (share === 0) share = Number(exactShare.toPrecision(1));
-  return choosesByNumber && share < 1 ? null : share;
-}
-
-/** The share of the next requests that faults hit, of so many. */
-function countedShare(faults: readonly ActiveFault[], requests: number): number {
-  let hit = 0;
-  for (let nth = 1; nth <= requests; nth++) {
-    let chanceOfNone = 1;
-    for (const { when, matched } of faults) chanceOfNone *= 1 - probabilityOn(when, matched + nth);
-    hit += 1 - chanceOfNone;
-  }
-  return hit / requests;
-}
-
-/** The share that faults hit if no two of them hit the same requests, or different ones, more often than by chance. */
-function usualShare(faults: readonly ActiveFault[]): number {
-  let chanceOfNone = 1;
-  for (const { when } of faults) {
-    const { every = 1, probability = 1 } = when;
-    chanceOfNone *= 1 - probability / every;
-  }
-  return 1 - chanceOfNone;
-}
-
 /**
  * The effect that a fault has on a request if it fires; `undefined` if the request does not match its condition, or if the fault
  * only breaks bodies and the response has none. Such a request is not counted by the fault.
@@ -343,7 +285,7 @@ function chanceFrom(salt: number, requestNumber: number): number {
   return mix32(requestNumber ^ salt) / 4_294_967_296;
 }
 
-/** Copies the active faults as scenarios write them: with absolute times, and with the requests that they have counted. */
+/** The active faults as scenarios write them: with absolute times, and with the requests that they have counted. */
 export function writtenFaults(active: readonly ActiveFault[]): Fault[] {
   return active.map(writtenFault);
 }

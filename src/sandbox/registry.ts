@@ -3,7 +3,6 @@ import type { KeyRecord } from "../rules/key-state.js";
 import type { Organization } from "../rules/organization.js";
 import { nearest, quote } from "../schema/words.js";
 import type { Usage } from "./usage.js";
-import type { RecordAdditions } from "./variants.js";
 
 const maxShownRefs = 20;
 
@@ -19,15 +18,6 @@ export interface KeyEntry {
   readonly owner: OrganizationEntry;
   /** The usage when a request last counted; `usageAt` returns the usage now. */
   usage: Usage;
-  /** The start of the body of `/me` for the key: the same until its record, its organization's or the additions are replaced. */
-  prepared?: {
-    readonly key: KeyRecord;
-    readonly organization: Organization;
-    readonly additions: RecordAdditions;
-    readonly text: string;
-    /** Its length in UTF-8. */
-    readonly bytes: number;
-  };
 }
 
 /** The organizations and keys of a sandbox. It contains hashes of keys, never keys (R35). */

@@ -6,7 +6,7 @@ import type { ApiCall, CallResult, Endpoint, Routes } from "./call.js";
 import type { VirtualClock } from "./clock.js";
 import type { Farmers } from "./farmer-records/farmer-list.js";
 import type { ActiveFault, FaultFacts, FiredFault } from "./faults.js";
-import type { ClientBehavior } from "./journal/client-behavior.js";
+import type { ClientHistory } from "./journal/client-history.js";
 import type { Counters } from "./journal/counts.js";
 import type { Journal } from "./journal/journal.js";
 import type { Platform } from "./platform.js";
@@ -70,7 +70,7 @@ export interface ScenarioState {
   faults: readonly ActiveFault[];
   requestIds: RequestIds;
   /** What earlier requests have shown of the client, for advice. */
-  behavior: ClientBehavior;
+  history: ClientHistory;
 
   story: StoryProgress;
   isChangedByUser: boolean;

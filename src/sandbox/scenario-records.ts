@@ -1,13 +1,11 @@
 import type { KeyLimits, KeyRecord } from "../rules/key-state.js";
 import { type Organization, readAccess } from "../rules/organization.js";
 import { pick, type RandomStream, randomStream } from "../rules/seed.js";
-import type { Writable } from "../rules/writable.js";
 import { endsFrom, endsOf, positionsInRotations, type RotationPosition } from "../scenario/key-ends.js";
 import {
   allKeys,
   allOrganizations,
   isLegacy,
-  type KeyFields,
   organizationIdOf,
   readSettings,
   type ScenarioKey,
@@ -15,7 +13,6 @@ import {
   scenarioSecret,
 } from "../scenario/keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { requireInstant } from "./clock.js";
 import patterns from "./name-patterns.json" with { type: "json" };
 import words from "./name-words.generated.json" with { type: "json" };
 import type { Platform } from "./platform.js";
@@ -23,49 +20,41 @@ import { Registry } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { startUsage } from "./usage.js";
 
-/** A sandbox's organizations and keys before there is a clock. */
-interface ScenarioRecords {
-  readonly seed: number;
-  readonly population: Scenario["population"];
-  readonly organizations: readonly Organization[];
-  readonly keys: readonly UnstartedKey[];
-}
+/** The hashes of the keys of a scenario, in order. They take nine tenths of a start, and tests reset one scenario many times. */
+const keptHashes = new WeakMap<Scenario, readonly string[]>();
 
-/** A key of a scenario before there is a clock. At the start of the clock, `startRecords` adds the times that count from there, and the usage. */
-interface UnstartedKey {
-  readonly record: KeyRecord;
-  readonly fields: KeyFields;
-  /** What ends it: times, and durations from the start of the clock, such as `expires: 2h`. `undefined` if nothing does. */
-  readonly ends: ReturnType<typeof endsOf>;
-  /** What it has in common with the keys that it replaced, and with those that replaced it. */
-  readonly rotation: RotationPosition["rotation"];
-}
-
-/** The latest records by the scenario's member `organizations`. Tests start one scenario many times: without these, a start with 100 keys takes seven times as long. Records never change. */
-const latestRecords = new WeakMap<object, ScenarioRecords>();
-
-/** The records of a scenario with a seed. If its last start had the same organizations, population and seed, they are those of that start. */
-function scenarioRecords(scenario: Scenario, seed: number, sha256: Platform["sha256"]): ScenarioRecords {
-  const { organizations = {}, population } = scenario;
-  const latest = latestRecords.get(organizations);
-  if (latest?.seed === seed && latest.population === population) return latest;
-
-  const records = buildRecords(scenario, seed, sha256);
-  latestRecords.set(organizations, records);
-  return records;
-}
-
-function buildRecords(scenario: Scenario, seed: number, sha256: Platform["sha256"]): ScenarioRecords {
+/**
+ * The organizations and keys of a scenario at the start of the clock (epoch milliseconds). The assumptions decide in which windows
+ * their usage counts, and what the profile `varied` adds to their limits.
+ */
+export function startRecords(
+  scenario: Scenario,
+  seed: number,
+  sha256: Platform["sha256"],
+  start: number,
+  { windows, additions }: Pick<SandboxState, "windows" | "additions">,
+): Registry {
   const organizations: Organization[] = [];
   for (const [ref, fields] of allOrganizations(scenario)) {
     organizations.push(buildOrganization(ref, fields, seed));
   }
-  return {
-    seed,
-    population: scenario.population,
-    organizations,
-    keys: buildKeys([...allKeys(scenario)], seed, sha256),
-  };
+
+  const registry = new Registry(organizations);
+  const keys = [...allKeys(scenario)];
+  const hashes = keptHashes.get(scenario) ?? keys.map((key) => sha256(scenarioSecret(key, seed)));
+  keptHashes.set(scenario, hashes);
+  const positions = positionsInRotations(keys);
+  for (const [index, key] of keys.entries()) {
+    const position = positions.get(key.ref) as RotationPosition; // each key has one
+    const { this_minute: thisMinute, today } = key.fields.usage ?? {};
+    const record: KeyRecord = {
+      ...buildKey(key, position, seed, additions.limits),
+      ...endsFrom(start, endsOf(key.fields)),
+      sha256: hashes[index] as string, // each key has one
+    };
+    registry.addKey(record, startUsage(windows, start, { thisMinute, today }));
+  }
+  return registry;
 }
 
 /** The record of an organization; members that the scenario omits are derived from the seed and the ref. */
@@ -79,71 +68,25 @@ export function buildOrganization(ref: string, fields: ScenarioOrganization, see
   };
 }
 
-function buildKeys(
-  scenarioKeys: readonly ScenarioKey[],
-  seed: number,
-  sha256: Platform["sha256"],
-): UnstartedKey[] {
-  const positions = positionsInRotations(scenarioKeys);
-  const keys: UnstartedKey[] = [];
-  for (const key of scenarioKeys) {
-    const position = positions.get(key.ref) as RotationPosition; // each key has one
-    keys.push(buildKey(key, position, seed, sha256));
-  }
-  return keys;
-}
-
+/** The record of a key without its hash, and without the times that count from the start of the clock. */
 function buildKey(
-  key: ScenarioKey,
-  position: RotationPosition,
+  { ref, organization, fields }: ScenarioKey,
+  { replaces, rotation }: RotationPosition,
   seed: number,
-  sha256: Platform["sha256"],
-): UnstartedKey {
-  const { ref, organization, fields } = key;
-  const { replaces, rotation } = position;
+  addedLimits: KeyLimits,
+): Omit<KeyRecord, "sha256"> {
   const name = rotation.writtenSettings.name ?? inventKeyName(seed, rotation.oldestRef);
-  const record: Writable<KeyRecord> = {
+  const settings = readSettings(name, rotation.writtenSettings);
+  return {
     ref,
     organization,
-    ...readSettings(name, rotation.writtenSettings),
+    ...settings,
+    limits: raisedLimits(settings.limits, rotation, addedLimits),
     environment: fields.environment,
     legacy: isLegacy(fields),
-    // A key that was created before a snapshot has only its hash.
-    sha256: fields.sha256 ?? sha256(scenarioSecret(key, seed)),
+    ...(fields.replaced_by !== undefined && { replacedBy: fields.replaced_by }),
+    ...(replaces !== undefined && { replaces }),
   };
-  if (fields.created_at !== undefined) record.createdAt = requireInstant(fields.created_at);
-  if (fields.replaced_by !== undefined) record.replacedBy = fields.replaced_by;
-  if (replaces !== undefined) record.replaces = replaces;
-  return { record, fields, ends: endsOf(fields), rotation };
-}
-
-/**
- * The organizations and keys of a scenario at the start of the clock (epoch milliseconds). The assumptions decide in which windows
- * their usage counts, and what the profile `varied` adds to their limits.
- */
-export function startRecords(
-  scenario: Scenario,
-  seed: number,
-  sha256: Platform["sha256"],
-  start: number,
-  { windows, additions }: Pick<SandboxState, "windows" | "additions">,
-): Registry {
-  const { organizations, keys } = scenarioRecords(scenario, seed, sha256);
-  const registry = new Registry(organizations);
-  for (const { record, fields, ends, rotation } of keys) {
-    const { this_minute: thisMinute, today, counted_at } = fields.usage ?? {};
-    const counted = counted_at?.map(({ at, count }) => ({ at: requireInstant(at), count }));
-    const usage = startUsage(windows, start, { thisMinute, today, counted });
-
-    const limits = raisedLimits(record.limits, rotation, additions.limits);
-    const areLimitsRaised = limits !== record.limits;
-    let key = record;
-    if (ends !== undefined) key = { ...key, ...endsFrom(start, ends) };
-    // Without a copy, sandboxes of the same scenario share the record: one may have 100,000 keys.
-    if (areLimitsRaised) key = { ...key, limits };
-    registry.addKey(key, usage);
-  }
-  return registry;
 }
 
 /**

@@ -1,10 +1,11 @@
-import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
 import { fingerprintOf } from "../rules/keys/key-text.js";
 import {
   allKeys,
   deriveSecret,
-  populatedNumbers,
+  listedKeys,
+  populatedKeys,
+  populationOf,
   type ScenarioKey,
   scenarioSecret,
   unknownSecret,
@@ -46,10 +47,10 @@ export function secretsOfNoKey({ seed }: SandboxState): Readonly<Record<"unknown
   return { unknown: unknownSecret(seed), malformed: malformedKey };
 }
 
-/** The full keys by ref. Default: of all keys that the scenario has more than the hash of. */
+/** The full keys by ref. Default: of all keys of the scenario. */
 export function secretsByRef(
   { scenario, seed }: SandboxState,
-  keys: readonly ScenarioKey[] = keysWithSecrets(scenario),
+  keys: Iterable<ScenarioKey> = allKeys(scenario),
 ): Record<string, string> {
   const secrets: Record<string, string> = {};
   for (const key of keys) secrets[key.ref] = scenarioSecret(key, seed);
@@ -72,13 +73,14 @@ export function defaultKeyRef(scenario: Scenario): string | undefined {
 
 export function defaultSecret({ scenario, seed }: SandboxState): string | undefined {
   const ref = defaultKeyRef(scenario);
-  const key = keysWithSecrets(scenario).find((candidate) => candidate.ref === ref);
+  const key = [...allKeys(scenario)].find((candidate) => candidate.ref === ref);
   return key && scenarioSecret(key, seed);
 }
 
-/** The keys of a scenario without those of which it has only the hash: a snapshot does, of keys that were created at run time. */
-function keysWithSecrets(scenario: Scenario): ScenarioKey[] {
-  return [...allKeys(scenario)].filter(({ fields }) => fields.sha256 === undefined);
+/** Some keys of a scenario, and how many others it has. */
+interface AnnouncedKeys {
+  readonly keys: readonly ScenarioKey[];
+  readonly leftOut: number;
 }
 
 const maxAnnounced = 1000;
@@ -89,34 +91,34 @@ const maxListedKeys = 40;
 const maxOfPopulation = 5;
 
 /** For a program that reads all: every key that the scenario lists, then keys of the population up to 1,000 in total. */
-export function announcedKeys({ scenario }: SandboxState) {
-  return announcedKeysOf(scenario);
-}
-
-/** Made once for each scenario: of 100,000 keys, they take 0.3 seconds for each report. */
-const announcedKeysOf = /* @__PURE__ */ cachedByObject((scenario: Scenario) => {
-  const { listed, ofPopulation, total } = keysByOrigin(scenario);
+export function announcedKeys({ scenario }: SandboxState): AnnouncedKeys {
+  const listed = [...listedKeys(scenario)];
   const room = Math.max(0, maxAnnounced - listed.length);
-  const keys = [...listed, ...ofPopulation.slice(0, room)];
-  return { keys, leftOut: total - keys.length };
-});
+  return announced([...listed, ...firstPopulated(scenario, room)], scenario);
+}
 
 /** For a person who looks at a few: the first 40 keys that the scenario lists, or if it lists none, five of the population. */
-export function firstKeys({ scenario }: SandboxState) {
-  const { listed, ofPopulation, total } = keysByOrigin(scenario);
-  const keys = listed.length > 0 ? listed.slice(0, maxListedKeys) : ofPopulation.slice(0, maxOfPopulation);
-  return { keys, leftOut: total - keys.length };
+export function firstKeys({ scenario }: SandboxState): AnnouncedKeys {
+  const listed = [...listedKeys(scenario)];
+  const hasListed = listed.length > 0;
+  return announced(
+    hasListed ? listed.slice(0, maxListedKeys) : firstPopulated(scenario, maxOfPopulation),
+    scenario,
+  );
 }
 
-/** The keys with a secret, by where the scenario has them. */
-function keysByOrigin(scenario: Scenario) {
-  const listed: ScenarioKey[] = [];
-  const ofPopulation: ScenarioKey[] = [];
-  for (const key of keysWithSecrets(scenario)) {
-    // Only the ref tells: a restored snapshot lists the keys of its population as well. `organization-1-key-2` is of a population.
-    const isOfPopulation = populatedNumbers(key.ref)?.key !== undefined;
-    if (isOfPopulation) ofPopulation.push(key);
-    else listed.push(key);
+/** The first keys of a population: it may have 100,000. */
+function firstPopulated(scenario: Scenario, most: number): ScenarioKey[] {
+  const keys: ScenarioKey[] = [];
+  for (const key of populatedKeys(scenario)) {
+    if (keys.length >= most) break;
+    keys.push(key);
   }
-  return { listed, ofPopulation, total: listed.length + ofPopulation.length };
+  return keys;
+}
+
+function announced(keys: readonly ScenarioKey[], scenario: Scenario): AnnouncedKeys {
+  const { organizations, keysEach } = populationOf(scenario);
+  const listed = [...listedKeys(scenario)].length;
+  return { keys, leftOut: listed + organizations * keysEach - keys.length };
 }

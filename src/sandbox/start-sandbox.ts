@@ -21,12 +21,11 @@ import { behaviorOf } from "./behavior.js";
 import { requireClockTime, requireInstant, VirtualClock } from "./clock.js";
 import { Farmers } from "./farmer-records/farmer-list.js";
 import { activateFaults } from "./faults.js";
-import { ClientBehavior } from "./journal/client-behavior.js";
+import { ClientHistory } from "./journal/client-history.js";
 import { Counters } from "./journal/counts.js";
 import { Journal } from "./journal/journal.js";
 import { runDue } from "./operations/operations.js";
 import type { Platform } from "./platform.js";
-import type { Registry } from "./registry.js";
 import { RequestIds } from "./request-ids.js";
 import {
   type ConditionedRun,
@@ -37,6 +36,7 @@ import {
   type ScenarioState,
   type StartOptions,
 } from "./sandbox-state.js";
+import { type SavedSandbox, savedRecords } from "./saved-sandbox.js";
 import { startRecords } from "./scenario-records.js";
 import type { Timeline, TimelineStep } from "./steps.js";
 
@@ -46,14 +46,20 @@ import type { Timeline, TimelineStep } from "./steps.js";
 // | a user                 | checked by           | made by           | what is over at the start of the clock | ids of requests  |
 // |------------------------|----------------------|-------------------|----------------------------------------|------------------|
 // | starts a sandbox       | `checkedStart`       | `startSandbox`    | is an error, except with a set clock   | of a new sandbox |
+// | continues a saved one  | `checkedStart`       | `startSandbox`    | has run already                        | as it was saved  |
 // | starts another         | `checkedReplacement` | `replaceScenario` | is an error, except with a set clock   | the next series  |
 // | resets                 | `restartSandbox`     | `restartSandbox`  | runs, since it may be over by now      | the next series  |
-// | continues from a file  | `checkedStart`       | `restoreSandbox`  | has run already                        | the next series  |
 //
 // A clock is set by the option `now` or by the scenario. The steps before a set clock's start are due at the start.
 
+/** What a sandbox can start with: a checked scenario, or a saved sandbox of one. */
+export interface StartSource extends NamedScenario {
+  /** Its parts become those of the sandbox: it starts once. */
+  readonly saved?: SavedSandbox | undefined;
+}
+
 /** All that a sandbox starts with: a scenario with the options applied, and where the sandbox runs. `checkedStart` makes it. */
-export interface Start extends NamedScenario {
+export interface Start extends StartSource {
   /** The options: those of a first start are kept for other scenarios that start later. */
   readonly startOptions: StartOptions;
   /** Whether the scenario alone does not set the clock, but an option or the real time: only the start shows which times are over. */
@@ -75,7 +81,7 @@ const startOptionsShape = s.mapping({
  * `ScenarioError` if the scenario cannot have this seed.
  */
 export function checkedStart(
-  { scenario, name, text, readPlaces }: NamedScenario,
+  { scenario, name, text, readPlaces, saved }: StartSource,
   options: StartOptions,
   { platform, run, invocation }: Pick<Start, "platform" | "run" | "invocation">,
 ): Start {
@@ -85,6 +91,10 @@ export function checkedStart(
   if (now !== undefined) requireClockTime(now, "now");
 
   const startOptions: StartOptions = { seed, now, frozen, profile };
+  const context = { name, text, readPlaces, startOptions, platform, run, invocation };
+  // The options of a saved sandbox are only for scenarios that start later.
+  if (saved !== undefined) return { ...context, scenario, saved, isClockOpen: false };
+
   const started = withOptions(scenario, startOptions);
   // A seed may generate what the scenario pins: two keys have one secret, or two organizations one id.
   if (seed !== undefined) {
@@ -93,7 +103,7 @@ export function checkedStart(
     throwIfAny(problems.found, { name, readPlaces });
   }
   const isClockOpen = now !== undefined || scenario.clock?.now === undefined;
-  return { name, scenario: started, text, readPlaces, startOptions, isClockOpen, platform, run, invocation };
+  return { ...context, scenario: started, isClockOpen };
 }
 
 /** Returns a scenario that starts the same sandbox without the options: the same object if there are none. */
@@ -111,8 +121,8 @@ function withOptions(scenario: Scenario, { seed, now, frozen, profile }: StartOp
 
 /** Throws a `ScenarioError` for what only the start of the clock shows (`problemsAtStart`), if the scenario alone does not set it. */
 export function requirePossibleStart(start: Start): void {
-  const { scenario, isClockOpen } = start;
-  if (!isClockOpen) return;
+  const { scenario, isClockOpen, saved } = start;
+  if (!isClockOpen || saved !== undefined) return;
   const startedAt = startOfClock(start);
   const isClockSet = scenario.clock?.now !== undefined;
   throwIfAny(problemsAtStart(scenario, startedAt, isClockSet), start);
@@ -129,25 +139,16 @@ function throwIfAny(
 }
 
 /**
- * Starts a sandbox. What is due at the start runs with the first `runDue`, so that listeners hear of it. The same scenario, seed and
- * start result in the same ids, names, secrets and request ids. Throws as `requirePossibleStart` does.
+ * Starts a sandbox, or continues a saved one. What is due at the start runs with the first `runDue`, so that listeners hear of it. The
+ * same scenario, seed and start result in the same ids, names, secrets and request ids. Throws as `requirePossibleStart` does.
  */
 export function startSandbox(start: Start): SandboxState {
   requirePossibleStart(start);
-  return sandboxWith(start, initialState(start));
-}
-
-export function sandboxWith(start: Start, state: ScenarioState): SandboxState {
-  const { platform, run, startOptions, invocation = invocationOfServer() } = start;
-  // With a spread of so many members, a start takes twice as long.
-  return Object.assign(state, {
-    platform,
-    run,
-    startOptions,
-    counters: new Counters(),
-    invocation,
-    journal: new Journal(),
-  });
+  const { platform, run, startOptions, invocation = invocationOfServer(), saved } = start;
+  const counters = new Counters(saved?.counts);
+  const journal = new Journal();
+  if (saved !== undefined) journal.replaceWith(saved.exchanges, saved.total);
+  return { ...stateAtStart(start), platform, run, startOptions, invocation, counters, journal };
 }
 
 /**
@@ -185,42 +186,52 @@ export function checkedReplacement(
 
 /** Starts a checked scenario in place of a sandbox's, and runs what is due. Requests are counted from 1 again, with new ids. */
 export function replaceScenario(sandbox: SandboxState, start: Start): void {
-  const initial = initialState(start, sandbox.requestIds.series + 1);
+  const state = stateAtStart(start, sandbox.requestIds.series + 1);
 
   // Everything is replaced before any listener can read it.
-  replaceState(sandbox, initial);
+  replaceState(sandbox, state);
   sandbox.journal.replaceWith();
-  const { name, seed } = initial;
+  const { name, seed } = state;
   sandbox.journal.emit({ type: "sandbox.started", scenario: name, seed });
   runDue(sandbox);
 }
 
-/** What follows from the scenario of a start, before any step has run. `series` is that of its request ids. */
-function initialState(start: Start, series = 0): ScenarioState {
-  const { scenario, platform } = start;
+/** The state of a scenario as it starts, before any step has run, or as it was saved. `series`: that of the request ids of a new one. */
+function stateAtStart(start: Start, series = 0): ScenarioState {
+  const { name, scenario, text, platform, run, saved } = start;
   // Read first, so that the clock never lags behind the real time, however long the rest takes.
   const readAt = platform.steadyTime();
-  const startedAt = startOfClock(start);
-  const { seed = defaultSeed, requests_responded: requestsBefore = 0, clock = {} } = scenario;
-  const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
-  return scenarioState(start, {
+  const startedAt = saved?.clock.startedAt ?? startOfClock(start);
+  const { now = startedAt, frozen = scenario.clock?.frozen } = saved?.clock ?? {};
+  const { seed = defaultSeed, story: steps = [], timeline = [], faults = [] } = scenario;
+
+  const { profile: writtenProfile = "minimal", ...writtenAssumptions } = scenario.assumptions ?? {};
+  const { profile = writtenProfile, ownAssumptions = writtenAssumptions } = saved ?? {};
+  const endpoints = platform.endpoints(scenario);
+  const behavior = behaviorOf({ seed, profile, ownAssumptions, run, endpoints });
+
+  const newStory = { next: 0, results: [], last: undefined, resumesAtEnd: false };
+  const { sha256 } = platform;
+  return {
+    name,
+    scenario,
+    text,
+    seed,
+    ...behavior,
+    endpoints,
+    routes: platform.routes(endpoints),
+    clock: new VirtualClock({ time: platform.steadyTime, start: now, readAt, frozen }),
     startedAt,
-    clock: new VirtualClock({ time: platform.steadyTime, start: startedAt, readAt, frozen: clock.frozen }),
-    profile,
-    ownAssumptions,
-    makeRegistry: (behavior) => startRecords(scenario, seed, platform.sha256, startedAt, behavior),
-    faults: activateFaults(scenario.faults ?? [], seed, startedAt),
-    timeline: makeTimeline(scenario.timeline ?? [], startedAt),
-    story: {
-      steps: scenario.story ?? [],
-      next: 0,
-      results: [],
-      last: undefined,
-      resumesAtEnd: false,
-    },
-    requestIds: new RequestIds(seed, series, requestsBefore),
-    isChangedByUser: false,
-  });
+    timeline: saved?.timeline ?? makeTimeline(timeline, startedAt),
+    registry: saved ? savedRecords(saved) : startRecords(scenario, seed, sha256, startedAt, behavior),
+    farmers: new Farmers(scenario, { seed, start: startedAt, make: platform.farmers }),
+    unknownKeyHash: sha256(unknownSecret(seed)),
+    faults: saved?.faults ?? activateFaults(faults, seed, startedAt),
+    requestIds: new RequestIds(seed, saved?.requestIds.series ?? series, saved?.requestIds.count),
+    history: new ClientHistory(saved?.history),
+    story: { ...(saved?.story ?? newStory), steps },
+    isChangedByUser: saved?.isChangedByUser ?? false,
+  };
 }
 
 /**
@@ -243,59 +254,4 @@ function startOfClock({ scenario, platform, run }: Start): number {
   const now = scenario.clock?.now;
   if (now !== undefined) return requireInstant(now);
   return run?.clockStart ?? platform.time();
-}
-
-/** What a sandbox begins with: at a start, as its scenario says; when it continues, as it was saved. */
-interface Beginning
-  extends Pick<
-    ScenarioState,
-    | "startedAt"
-    | "clock"
-    | "profile"
-    | "ownAssumptions"
-    | "faults"
-    | "timeline"
-    | "story"
-    | "requestIds"
-    | "isChangedByUser"
-  > {
-  readonly makeRegistry: (behavior: ReturnType<typeof behaviorOf>) => Registry;
-}
-
-/** The state of a scenario that begins like this, with all that follows from it. */
-export function scenarioState(
-  { name, scenario, text, platform, run }: Start,
-  { makeRegistry, ...beginning }: Beginning,
-): ScenarioState {
-  const { seed = defaultSeed } = scenario;
-  const { startedAt, clock, profile, ownAssumptions, faults, timeline, story, requestIds, isChangedByUser } =
-    beginning;
-  const endpoints = platform.endpoints(scenario);
-  const behavior = behaviorOf({ seed, profile, ownAssumptions, run, endpoints });
-  const { profileInEffect, assumptions, windows, additions } = behavior;
-  return {
-    name,
-    scenario,
-    text,
-    seed,
-    profile,
-    ownAssumptions,
-    profileInEffect,
-    assumptions,
-    windows,
-    additions,
-    endpoints,
-    routes: platform.routes(endpoints),
-    clock,
-    startedAt,
-    timeline,
-    registry: makeRegistry(behavior),
-    farmers: new Farmers(scenario, { seed, start: startedAt, make: platform.farmers }),
-    unknownKeyHash: platform.sha256(unknownSecret(seed)),
-    faults,
-    requestIds,
-    behavior: new ClientBehavior(),
-    story,
-    isChangedByUser,
-  };
 }

@@ -1,14 +1,14 @@
 import { SandboxError } from "../rules/errors.js";
+import type { Members } from "../schema/check.js";
 import { checkShape } from "../schema/check.js";
 import type { FieldPath } from "../schema/field-path.js";
-import type { Members } from "../schema/problem.js";
 import { isMapping } from "../schema/type-tag.js";
 import { nearest, quote } from "../schema/words.js";
 import { checkRules } from "./checks/scenario-rules.js";
 import { scenarioSchema } from "./format/schema.js";
 import { type FieldProblem, ScenarioError, type ScenarioPlaces } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
-import { longestSpelling, placeOfField, problemsInOrder, type WrittenScenario } from "./written-scenario.js";
+import { placeOfField, problemsInOrder, type WrittenScenario } from "./written-scenario.js";
 
 export interface CheckedScenario extends ScenarioPlaces {
   readonly scenario: Scenario;
@@ -33,12 +33,11 @@ export function interpretScenario(written: WrittenScenario, parents: ParentLooku
     problems.push(meant === undefined ? problem : { ...problem, hint: `did you mean ${meant}?` });
   }
 
-  const spelling = (field: FieldPath) => merged.locate(field, "value").spelling?.slice(0, longestSpelling);
   const scenario = fields as unknown as Scenario; // if there is no problem of its shape
-  if (shapeCheck.problems.length === 0) problems.push(...checkRules(scenario, spelling));
+  if (shapeCheck.problems.length === 0) problems.push(...checkRules(scenario));
 
   if (problems.length > 0) throw new ScenarioError(problemsInOrder(problems, merged));
-  return { scenario, placeOf: (field) => placeOfField(merged, field), spelling };
+  return { scenario, placeOf: (field) => placeOfField(merged, field) };
 }
 
 /** The inherited ref that a ref without this required field probably means: `active` for `acive`, below `extends`. */
@@ -46,8 +45,11 @@ function meantRef(missing: FieldPath, merged: Members, { fields: own }: WrittenS
   const pathOfRefs = missing.slice(0, -2);
   const refs = valueAt(merged, pathOfRefs);
   if (own?.extends === undefined || !isMapping(refs)) return undefined;
-  const inherited = Object.keys(refs).filter((ref) => valueAt(own, [...pathOfRefs, ref]) === undefined);
-  return nearest(String(missing.at(-2)), inherited);
+  const wrongRef = String(missing.at(-2));
+  const isInherited = (ref: string) => valueAt(own, [...pathOfRefs, ref]) === undefined;
+  // A file in between may have written it.
+  const others = Object.keys(refs).filter((ref) => ref !== wrongRef && isInherited(ref));
+  return nearest(wrongRef, others);
 }
 
 // A scenario is merged with its parent, which is the scenario that it extends, the parent with its own, and so on: they are a chain.

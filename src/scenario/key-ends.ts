@@ -1,12 +1,6 @@
 import { defaultOverlap, type KeyEnds, type KeyStateName, keyStateAt } from "../rules/key-state.js";
 import type { Writable } from "../rules/writable.js";
-import {
-  atStart,
-  readTimeOrDuration,
-  type StartTime,
-  type TimeOrDuration,
-  timeFrom,
-} from "./format/times.js";
+import { atStart, readTimeOrDuration, type TimeOrDuration, timeFrom } from "./format/times.js";
 import type { KeyFields, ScenarioKey, WrittenSettings } from "./keys.js";
 
 // What the state of a key says: whether the key was replaced (`isReplaced`), and when it ends if the scenario writes no time
@@ -39,17 +33,16 @@ export function isReplaced({ state = "active", replaced_by }: KeyFields): boolea
   }
 }
 
-/** What ends a key: the times that the scenario writes, else those that its state implies; `undefined` if nothing does. */
-export function endsOf(fields: KeyFields): EndsBeforeStart | undefined {
+/** What ends a key: the times that the scenario writes, else those that its state implies. */
+export function endsOf(fields: KeyFields): EndsBeforeStart {
   const { state = "active" } = fields;
   const read = (text: string | undefined) => (text === undefined ? undefined : readTimeOrDuration(text));
-  const revoked = read(fields.revoked_at);
   const expires = read(fields.expires);
   const overlapEnds = read(fields.overlap_ends);
 
   switch (state) {
     case "active":
-      return expires === undefined ? undefined : { expiresAt: expires };
+      return { expiresAt: expires };
     case "retiring":
       return { expiresAt: expires, overlapEndsAt: overlapEnds ?? afterDefaultOverlap };
     case "rotated":
@@ -60,7 +53,7 @@ export function endsOf(fields: KeyFields): EndsBeforeStart | undefined {
       return { expiresAt, overlapEndsAt: overlapEnds ?? expiresAt };
     }
     case "revoked": {
-      const ends = { revokedAt: revoked ?? atStart, expiresAt: expires };
+      const ends = { revokedAt: atStart, expiresAt: expires };
       if (!isReplaced(fields)) return ends;
       return { ...ends, overlapEndsAt: overlapEnds ?? atStart };
     }
@@ -76,22 +69,9 @@ export function endsFrom(start: number, ends: EndsBeforeStart): KeyEnds {
   return times;
 }
 
-/** The state of a key when the clock starts; `unknown` if only a run shows it. */
-export function keyStateAtStart(fields: KeyFields, clockStart: StartTime): KeyStateName | "unknown" {
-  const ends = endsOf(fields);
-  if (ends === undefined) return "active";
-  // A revoked key stays revoked, whenever that was.
-  if (ends.revokedAt !== undefined) return "revoked";
-
-  if (clockStart !== "unknown") return keyStateAt(endsFrom(clockStart, ends), clockStart);
-
-  // While the start is unknown, nobody can say whether a time is before it. Durations count from it, so that the state is the same
-  // at any start, such as 0.
-  for (const end of [ends.expiresAt, ends.overlapEndsAt]) {
-    if (end?.kind === "time") return "unknown";
-  }
-  const anyStart = 0;
-  return keyStateAt(endsFrom(anyStart, ends), anyStart);
+/** The state of a key when the clock starts. */
+export function keyStateAtStart(fields: KeyFields, start: number): KeyStateName {
+  return keyStateAt(endsFrom(start, endsOf(fields) ?? {}), start);
 }
 
 // Keys that replaced each other are one rotation: `main`, then `main-2`, then `main-3`. In a scenario, each of them but the last has

@@ -44,6 +44,11 @@ export function* allOrganizations(
 /** The keys of a scenario in order, its population's after its own. */
 export function* allKeys(scenario: Scenario): Generator<ScenarioKey> {
   yield* listedKeys(scenario);
+  yield* populatedKeys(scenario);
+}
+
+/** The keys of a scenario's population. */
+export function* populatedKeys(scenario: Scenario): Generator<ScenarioKey> {
   const { organizations, keysEach } = populationOf(scenario);
   for (let number = 1; number <= organizations; number++) {
     for (let key = 1; key <= keysEach; key++) yield populatedKey(number, key);
@@ -188,26 +193,4 @@ export function writtenEndpoints(scenario: Pick<Scenario, "endpoints">) {
     if (endpoint !== null) written.push([name, endpoint]);
   }
   return written;
-}
-
-/** The numbers in the bodies that a scenario sends, or compares with responses. */
-export function* numbersOfBodies(scenario: Scenario): Generator<readonly [field: FieldPath, number]> {
-  for (const [name, { body }] of writtenEndpoints(scenario)) {
-    yield* numbersIn(body, ["endpoints", name, "body"]);
-  }
-  for (const [index, { request, expect }] of (scenario.story ?? []).entries()) {
-    yield* numbersIn(request?.body, ["story", index, "request", "body"]);
-    yield* numbersIn(expect?.body, ["story", index, "expect", "body"]);
-  }
-}
-
-function* numbersIn(part: unknown, field: FieldPath): Generator<readonly [field: FieldPath, number]> {
-  if (typeof part === "number") yield [field, part];
-  if (typeof part !== "object" || part === null) return;
-
-  const isList = Array.isArray(part);
-  for (const [name, inner] of Object.entries(part)) {
-    const nameOrIndex = isList ? Number(name) : name;
-    yield* numbersIn(inner, [...field, nameOrIndex]);
-  }
 }

@@ -2,11 +2,11 @@ import { SandboxError } from "../rules/errors.js";
 import { mapTexts, redactPlainKeys } from "../rules/keys/redact.js";
 import { oneSafeLine } from "../rules/terminal-text.js";
 import type { Writable } from "../rules/writable.js";
+import { maximumProblems, type Problem } from "../schema/check.js";
 import { type FieldPath, pathText } from "../schema/field-path.js";
-import { maximumProblems, type Problem } from "../schema/problem.js";
 
 /** The codes of what is valid, and usually a mistake: warnings, and no errors. */
-export const warningCodes = ["secret_unmarked", "scope_unheld", "zeros_dropped"] as const;
+export const warningCodes = ["secret_unmarked", "scope_unheld"] as const;
 
 /** The code of each problem of a scenario; a closed list, stable for callers. */
 const problemCodes = [
@@ -97,9 +97,11 @@ export interface SourceText {
   readonly file: string | undefined;
   /** The text has no byte order mark, and each line ends with `\n` or `\r\n`. */
   readonly text: string;
-  /** Finds the values of secrets, each from its start to its end. Missing for a text that is not valid YAML: the names in its lines show where secrets are. */
-  readonly secrets?: () => readonly (readonly [start: number, end: number])[];
+  /** Finds the parts that no problem shows, because they may be secrets. */
+  readonly hidden: () => HiddenParts;
 }
+
+export type HiddenParts = readonly (readonly [start: number, end: number])[];
 
 /** A place in a text, which is described only if it is shown. */
 export interface SourcePlace {
@@ -151,8 +153,6 @@ export function problemAt(problem: FieldProblem, place?: Place, file?: string): 
 export interface ScenarioPlaces {
   /** `undefined` for a field that no text has. */
   readonly placeOf: (field: FieldPath) => Place | undefined;
-  /** How the text writes the number or flag of a field: `007`, `0x1F`. `undefined` if no text has it. */
-  readonly spelling: (field: FieldPath) => string | undefined;
 }
 
 /** Problems found after the check, such as warnings, at their places. */
@@ -215,8 +215,17 @@ export function formatProblem(problem: Omit<ScenarioProblem, "code">): string {
 
 // A secret is known by its prefix, by its look, or by the name in front of it. No problem shows one (R46).
 
+/** What the name of a secret has in it, also misspelled: `secret`, `secert`, `access_token`, `api-key`. */
+const secretWord = "(?:s[ecré]{3,5}t|token|api[\\s_-]?key)";
+const nameOfSecret = new RegExp(secretWord, "i");
+
+/** Whether a text has the name of a secret in it. */
+export function mayNameSecret(text: string): boolean {
+  return nameOfSecret.test(text);
+}
+
 /** What follows the name of a secret, up to a double quote or the end of the line: `secret: hunter2`, `"api_key":"hunter2"`. */
-const namedSecret = /((?:secret|token|api[_-]?key)s?[\\"']*\s*:[\\\s"']*)[^"\n]+/gi;
+const namedSecret = new RegExp(`(${secretWord}s?[\\\\"']*\\s*:[\\\\\\s"']*)[^"\\n]+`, "gi");
 
 /** A text without possible secrets: keys with a prefix, what follows the name of a secret, long runs that are no word and no number. */
 export function redactSecrets(text: string): string {
@@ -225,12 +234,6 @@ export function redactSecrets(text: string): string {
     const isHarmless = harmlessRuns.some((pattern) => pattern.test(run));
     return isHarmless ? run : `${run.slice(0, 4)}…`;
   });
-}
-
-/** The value of a field for a message: `…` if a name in its path is that of a secret. */
-export function shownUnlessSecret(field: FieldPath, value: string): string {
-  const withNames = [...field, value].join(": ");
-  return redactSecrets(withNames) === withNames ? value : "…";
 }
 
 /** What a run of letters and digits can be that is no secret, each with an example. A key such as `4eC39HqLyjWDarjt` is none of them. */

@@ -2,27 +2,16 @@ import { hasSandboxMark, sandboxMark } from "../rules/keys/key-text.js";
 import type { FieldPath } from "../schema/field-path.js";
 import { nearest, quote } from "../schema/words.js";
 import { positionsInRotations } from "./key-ends.js";
-import {
-  defaultScopes,
-  fieldOfKey,
-  listedKeys,
-  numbersOfBodies,
-  populationOf,
-  writtenEndpoints,
-} from "./keys.js";
-import { type FieldProblem, type ScenarioPlaces, shownUnlessSecret } from "./problems.js";
+import { defaultScopes, fieldOfKey, listedKeys, populationOf, writtenEndpoints } from "./keys.js";
+import type { FieldProblem } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 
 /** At most this many warnings of a kind are shown. */
 const maxWarnings = 20;
 
 /** What is usually a mistake in a scenario that is valid, by its kind, in the order in which the kinds are shown. */
-export function warningsOf(scenario: Scenario, spelling: ScenarioPlaces["spelling"]) {
-  return {
-    unmarkedSecrets: unmarkedSecrets(scenario),
-    unheldScopes: unheldScopes(scenario),
-    shortenedDecimals: shortenedDecimals(scenario, spelling),
-  };
+export function warningsOf(scenario: Scenario) {
+  return { unmarkedSecrets: unmarkedSecrets(scenario), unheldScopes: unheldScopes(scenario) };
 }
 
 /** The pinned secrets without the mark of a sandbox: each may be a real key, which must not be in a file. */
@@ -57,22 +46,6 @@ function unheldScopes(scenario: Scenario): FieldProblem[] {
   // If the scenario does not write `me_scope`, a key without the scope of `/me` is on purpose: it shows the 403.
   warnIfUnheld(["assumptions", "me_scope"], scenario.assumptions?.me_scope);
   return warnings.slice(0, maxWarnings);
-}
-
-/** The decimals in bodies that are shorter in JSON, such as a version `3.10`. */
-function shortenedDecimals(scenario: Scenario, spelling: ScenarioPlaces["spelling"]): FieldProblem[] {
-  const warnings: FieldProblem[] = [];
-  for (const [field, number] of numbersOfBodies(scenario)) {
-    if (warnings.length === maxWarnings) break;
-    const text = spelling(field);
-    if (text === undefined || !/^[+-]?\d*\.\d*0$/.test(text)) continue;
-    const shown = shownUnlessSecret(field, text);
-    let message = `JSON drops the last zeros of ${shown}`;
-    if (shown === text) message += `: it is ${JSON.stringify(number)}`;
-    const hint = `write a version or a code in quotes: "${shown}"`;
-    warnings.push({ code: "zeros_dropped", field, message, hint });
-  }
-  return warnings;
 }
 
 /** The scopes of all keys, also of those that a step creates. */

@@ -1,11 +1,12 @@
+import { type Members, maximumProblems } from "../schema/check.js";
 import type { FieldPath } from "../schema/field-path.js";
 import { type Notation, valueNotation } from "../schema/notation.js";
-import { type Members, maximumProblems } from "../schema/problem.js";
 import { isPlainObject, typeTag } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";
 import { forbiddenNames, scenarioLimits } from "./format/fields.js";
 import {
   type FieldProblem,
+  mayNameSecret,
   type Place,
   ProblemList,
   problemAt,
@@ -40,8 +41,6 @@ export interface FieldLocation {
   readonly isInText: boolean;
   /** The place of the field, or of the nearest one around it, or of the whole scenario; `undefined` for a scenario without a text. */
   readonly place: SourcePlace | undefined;
-  /** How the text spells the value of the field: `007`. Only of a text, a number or a flag. */
-  readonly spelling?: string | undefined;
 }
 
 /** A value has no text with places. */
@@ -103,14 +102,11 @@ function firstOfEachField(problems: readonly FieldProblem[], { locate }: Written
   return placed;
 }
 
-/** Of a longer value, messages show only the start. */
-export const longestSpelling = 100;
-
-/** As many as the snapshot of a sandbox has with all the keys that it can have. */
-const maxPartsOfSnapshot = 10_000_000;
+/** As many as a scenario has with all the keys that it can have. */
+const maxPartsOfScenario = 10_000_000;
 
 /** A scenario given as a value, which is not changed. It may have at most `maxParts` members and items. */
-export function readValue(value: unknown, maxParts = maxPartsOfSnapshot): WrittenScenario {
+export function readValue(value: unknown, maxParts = maxPartsOfScenario): WrittenScenario {
   const { fields, problems } = readPlain(value, maxParts);
   return {
     file: undefined,
@@ -135,9 +131,6 @@ export function readPlain(
   return { fields: undefined, problems: [{ code: "not_a_mapping", field: [], message, hint }] };
 }
 
-/** The names of secrets: what is in one may be its text. */
-const nameOfSecret = /secret|token|api[_-]?key/i;
-
 /** One copy: it counts the members and items, and stops at the first that is too many. */
 class PlainCopy {
   readonly #problems = new ProblemList();
@@ -152,7 +145,7 @@ class PlainCopy {
 
   /** Adds a problem. No path goes into a secret (R46). */
   #add(code: FieldProblem["code"], field: FieldPath, message: string, hint: string, pointAt?: "name"): void {
-    const secret = field.findIndex((step) => nameOfSecret.test(String(step)));
+    const secret = field.findIndex((step) => mayNameSecret(String(step)));
     const shownField = secret === -1 ? field : field.slice(0, secret + 1);
     this.#problems.add(code, shownField, message, hint, pointAt);
   }
@@ -186,9 +179,11 @@ class PlainCopy {
       return undefined;
     }
 
-    if (part === null || typeof part === "string" || typeof part === "number" || typeof part === "boolean") {
-      return part;
+    if (typeof part === "number" && !Number.isFinite(part)) {
+      this.#add("out_of_range", path, "JSON has no such number", "write another number");
+      return undefined;
     }
+    if (part === null || ["string", "number", "boolean"].includes(typeof part)) return part;
     if (Array.isArray(part)) return this.#copyItems(part, path);
     if (isPlainObject(part)) return this.#copyMembers(part, path);
     const message = `not plain data: found ${quote(part)}`;

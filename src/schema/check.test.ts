@@ -1,7 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
+import { isAllowed, isOfKind } from "./allowed.js";
 import { checkShape, findMismatches } from "./check.js";
-import { isAllowed, isOfKind } from "./find-mistakes.js";
 import { jsonSchemaOf } from "./json-schema.js";
 import {
   anything,

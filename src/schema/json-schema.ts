@@ -1,5 +1,4 @@
 import {
-  type MappingField,
   type MappingKind,
   type Range,
   type RecordKind,
@@ -39,11 +38,7 @@ export function jsonSchemaOf(
 
   const schemaOfPart = (part: Shape, step: string) => jsonSchemaOf(part, describe, [...path, step]);
   const keywords = keywordsOf(shape, schemaOfPart);
-  Object.assign(schema, keywords);
-
-  // A keyword for editors; validators ignore it.
-  if (shape.isSnapshotOnly) schema.doNotSuggest = true;
-  return schema;
+  return Object.assign(schema, keywords);
 }
 
 function keywordsOf(shape: Shape, schemaOfPart: (part: Shape, step: string) => JsonSchema): JsonSchema {
@@ -114,15 +109,7 @@ function mappingKeywords(
   const schema: Record<string, unknown> = { type: "object", properties };
   if (required.length > 0) schema.required = required;
   if (!shape.isOpen) schema.additionalProperties = false;
-  if (shape.needs !== undefined) {
-    const { oneOf, isFalseMissing } = shape.needs;
-    schema.anyOf = oneOf.map((name) => {
-      const field = shapeOfField(shape.fields[name] as MappingField); // one of its fields
-      const isMissingIfFalse = isFalseMissing && field.kind === "boolean";
-      if (!isMissingIfFalse) return { required: [name] };
-      return { required: [name], properties: { [name]: { const: true } } };
-    });
-  }
+  if (shape.needs !== undefined) schema.anyOf = shape.needs.map((name) => ({ required: [name] }));
   return schema;
 }
 

@@ -33,8 +33,6 @@ export type Shape<Value = unknown> = CommonOptions<Value> &
 export interface CommonOptions<Value> {
   readonly title?: string;
   readonly description?: string;
-  /** Whether only snapshots write it: neither editors nor hints suggest it. */
-  readonly isSnapshotOnly?: boolean;
   /** Never set: it carries the type of the values, for `ValueOf`. */
   readonly Value?: Value;
 }
@@ -78,8 +76,8 @@ export interface MappingKind<Of extends Fields = Fields> {
   readonly fields: Of;
   /** Whether it may have other, unchecked fields. */
   readonly isOpen?: boolean;
-  /** The fields without one of which it has no effect. With `isFalseMissing`, a field that is `false` has none either. */
-  readonly needs?: { readonly oneOf: readonly string[]; readonly isFalseMissing: boolean };
+  /** The fields without one of which it has no effect. */
+  readonly needs?: readonly string[];
 }
 
 /** A mapping with any number of members of one shape, such as the keys of an organization by their refs. */
@@ -186,12 +184,11 @@ export const record = <Member>(
 
 // Variations of other shapes.
 
-/** A mapping that has no effect without one of these fields. With `isFalseMissing`, a field that is `false` has none either. */
+/** A mapping that has no effect without one of these fields. */
 export const needing = <Of extends MappingKind>(
-  oneOf: readonly (keyof Of["fields"] & string)[],
+  needs: readonly (keyof Of["fields"] & string)[],
   shape: Of,
-  { isFalseMissing = false } = {},
-): Of => ({ ...shape, needs: { oneOf, isFalseMissing } });
+): Of => ({ ...shape, needs });
 
 export const either = <const Options extends readonly Shape[]>(
   ...options: Options
@@ -204,11 +201,6 @@ export const orNull = <Value>(shape: Shape<Value>): Shape<Value | null> => ({
 });
 
 export const optional = <Of extends Shape>(shape: Of): Optional<Of> => ({ optional: shape });
-
-/** An optional field that only snapshots write. */
-export const snapshotOnly = <Of extends Shape>(shape: Of): Optional<Of> => ({
-  optional: { ...shape, isSnapshotOnly: true },
-});
 
 export const described = <Of extends Shape>(shape: Of, description: string): Of => ({
   ...shape,
@@ -232,13 +224,9 @@ export function fieldsOf(shape: Shape): Fields | undefined {
   return all;
 }
 
-/** The names of the fields that people write: snapshots have more. */
-export function settableNames(shape: Shape): string[] {
-  const names: string[] = [];
-  for (const [name, field] of Object.entries(fieldsOf(shape) ?? {})) {
-    if (!shapeOfField(field).isSnapshotOnly) names.push(name);
-  }
-  return names;
+/** The names of the fields of a shape. */
+export function fieldNames(shape: Shape): string[] {
+  return Object.keys(fieldsOf(shape) ?? {});
 }
 
 /** The shape of the field at a path; `undefined` if the format has none. */

@@ -89,7 +89,7 @@ function withPartsInJson(shape: Shape, change: (part: Shape) => Shape): Shape {
       }
       const { needs } = shape;
       if (needs === undefined) return { ...shape, fields };
-      return { ...shape, fields, needs: { ...needs, oneOf: needs.oneOf.map(snakeCaseName) } };
+      return { ...shape, fields, needs: needs.map(snakeCaseName) };
     }
     default:
       return shape;

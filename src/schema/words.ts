@@ -9,26 +9,12 @@ export function unicodePattern(source: string, flags: string): () => RegExp {
   return () => (pattern ??= new RegExp(source, flags));
 }
 
-// Messages show a character by its code point, as `\u{430}`, if nobody can see it, or if it looks like a Latin letter. Only the
-// control characters that JSON escapes are shown as JSON has them, such as `\n`. Which look-alikes are shown depends on the text:
-// see `quote` and `quoteFile`.
-
-const invisible = unicodePattern("(?! )[\\p{Cc}\\p{Cf}\\p{Z}]", "gu");
-/** Characters that look like Latin ones: of other scripts, and of the full width that Chinese texts use. */
-const lookAlike = unicodePattern("[\\p{Script=Cyrillic}\\p{Script=Greek}\\uFF01-\\uFF5E]", "gu");
-
 /** A text of more than 60 characters, which is cut behind them in a message. With `u`, an emoji is one character. */
 const longText = /^(.{60}).+/su;
 
-/**
- * A value for a message; a long text is truncated. If a text has a Latin letter, all its look-alikes are shown by their code
- * points: the reader compares the text with another one.
- */
+/** A value for a message; a long text is truncated. */
 export function quote(value: unknown): string {
-  if (typeof value === "string") {
-    const quoted = showInvisible(JSON.stringify(value.replace(longText, "$1…")));
-    return /[A-Za-z]/.test(value) ? quoted.replace(lookAlike(), codePoint) : quoted;
-  }
+  if (typeof value === "string") return showInvisible(JSON.stringify(value.replace(longText, "$1…")));
   if (value === undefined || value === null) return "nothing";
   if (Array.isArray(value)) return "a list";
   if (isPlainObject(value)) return "a mapping";
@@ -38,20 +24,13 @@ export function quote(value: unknown): string {
   return String(value);
 }
 
-/** A word of any language. */
-const anyWord = unicodePattern("[\\p{L}\\uFF01-\\uFF5E]+", "gu");
-
-/**
- * The name of a file for a message, whole, and with single backslashes. Look-alikes are shown by their code points only in a
- * word that also has a Latin letter: `отчёт report.yaml` stays as it is, since the reader pastes it.
- */
+/** The name of a file for a message, whole, and with single backslashes. */
 export function quoteFile(name: string): string {
-  const quoted = showInvisible(JSON.stringify(name).replaceAll("\\\\", "\\"));
-  return quoted.replace(anyWord(), (letters) => {
-    if (!/[A-Za-z]/.test(letters)) return letters;
-    return letters.replace(lookAlike(), codePoint);
-  });
+  return showInvisible(JSON.stringify(name).replaceAll("\\\\", "\\"));
 }
+
+/** Only the control characters that JSON escapes are shown as JSON has them, such as `\n`. */
+const invisible = unicodePattern("(?! )[\\p{Cc}\\p{Cf}\\p{Z}]", "gu");
 
 /** Shows by its code point what nobody can see. */
 export function showInvisible(text: string): string {
@@ -60,7 +39,7 @@ export function showInvisible(text: string): string {
 }
 
 /** `\u{430}`. */
-export function codePoint(character: string): string {
+function codePoint(character: string): string {
   return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }
 

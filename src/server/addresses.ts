@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import { readBaseUrl } from "../library/base-url.js";
 import { hostName, readHostName } from "../node/host-names.js";
-import { readBaseUrl } from "../rules/base-url.js";
 import { SandboxError } from "../rules/errors.js";
 
 /** Whether a server at the address listens on all addresses of this machine. */

@@ -1,5 +1,4 @@
 export { type PackageReader, setPackageReader } from "../node/package-files.js";
 export type { LoadedScenario } from "../scenario/scenario-source.js";
-export type { ServerOptions } from "./server-options.js";
 export type { CertificatePair } from "./sockets/tls.js";
-export { loadScenario, type SandboxServer, startServer } from "./start-server.js";
+export { loadScenario, type SandboxServer, type ServerOptions, startServer } from "./start-server.js";

@@ -1,19 +1,61 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import type { Express } from "express";
+import type { Logger } from "../node/logger.js";
 import { nodeCrypto, nodePlatform, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import { controlPath } from "../rules/known-paths.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { type Start, startSandbox } from "../sandbox/start-sandbox.js";
+import type { NamedScenario } from "../scenario/scenario-source.js";
 import { baseUrlFor, certificateName, hostToConnectTo, isLoopback, readPublicNames } from "./addresses.js";
 import type { ControlServer } from "./control/route.js";
-import type { ServeOptions } from "./server-options.js";
-import { type AnyServer, closeServer, sendServerError } from "./sockets/connections.js";
-import { type ControlHandler, createHttpServer, respondTo } from "./sockets/http-server.js";
-import { pausedUntil } from "./sockets/pipelined-requests.js";
+import { type AnyServer, closeServer } from "./sockets/connections.js";
+import { createHttpServer, respondTo } from "./sockets/http-server.js";
 import type { CertificatePair } from "./sockets/tls.js";
 import type { StateFile, StateOptions } from "./state-file.js";
+
+/** How a user sets up a server. */
+export interface ServerSettings {
+  /** 0: any free port. */
+  readonly port: number;
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
+  /** Serves HTTPS with a certificate and its key (PEM), or with a self-signed one if `true`. Default: HTTP. */
+  readonly tls?: boolean | CertificatePair;
+  /**
+   * The base URL for clients, if it differs from the server's own address: behind a proxy, in a container, on another
+   * machine. Default: the server's own.
+   */
+  readonly publicUrl?: string | URL;
+  /** Hosts that the control plane accepts on a loopback address, besides this machine's names and the host of `publicUrl`. */
+  readonly allowHosts?: readonly string[];
+  /** Whether API responses have `X-Sandbox-Outcome`. Default: false. */
+  readonly explain?: boolean;
+  /** Whether the control plane is served. Default: true. */
+  readonly control?: boolean;
+  /** The bearer token of the control plane. Default: none on a loopback address, a random one on others. */
+  readonly controlToken?: string;
+  /** Called with a defect of the sandbox; the client got a 500. Default: ignored. */
+  readonly onDefect?: (error: unknown) => void;
+}
+
+/** What `serve` gets: the settings, and what belongs to the program around the server. */
+export interface ServeOptions extends ServerSettings {
+  /** The scenario that the server was started with, as its file is now. Default: the one that the sandbox runs at first. */
+  readonly startedScenario?: () => NamedScenario;
+  /** The file that keeps the sandbox. The server closes it. Default: the sandbox is not kept. */
+  readonly stateFile?: StateFile | undefined;
+  /** Stops the server, and its process if that serves nothing else. Default: only the server. */
+  readonly stop?: () => void;
+  /** Called before each call of the control plane: other processes may have added requests. */
+  readonly beforeControlCall?: () => void;
+  /** Called for each call of the control plane with a writing method, and each rejected token, once its response is known. */
+  readonly onControlCall?: Logger["controlCall"];
+  /** How the user starts svc-sandbox, for messages. Default: by its name. */
+  readonly program?: string;
+}
 
 export interface RunningServer {
   /** `publicUrl`, or `localUrl` if that is not set. Without a slash at its end. */
@@ -84,7 +126,7 @@ async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Pro
     await closeServer(server, openConnections, grace).finally(() => stateFile?.close());
   };
 
-  const handleControl = lateControl({
+  const control: ControlServer = {
     sandbox,
     startedAt,
     startId: nodePlatform.random(),
@@ -98,11 +140,11 @@ async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Pro
     beforeControlCall: options.beforeControlCall ?? (() => {}),
     onControlCall: options.onControlCall ?? (() => {}),
     onDefect,
-  });
+  };
   respondTo(server, {
     sandbox,
     explain,
-    handleControl: hasControl ? handleControl : undefined,
+    handleControl: hasControl ? lazyControl(control) : undefined,
     baseUrlFor: (request) => publicUrl ?? baseUrlFor(request, localUrl),
     stopping: stopping.signal,
     onDefect,
@@ -125,6 +167,16 @@ async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Pro
   };
 }
 
+/** The control plane. Its first call loads Express, which takes longer than everything else: most runs do not need it. */
+function lazyControl(server: ControlServer) {
+  let app: Express | undefined;
+  return async (request: IncomingMessage, response: ServerResponse) => {
+    const { createControlApp } = await import("./control/app.js");
+    app ??= createControlApp(server);
+    app(request, response);
+  };
+}
+
 /** A server that listens, and responds to nothing yet. */
 interface Listening {
   readonly server: AnyServer;
@@ -143,7 +195,12 @@ interface Listening {
  */
 async function listen(options: ServeOptions, allowedHosts: readonly string[]): Promise<Listening> {
   const { port, host = "127.0.0.1", tls = false, program = "svc-sandbox" } = options;
-  const certificate = await certificateFor(tls, [host, ...allowedHosts.map(certificateName)]);
+  let certificate: CertificatePair | undefined;
+  if (tls !== false) {
+    // Most servers speak HTTP, and the certificates take long to load.
+    const { certificatePair } = await import("./sockets/tls.js");
+    certificate = await certificatePair(tls, [host, ...allowedHosts.map(certificateName)]);
+  }
   const { server, openConnections } = createHttpServer(certificate);
 
   const failure = await tryToListen(server, port, host);
@@ -154,17 +211,6 @@ async function listen(options: ServeOptions, allowedHosts: readonly string[]): P
   const scheme = certificate === undefined ? "http" : "https";
   const localUrl = `${scheme}://${hostToConnectTo(address)}:${openPort}`;
   return { server, openConnections, certificate, localUrl, isLocal: isLoopback(address) };
-}
-
-/** The certificate to serve HTTPS with; `undefined` for HTTP. */
-async function certificateFor(
-  tls: boolean | CertificatePair,
-  names: readonly string[],
-): Promise<CertificatePair | undefined> {
-  if (tls === false) return undefined;
-  // Most servers speak HTTP, and the certificates take long to load.
-  const { certificatePair } = await import("./sockets/tls.js");
-  return certificatePair(tls, names);
 }
 
 /** Listens on a port; resolves to the error if that fails. */
@@ -210,27 +256,6 @@ function addressUnavailable(error: NodeJS.ErrnoException, port: number, host: st
     `Failed to listen on port ${port} on ${host}: ${reason}. Choose another with --port or --host.`,
     { port, host },
   );
-}
-
-/** The control plane. Its first call loads it: Express takes longer to load than everything else, and most runs do not need it. */
-function lateControl(server: ControlServer): ControlHandler {
-  let loaded: ControlHandler | undefined;
-
-  const loadAndHandle = async (request: IncomingMessage, response: ServerResponse) => {
-    try {
-      const { createControlApp } = await pausedUntil(import("./control/app.js"), request.socket);
-      // Calls on several connections get the same one.
-      loaded ??= createControlApp(server);
-      loaded(request, response);
-    } catch (error) {
-      server.onDefect(error);
-      sendServerError(response, 500, server.sandbox.clock.now());
-    }
-  };
-  return (request, response) => {
-    if (loaded === undefined) loadAndHandle(request, response);
-    else loaded(request, response);
-  };
 }
 
 /** Starts the sandbox of a server, or continues the one of its state file, which its server closes. Throws as `openStateFile`. */

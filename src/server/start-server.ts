@@ -1,24 +1,39 @@
 import { fileURLToPath } from "node:url";
-import type {
-  OptionsOf,
-  OptionsWithSource,
-  OrganizationRef,
-  ScenarioKeyRef,
-  ScenarioSource,
-} from "../library/checked-options.js";
+import { type SandboxOptions, sandboxOptions } from "../library/create-sandbox.js";
+import type { OrganizationRef, SandboxSource, ScenarioKeyRef } from "../library/known-refs.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { sandboxApi } from "../library/sandbox-api.js";
+import { startSourceOf } from "../library/start-source.js";
 import { openScenario } from "../node/files/scenario-files.js";
 import { nodePlatform } from "../node/platform.js";
 import { requireKnownOptions, validationError } from "../rules/validation.js";
 import { currentRun, type SandboxRun } from "../runs/current-run.js";
-import { invocationOfServer } from "../sandbox/sandbox-state.js";
-import { checkedStart } from "../sandbox/start-sandbox.js";
-import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/scenario-source.js";
+import { invocationOfServer, type StartOptions } from "../sandbox/sandbox-state.js";
+import { checkedStart, type StartSource } from "../sandbox/start-sandbox.js";
+import type { LoadedScenario } from "../scenario/scenario-source.js";
+import { checkShape } from "../schema/check.js";
+import { libraryNotation } from "../schema/notation.js";
+import * as s from "../schema/shape.js";
 import { typeTag } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";
-import { openSandbox, type RunningServer, serve } from "./serve.js";
-import { requireOptions, type ServerOptions, type ServerSource } from "./server-options.js";
+import { openSandbox, type RunningServer, type ServerSettings, serve } from "./serve.js";
+
+/** A scenario, or the file of one. An editor suggests the bundled names only with `string & {}` in place of `string`. */
+type ServerSource = SandboxSource | URL | (string & {});
+
+export interface ServerOptions<Source extends ServerSource = ServerSource>
+  extends Partial<ServerSettings>,
+    Omit<SandboxOptions, "scenario"> {
+  /** A bundled name, a scenario file, also as a URL, or a scenario as a value. Default: `key-states`. */
+  readonly scenario?: Source;
+  /** Default: 0, any free port. */
+  readonly port?: number;
+  /**
+   * A file that keeps the sandbox for the next start, with its requests. If it exists, the sandbox continues
+   * from it and ignores the options `seed`, `now`, `frozen` and `profile`. Default: none.
+   */
+  readonly state?: string | URL;
+}
 
 /** The key for `await using`, if the caller's compiler supports it; others must not need its types. */
 type AsyncDispose = SymbolConstructor extends { readonly asyncDispose: infer Key extends symbol }
@@ -32,8 +47,6 @@ export interface SandboxServer<Key extends string = string, Organization extends
     DisposedAsync {
   readonly sandbox: Sandbox<Key, Organization>;
 }
-
-// The signatures are as in the table of `checked-options.ts`.
 
 /**
  * Starts a server with its own sandbox; resolves once it accepts requests.
@@ -49,23 +62,17 @@ export interface SandboxServer<Key extends string = string, Organization extends
  * });
  * response.status; // 200
  */
-export function startServer<const Source extends ScenarioSource>(
-  options: OptionsWithSource<ServerOptions, Source>,
+export function startServer<const Source extends ServerSource = "key-states">(
+  options?: ServerOptions<Source>,
 ): Promise<SandboxServer<ScenarioKeyRef<Source>, OrganizationRef<Source>>>;
-export function startServer(
-  options?: ServerOptions<never>,
-): Promise<SandboxServer<ScenarioKeyRef<"key-states">, OrganizationRef<"key-states">>>;
-export function startServer<const Options extends ServerOptions<ServerSource>>(
-  options: OptionsOf<Options, ScenarioSource | LoadedScenario | URL>,
-): Promise<SandboxServer>;
-export async function startServer(options: ServerOptions<ServerSource> = {}): Promise<SandboxServer> {
+export async function startServer(options: ServerOptions = {}): Promise<SandboxServer> {
   requireOptions(options);
   const { scenario, state, ...rest } = options;
   const file = state === undefined ? undefined : nameOfFile(state, "start the server", "state");
 
   // The run of `exec` or `certify`, if any, sets what the options leave open.
   const run = currentRun();
-  const started = await loadSource(scenario, run);
+  const started = await loadSource(scenario, run, rest);
   const startedScenario = () => started;
   const startOptions = run?.optionsFor(rest) ?? rest;
   const isSecure = rest.tls !== undefined && rest.tls !== false;
@@ -84,15 +91,46 @@ export async function startServer(options: ServerOptions<ServerSource> = {}): Pr
   return { ...running, sandbox: sandboxApi(() => sandbox), [Symbol.asyncDispose]: () => running.close() };
 }
 
+/** The options that only a server has, with their shapes. The code that reads them checks those that may be anything here. */
+const shapesOfOptions: Readonly<
+  Record<Exclude<keyof ServerOptions, keyof SandboxOptions>, s.Optional<s.Shape>>
+> = {
+  port: s.optional(s.integer({ max: 65_535 })),
+  host: s.optional(s.text({ min: 1 })),
+  tls: s.optional(s.either(s.flag(), s.openMapping({}))),
+  publicUrl: s.optional(s.anything()),
+  allowHosts: s.optional(s.list(s.text())),
+  explain: s.optional(s.flag()),
+  control: s.optional(s.flag()),
+  controlToken: s.optional(s.text()),
+  state: s.optional(s.anything()),
+  onDefect: s.optional(s.anything()),
+};
+
+/** Throws `validation_failed` for an option of the server that is not valid. */
+function requireOptions(options: ServerOptions): void {
+  const attempt = "start the server";
+  requireKnownOptions(attempt, options, [...sandboxOptions, ...Object.keys(shapesOfOptions)]);
+  const { problems } = checkShape(s.openMapping(shapesOfOptions), options, libraryNotation);
+  if (problems.length > 0) throw validationError(attempt, problems, libraryNotation);
+
+  const { onDefect } = options;
+  if (onDefect !== undefined && typeof onDefect !== "function") {
+    const message = `onDefect must be a function, not ${quote(onDefect)}`;
+    throw validationError(attempt, [{ field: ["onDefect"], message }]);
+  }
+}
+
 /** Loads the scenario in the options. Default: the run's, or `key-states`. */
 async function loadSource(
-  source: ServerSource,
+  source: ServerSource | undefined,
   run: SandboxRun | undefined,
-): Promise<LoadedScenario | NamedScenario> {
+  options: StartOptions,
+): Promise<StartSource> {
   if (source === undefined) return run?.scenario ?? loadScenario("key-states");
   const isFile = typeof source === "string" || typeTag(source) === "URL";
   if (isFile) return loadScenario(nameOfFile(source, "start the server", "scenario"));
-  return resolveSource(source as LoadedScenario); // it checks any other value
+  return startSourceOf(source as LoadedScenario, options); // it checks any other value
 }
 
 /**

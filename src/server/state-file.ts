@@ -3,28 +3,29 @@ import { LockedFile } from "../node/files/lock.js";
 import { fileFailure, resolveLinks } from "../node/files/write-file.js";
 import { version } from "../node/package-files.js";
 import { nodeCrypto, nodePlatform, timers } from "../node/platform.js";
-import { cachedByObject } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
+import { cachedByObject } from "../sandbox/cached-by.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import {
-  restoreSandbox,
+  afterPause,
+  checksumLength,
   type SavedSandbox,
-  savedSandboxShape,
   saveSandbox,
+  stateFormat,
 } from "../sandbox/saved-sandbox.js";
 import { type Start, startSandbox } from "../sandbox/start-sandbox.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
-import { checkShape } from "../schema/check.js";
 import { tryParseJson } from "../schema/json-text.js";
 import { isMapping } from "../schema/type-tag.js";
 import { quote, quoteFile } from "../schema/words.js";
 
 // A state file keeps the sandbox of a server for its next start:
 //
-//     what is in it      a `SavedSandbox` (`src/sandbox/saved-sandbox.ts`), the scenario that the server was started with, a checksum
+//     what is in it      a `SavedSandbox` (`src/sandbox/saved-sandbox.ts`), when it was saved, the scenario that the server was
+//                        started with, a checksum
 //     when it is read    at the start: `openStateFile`
-//     what is checked    its form, its checksum, its sandbox by its shape, its scenario, in this order: `parseState`
+//     what is checked    its format, its checksum, its scenario, in this order: `parseState`
 //     when it is written with the start, with each change of the control plane, some time after requests, at the end: `StateFile`
 
 /** Milliseconds between two saves by the timer, or more if they take long. */
@@ -50,40 +51,33 @@ export interface StateOptions {
  */
 export async function openStateFile(start: Start, options: StateOptions): Promise<StateFile> {
   const { name, cwd = "", startedScenario } = options;
-  const resolved = readOrThrow(name, () => resolveLinks(resolve(cwd, name)));
-  const file = await LockedFile.lock(resolved);
+  const readOrThrow = <Result>(read: () => Result, whatToDo?: string): Result => {
+    try {
+      return read();
+    } catch (error) {
+      throw unreadableState(name, fileFailure(error), whatToDo);
+    }
+  };
+  const file = await LockedFile.lock(readOrThrow(() => resolveLinks(resolve(cwd, name))));
   if (file === undefined) {
     const message = `The state ${quoteFile(name)} is in use by another process. Stop that process, or name another file with --state.`;
     throw new SandboxError("state_in_use", message);
   }
 
   try {
-    const text = readOrThrow(name, () => file.read());
+    const text = readOrThrow(() => file.read());
     if (text === undefined) return new StateFile(file, options, startSandbox(start));
 
-    const saved = parseState(text, startedScenario(), name);
-    const sandbox = readOrThrow(name, () => restoreSandbox(saved, start), damagedState);
-    return new StateFile(file, options, sandbox, saved.at);
+    const state = parseState(text, startedScenario(), name);
+    const saved = afterPause(state.sandbox, start.platform.time() - state.saved_at);
+    const ofSaved: Start = { ...start, name: saved.name, text: saved.text, scenario: saved.scenario, saved };
+    const sandbox = readOrThrow(() => startSandbox(ofSaved), startAgain);
+    return new StateFile(file, options, sandbox, state.saved_at);
   } catch (error) {
     file.unlock();
     throw error;
   }
 }
-
-/** Throws `state_unreadable` for an error of the file system or of the content. */
-function readOrThrow<Result>(name: string, read: () => Result, failure = unreadableState): Result {
-  try {
-    return read();
-  } catch (error) {
-    throw failure(name, fileFailure(error));
-  }
-}
-
-/** The number of the text's form. `test/control/state-format.test.ts` fails if the form changes, and this number does not. */
-export const stateFormat = 17;
-
-/** How many of its 64 digits a checksum has. */
-const checksumLength = 16;
 
 /** The scenario that a server starts with; another may run later. */
 interface ScenarioIdentity {
@@ -92,25 +86,25 @@ interface ScenarioIdentity {
   readonly sha256: string;
 }
 
-/** What a state file contains, besides its format and its checksum. */
+/** What a state file contains, besides its format, the version that wrote it and its checksum. */
 interface SavedState {
   readonly started_with: ScenarioIdentity;
+  /** On the wall clock, in epoch milliseconds. */
+  readonly saved_at: number;
   readonly sandbox: SavedSandbox;
 }
 
 // The text is one object of JSON. Its last member is a checksum of the same object without that member:
 //
-//     {"svc_sandbox_state":17,…,"sandbox":{…},"sum":"0123456789abcdef"}
+//     {"svc_sandbox_state":18,…,"sandbox":{…},"sum":"0123456789abcdef"}
 
 /** The text of a state, in parts: with 100,000 keys, it is 27 MB. It contains no full keys except a scenario's pinned keys (R35). */
 export function* stateParts(sandbox: SandboxState, startedWith: NamedScenario): Generator<string> {
+  const started_with = scenarioIdentity(startedWith);
+  // Read before the clock, so that the restored clock never lags behind.
+  const saved_at = sandbox.platform.time();
+  const firstMembers = JSON.stringify({ svc_sandbox_state: stateFormat, version, started_with, saved_at });
   const hash = nodeCrypto.createHash("sha256");
-
-  const firstMembers = JSON.stringify({
-    svc_sandbox_state: stateFormat,
-    version,
-    started_with: scenarioIdentity(startedWith),
-  });
   const opening = `${firstMembers.slice(0, -1)},"sandbox":`; // the object goes on
   hash.update(opening);
   yield opening;
@@ -125,17 +119,13 @@ export function* stateParts(sandbox: SandboxState, startedWith: NamedScenario): 
 }
 
 /**
- * Reads the sandbox of a text. `startedWith` is the scenario of this start: the same as that of the start before, but it may have
+ * Reads the state of a text. `startedWith` is the scenario of this start: the same as that of the start before, but it may have
  * another name now. `file` is the name for messages. Throws `state_unreadable`, or `state_mismatch` for another scenario.
  */
-export function parseState(text: string, startedWith: NamedScenario, file: string): SavedSandbox {
+export function parseState(text: string, startedWith: NamedScenario, file: string): SavedState {
   const content = tryParseJson(text);
   if (!isMapping(content) || content.svc_sandbox_state === undefined) {
-    if (text.startsWith("\uFEFF")) throw damagedState(file, "an editor has added a byte order mark");
-    // The start of a state, or an empty file, as full disks leave them. Anything else may be a file of the user.
-    const isCutOff = /^\s*(?:\{"svc_sandbox_state"|$)/.test(text);
-    if (isCutOff) throw damagedState(file, "only a part of it is there");
-    throw unreadableState(file, "it is not a state of svc-sandbox");
+    throw unreadableState(file, "it is not a whole state of svc-sandbox");
   }
 
   const { svc_sandbox_state: format, version: writer, sum, ...rest } = content;
@@ -143,7 +133,7 @@ export function parseState(text: string, startedWith: NamedScenario, file: strin
   if (format !== stateFormat) {
     const why = `its format is ${quote(format)}, and svc-sandbox ${version} reads format ${stateFormat}`;
     const isOfVersion = typeof writer === "string" && /^\d[\w.+-]{0,39}$/.test(writer) && writer !== version;
-    if (!isOfVersion) throw damagedState(file, why);
+    if (!isOfVersion) throw unreadableState(file, why, startAgain);
     const whatToDo = `To continue it, start svc-sandbox ${writer}, which wrote it. To start again, name another file, or remove this one.`;
     throw unreadableState(file, why, whatToDo);
   }
@@ -151,18 +141,15 @@ export function parseState(text: string, startedWith: NamedScenario, file: strin
   // The checksum is of the same object without this last member.
   const contentOfSum = `${text.slice(0, text.lastIndexOf(',"sum":'))}}`;
   const isWhole = sum === nodePlatform.sha256(contentOfSum).slice(0, checksumLength);
-  const isUndamaged = isWhole && isMapping(rest.started_with) && isMapping(rest.sandbox);
-  if (!isUndamaged) throw damagedState(file, "a part of it is missing or damaged");
-
-  const [problem] = checkShape(savedSandboxShape, rest.sandbox).problems;
-  if (problem !== undefined) throw damagedState(file, `its sandbox is not valid: ${problem.message}`);
+  if (!isWhole) throw unreadableState(file, "it was changed or damaged", startAgain);
   const saved = rest as unknown as SavedState; // svc-sandbox wrote what has its checksum
   requireSameScenario(saved.started_with, scenarioIdentity(startedWith), file);
 
   // The file of this scenario may have been moved since. Another scenario may have been loaded, and has a name of its own.
   const { sandbox } = saved;
   const runsThisScenario = sandbox.name === saved.started_with.name;
-  return { ...sandbox, name: runsThisScenario ? startedWith.name : sandbox.name };
+  const name = runsThisScenario ? startedWith.name : sandbox.name;
+  return { ...saved, sandbox: { ...sandbox, name } };
 }
 
 function scenarioIdentity({ name, scenario }: NamedScenario): ScenarioIdentity {
@@ -183,12 +170,10 @@ function requireSameScenario(saved: ScenarioIdentity, current: ScenarioIdentity,
   );
 }
 
-/** The error of a file that svc-sandbox has written, and cannot continue. */
-function damagedState(file: string, why: string): SandboxError {
-  return unreadableState(file, why, "Name another file, or remove this one to start again.");
-}
+/** What to do about a file that svc-sandbox has written, and cannot continue. */
+const startAgain = "Name another file, or remove this one to start again.";
 
-/** The error of a file that may be the user's: nobody should remove it. */
+/** The error of a file that cannot be continued. It may be the user's: by default, nobody should remove it. */
 function unreadableState(
   file: string,
   why: string,

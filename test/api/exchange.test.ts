@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import { readApiRequest } from "../../src/rules/read-request.js";
+import { readApiRequest } from "../../src/api/read-request.js";
 import type { ApiRequest } from "../../src/rules/request.js";
 import { secretToSend } from "../../src/sandbox/secrets.js";
 import { collect } from "../support/collect.js";

@@ -88,28 +88,6 @@ test("a request that comes in another process than the rejection shows nothing a
   expect(shown).toEqual([undefined, "by_other_process", undefined, "too_early"]);
 });
 
-test("a request that is only late gets its own response", () => {
-  const { sandbox } = started(1, { kind: "late", seconds: 2 });
-  expect(ask(sandbox, { key: "active" })).toMatchObject({ status: 200, outcome: "200.test" });
-  expect(sandbox.journal.requests()).toMatchObject([{ delivery: { delayMs: 2000, kind: "send" } }]);
-});
-
-test("a request that is late comes no sooner than a fault of the scenario delays it", () => {
-  const delayMs = (latency: "10s" | "1s") => {
-    const which = { kind: "nth", key: "active", nth: 1 } as const;
-    const run = conditionedRun({ onRequest: { which, gets: { kind: "late", seconds: 4 } } });
-    const scenario = {
-      ...bundledScenarios["key-states"],
-      faults: [{ then: { latency } }],
-    } satisfies Scenario;
-    const sandbox = startFrozen(scenario, { run });
-    ask(sandbox, { key: "active" });
-    return sandbox.journal.requests()[0]?.delivery?.delayMs;
-  };
-  expect(delayMs("10s")).toBe(10_000);
-  expect(delayMs("1s")).toBe(4_000);
-});
-
 test("a rejected request counts against no limit of the key (R24)", () => {
   for (const as of ["fault.status", "401.revoked"] as const) {
     const { sandbox, send } = started(1, { kind: "rejection", as });

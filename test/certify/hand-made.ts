@@ -9,7 +9,6 @@ import {
   type SentKey,
 } from "../../src/certify/client-runs/client-run.js";
 import { Runs } from "../../src/certify/client-runs/runs.js";
-import type { WorkingKey } from "../../src/certify/resends/reaction.js";
 import { clientReport } from "../../src/report/report.js";
 import type { Report } from "../../src/report/report-shape.js";
 import type { OutcomeId } from "../../src/rules/outcomes.js";
@@ -34,7 +33,6 @@ export const runEnd = (more: Partial<RunEnd> = {}): RunEnd => ({
   points: [],
   replacedCount: 0,
   lastRequest: undefined,
-  lastAskedWait: undefined,
   ownSeed: undefined,
   ownAssumptions: [],
   scenarios: [],
@@ -60,12 +58,6 @@ export const sentKey = (key: string, ...requests: readonly Partial<KeyRequest>[]
 export const sentTimes = (key: string, count: number, hit = 0): SentKey =>
   sentKey(key, ...Array.from({ length: count }, (_, at) => (at + 1 === hit ? { isReplaced: true } : {})));
 
-/** A key that each run sends so many times, and whose responses the client reads. */
-export const steadyKey = (ref: string, count: number): WorkingKey => ({
-  ref,
-  requests: sentTimes(ref, count).requests,
-});
-
 /** A run that is asked for, with its name as users see it. */
 export type NamedRun = PlannedRun & { readonly name: string };
 
@@ -87,6 +79,7 @@ export const kindsOf = (checks: readonly JudgedCheck[]): Record<string, ResultOf
 export async function handMade(
   endOf: (request: NamedRun, before: number) => Partial<RunEnd> | undefined,
   plan: Partial<CertifyPlan> = {},
+  say: (line: string) => void = () => {},
 ) {
   const names: string[] = [];
   const runs = new Runs(
@@ -99,8 +92,8 @@ export async function handMade(
         const end = endOf(run, before);
         return end === undefined ? "stopped" : runEnd(end);
       },
-      say() {},
-      separateRuns() {},
+      say,
+      jobs: 1,
     },
   );
   await runs.makeOnce(plainRunRequest);

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, test, vi } from "vitest";
+import { atEnd } from "../../src/cli/run-command.js";
 import { createSandbox } from "../../src/index.js";
 import { version } from "../../src/node/package-files.js";
 import { makeSelfSigned } from "../../src/server/sockets/tls.js";
@@ -34,18 +35,14 @@ describe("the command", () => {
     expect(JSON.parse((await runExec(["--", ...echo, ...words])).stdout)).toEqual(words);
   });
 
-  it("leaves no folder of a run and no listener behind, whether it succeeds or fails", async () => {
+  it("leaves no folder of a run and no step for the end behind, whether it succeeds or fails", async () => {
     const folder = temporaryFolder();
     vi.stubEnv("TMPDIR", folder);
     onTestFinished(() => void vi.unstubAllEnvs());
-    const listeners = process.listenerCount("exit");
     for (const command of ["true", "false", "no-such-command"]) {
       await runCli(["exec", "--tls", "--min-coverage", "0", "--", command], { cwd: folder });
     }
-    // The folder of the user's runs is empty.
-    const left = [expect.stringMatching(/^svc-sandbox-\w+$/)];
-    expect(readdirSync(folder, { recursive: true })).toEqual(left);
-    expect(process.listenerCount("exit")).toBe(listeners);
+    expect([readdirSync(folder), atEnd.size]).toEqual([[], 0]);
   });
 
   it("that never calls the API fails with a message, unless --min-coverage 0 allows it", async () => {
@@ -211,24 +208,16 @@ const me = await fetch(SVC_BASE_URL + "/v1/relying-party/me", { headers: { "x-ap
   },
 );
 
-test
-  .skipIf(process.platform === "win32")
-  .each([
-    ["a pipe", 'mkfifo "$F"'],
-    ["a folder", 'mkdir "$F"'],
-    ["a link to itself", 'ln -s "$F" "$F"'],
-    ["a link to a device without an end", 'ln -s /dev/zero "$F"'],
-    ["a file of a terabyte", 'truncate -s 1T "$F"'],
-    ["a line of 100 MB", 'head -c 100000000 /dev/zero | tr "\\0" "[" > "$F"'],
-    ...["null", "1", '"x"', "[]", '{"exchange":{}}', '{"exchange":null}', '{"trace":1}'].map((line) => [
-      `the line ${line}`,
-      `printf '%s\\n' '${line}' > "$F"`,
-    ]),
-  ])("%s in the folder of the run is a fault of the command", async (_what, script) => {
+test.skipIf(process.platform === "win32").each([
+  ["a pipe", 'mkfifo "$F"'],
+  ["a folder", 'mkdir "$F"'],
+  ["a link to itself", 'ln -s "$F" "$F"'],
+  ["a link to a device without an end", 'ln -s /dev/zero "$F"'],
+  ["a file of a terabyte", 'truncate -s 1T "$F"'],
+])("%s in the folder of the run is a fault of the command", async (_what, script) => {
   const command = ["sh", "-c", `F="$SVC_SANDBOX_RUN/requests-1-2.jsonl"; ${script}`];
   const { code, stderr } = await execHere(["--min-coverage", "0", "--", ...command]);
   expect([code, stderr]).toEqual([2, expect.stringMatching(/The command has changed the folder of its run/)]);
-  if (script.startsWith("ln ")) expect(stderr).toContain("requests-1-2.jsonl is a symbolic link");
 });
 
 test("a line that is not whole is left out with a note; the report and the command's code come", async () => {
@@ -236,5 +225,5 @@ test("a line that is not whole is left out with a note; the report and the comma
   const script = `printf '%s' '${lines.join("\n")}' > "$SVC_SANDBOX_RUN/requests-1-2.jsonl"; exit 7`;
   const { code, stderr } = await execHere(["--", "sh", "-c", script]);
   expect([code, stderr]).toEqual([7, expect.stringMatching(/^\n0 requests to key-states/)]);
-  expect(stderr).toMatch(/\nAt least 2 requests of the command could not be counted: .*full disk\.\n$/);
+  expect(stderr).toMatch(/\nRequests of the command could not be counted: .*full disk\.\n$/);
 });

@@ -49,25 +49,3 @@ test("start, exec and the report name what a given --profile does not change", a
   const running = startCli(["start", "pinned.yaml", "--port", "0", "--profile", "typical"], { cwd });
   await running.stderr.shows(says);
 });
-
-test("start and exec note dates that are far from the client's clock, and how to start at the real time", async () => {
-  const cwd = temporaryFolder({
-    "past.yaml": `clock: { now: 2026-03-02T09:00:00Z }\n${scenario("{ retry_after: date }")}`,
-    "seconds.yaml": `clock: { now: 2026-03-02T09:00:00Z }\n${scenario("{ retry_after: seconds }")}`,
-    "fault.yaml": `clock: { now: 2126-03-02T09:00:00Z }\nfaults: [{ then: { status: 503, retry_after: { date: 5s } } }]\n${scenario("{}")}`,
-  });
-  const exec = async (file: string, ...flags: string[]) =>
-    (await runCli(["exec", file, ...flags, "--", process.execPath, "-e", ""], { cwd })).stderr;
-  const past = /^Retry-After has dates of the sandbox's clock, 2026-03-02T\S+: in the past .* --now \d{4}-/m;
-  expect(await exec("past.yaml")).toMatch(past);
-  expect(await exec("fault.yaml")).toMatch(/in the future for your client/);
-  for (const stderr of [
-    await exec("seconds.yaml"),
-    await exec("past.yaml", "--quiet"),
-    await exec("past.yaml", "--now", new Date().toISOString()),
-  ]) {
-    expect(stderr).not.toMatch(/Retry-After has dates/);
-  }
-  const running = startCli(["start", "past.yaml", "--port", "0"], { cwd });
-  await running.stderr.shows(past);
-});

@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { atEnd } from "../../src/cli/run-command.js";
 import { openRunFolder } from "../../src/cli/run-folder.js";
 import { loadScenario } from "../../src/server/start-server.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -21,19 +22,13 @@ vi.mock("node:fs", async (original) => {
 function temporaryFiles(): string {
   const all = temporaryFolder();
   vi.stubEnv("TMPDIR", all);
-  const before = process.listeners("exit");
   onTestFinished(() => {
     failures.length = 0;
     // What the test could not remove no longer waits for the end of the process.
-    callLaterListeners(before);
+    for (const step of atEnd) step();
     vi.unstubAllEnvs();
   });
   return all;
-}
-
-/** Calls the listeners of the end of the process but those of before. */
-function callLaterListeners(before: readonly NodeJS.ExitListener[]): void {
-  for (const listener of process.listeners("exit").filter((one) => !before.includes(one))) listener(0);
 }
 
 const runsIn = (folder: string) =>
@@ -50,31 +45,12 @@ test("a folder of a run that cannot be removed is a note below the report, and t
   );
 });
 
-test("removal tries again: a sandbox in the background may write into the folder meanwhile", async () => {
-  const all = temporaryFiles();
-  const folder = await openRunFolder({ scenario: await loadScenario("active"), options: {} });
-  failures.push("ENOTEMPTY", "ENOTEMPTY");
-  folder.remove();
-  expect([folder.notRemovedSentences(), runsIn(all)]).toEqual([[], []]);
-});
-
-test("folders of parallel runs share a listener", async () => {
-  temporaryFiles();
-  const before = process.listenerCount("exit");
-  const run = { scenario: await loadScenario("active"), options: {} };
-  const folders = [await openRunFolder(run), await openRunFolder(run)];
-  expect(process.listenerCount("exit")).toBe(before + 1);
-  for (const folder of folders) folder.remove();
-  expect(process.listenerCount("exit")).toBe(before);
-});
-
 test("what could not be removed is tried again when the process ends", async () => {
   const all = temporaryFiles();
-  const before = process.listeners("exit");
-  const folder = await openRunFolder({ scenario: await loadScenario("active"), options: {} });
-  failures.push("EBUSY", "EBUSY", "EBUSY");
+  const folder = await openRunFolder({ scenario: await loadScenario("active"), options: {}, conditions: {} });
+  failures.push("EBUSY");
   folder.remove();
-  expect([folder.notRemovedSentences(), runsIn(all).length]).toEqual([[expect.any(String)], 2]);
-  callLaterListeners(before);
-  expect([runsIn(all), process.listeners("exit")]).toEqual([[], before]);
+  expect([folder.whyNotRemoved, runsIn(all).length]).toEqual([expect.any(String), 2]);
+  for (const step of atEnd) step();
+  expect([runsIn(all), atEnd.size]).toEqual([[], 0]);
 });

@@ -1,116 +1,42 @@
-import fs, {
-  appendFileSync,
-  chmodSync,
-  chownSync,
-  existsSync,
-  lutimesSync,
-  mkdirSync,
-  promises,
-  readdirSync,
-  symlinkSync,
-  utimesSync,
-} from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import fs, { appendFileSync, promises, symlinkSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openRunFolder } from "../../src/cli/run-folder.js";
 import { createSandbox, type Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
-import { nodePlatform } from "../../src/node/platform.js";
 import { currentRun } from "../../src/runs/current-run.js";
 import type { StartOptions } from "../../src/sandbox/sandbox-state.js";
 import { loadScenario } from "../../src/server/start-server.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 async function open(options: StartOptions = {}) {
-  const folder = await openRunFolder({ scenario: await loadScenario("active"), options });
+  const folder = await openRunFolder({ scenario: await loadScenario("active"), options, conditions: {} });
   onTestFinished(folder.remove);
   return folder;
 }
 
-/** Makes another folder the one of temporary files, with the folder of this user's runs. */
+/** Makes another folder the one of temporary files. */
 function temporaryFiles() {
-  const all = temporaryFolder({ "others/run.json": "{}" });
+  const all = temporaryFolder();
   vi.stubEnv("TMPDIR", all);
   onTestFinished(() => void vi.unstubAllEnvs());
-  const runs = join(all, `svc-sandbox-${process.getuid?.() ?? "runs"}`);
-  mkdirSync(runs, { mode: 0o700 });
-  return { all, runs };
+  return all;
 }
 
-const agoInSeconds = (days: number) => Date.now() / 1000 - days * 86_400;
-
-test("a folder that another start takes for a left one before it is locked gets another name", async () => {
-  const { runs } = temporaryFiles();
-  const later = vi.spyOn(nodePlatform, "time").mockReturnValue(agoInSeconds(-2) * 1000);
-  const { mkdtemp } = promises;
-  const made: string[] = [];
-  const making = vi.spyOn(promises, "mkdtemp").mockImplementation((async (prefix: string) => {
-    const path = await mkdtemp(prefix);
-    made.push(path);
-    if (made.length === 1) made.push((await open()).path);
-    return path;
-  }) as typeof mkdtemp);
-  onTestFinished(() => [later, making].forEach((one) => void one.mockRestore()));
-
-  const { path } = await open();
-  expect(made).toHaveLength(4);
-  expect(existsSync(made[0] as string)).toBe(false);
-  expect(readdirSync(runs).sort()).toEqual([basename(path), basename(made[1] as string)].sort());
-  expect(existsSync(join(path, "run.json"))).toBe(true);
-});
-
-test("folders of killed runs are removed after a day; those of running ones, of others and links stay", async () => {
-  const { all, runs: folder } = temporaryFiles();
-  const running = await open();
-  utimesSync(running.path, 0, 0);
-  const young = join(folder, "svc-sandbox-run-young");
-  mkdirSync(young);
-  utimesSync(young, 0, agoInSeconds(0.9));
-  const left = join(folder, "svc-sandbox-run-left");
-  mkdirSync(left);
-  utimesSync(left, 0, agoInSeconds(1.1));
-  const link = join(folder, "svc-sandbox-run-link");
-  symlinkSync(join(all, "others"), link);
-  lutimesSync(link, 0, 0);
-  const another = join(folder, "svc-sandbox-run-another");
-  mkdirSync(another);
-  utimesSync(another, 0, 0);
-  const user = process.getuid?.();
-  // Only an administrator can have a file of another user.
-  if (user === 0) chownSync(another, 65_534, 65_534);
-  const { path } = await open();
-  const kept = [running.path, young, link, path, ...(user === 0 ? [another] : [])];
-  expect(readdirSync(folder).sort()).toEqual(kept.map((one) => one.slice(folder.length + 1)).sort());
-  expect(existsSync(join(all, "others/run.json"))).toBe(true);
-});
-
-test("runs have a folder of their user, unless others may use it too", async () => {
-  const { all, runs } = temporaryFiles();
-  expect(dirname((await open()).path)).toBe(runs);
-  // Only there, old folders are looked for.
-  const left = join(all, "svc-sandbox-run-left");
-  mkdirSync(left);
-  utimesSync(left, 0, 0);
-  await open();
-  expect(existsSync(left)).toBe(true);
-  chmodSync(runs, 0o770);
+test("the folder is absolute where that of temporary files is relative", async () => {
+  const all = temporaryFiles();
+  vi.stubEnv("TMPDIR", relative(process.cwd(), all));
   expect(dirname((await open()).path)).toBe(all);
 });
 
-test("the folder is absolute where that of temporary files is relative", async () => {
-  const { all, runs } = temporaryFiles();
-  vi.stubEnv("TMPDIR", relative(process.cwd(), all));
-  expect(dirname((await open()).path)).toBe(runs);
-});
-
 test("a full disk at the start is an error that names the folder", async () => {
-  const { runs } = temporaryFiles();
+  const all = temporaryFiles();
   const full = Object.assign(new Error(), { code: "ENOSPC" });
   const writing = vi.spyOn(promises, "writeFile").mockRejectedValueOnce(full);
   onTestFinished(() => writing.mockRestore());
   await expect(open()).rejects.toMatchObject({
     code: "usage",
-    message: expect.stringMatching(new RegExp(`"${runs}.*": the disk is full\\. .* TMPDIR`)),
+    message: expect.stringMatching(new RegExp(`"${all}.*": the disk is full\\. .* TMPDIR`)),
   });
 });
 
@@ -144,13 +70,9 @@ function fillDisk(...shares: number[]) {
 
 const me = (sandbox: Sandbox) => sandbox.fetch("https://api.example/v1/relying-party/me");
 
-const cutRequests = (count: string) => [
-  expect.stringMatching(
-    new RegExp(`^At least ${count} of the command could not be counted: .* full disk\\.$`),
-  ),
-];
+const cut = expect.stringMatching(/^Requests of the command could not be counted: .* full disk\.$/);
 
-test("requests that a full disk has cut are left out and counted, and those after them count", async () => {
+test("requests that a full disk has cut are left out and told, and those after them count", async () => {
   const folder = await open();
   const server = stateOf(createSandbox({ scenario: "active" }));
   const said = takePart(folder.path);
@@ -159,52 +81,35 @@ test("requests that a full disk has cut are left out and counted, and those afte
   const countAfter = async () => {
     await me(sandbox);
     folder.read(server);
-    return [server.journal.requests().length, folder.uncountedSentences()];
+    return [server.journal.requests().length, folder.whyIncomplete];
   };
   // There is no file yet: only its process knows.
-  expect(await countAfter()).toEqual([0, []]);
-  expect(() => folder.throwIfRequestsAreMissing()).not.toThrow();
-  expect(await countAfter()).toEqual([1, cutRequests("1 request")]);
-  expect(await countAfter()).toEqual([1, cutRequests("2 requests")]);
-  expect(await countAfter()).toEqual([1, cutRequests("3 requests")]);
-  expect(await countAfter()).toEqual([2, cutRequests("3 requests")]);
+  expect(await countAfter()).toEqual([0, undefined]);
+  expect(() => folder.throwIfIncomplete()).not.toThrow();
+  for (const count of [1, 1, 1, 2]) expect(await countAfter()).toEqual([count, cut]);
   expect(() => folder.throwIfChangedByCommand()).not.toThrow();
-  expect(() => folder.throwIfRequestsAreMissing()).toThrow(expect.objectContaining({ code: "usage" }));
+  expect(() => folder.throwIfIncomplete()).toThrow(expect.objectContaining({ code: "usage" }));
   expect(said).toEqual([expect.stringMatching(/^svc-sandbox could not count .* ENOSPC\n$/)]);
 });
 
-test("an unread response that could not be written is no request that is missing", async () => {
-  const folder = await open();
-  takePart(folder.path);
-  fillDisk(1, 0, 1);
-  const sandbox = createSandbox();
-  await me(sandbox);
-  stateOf(sandbox).counters.countUnread("req_1");
-  await me(sandbox);
-  const server = stateOf(createSandbox({ scenario: "active" }));
-  folder.read(server);
-  expect([server.journal.requests().length, folder.uncountedSentences()]).toEqual([2, []]);
-});
-
-test("a line without an end may be the last one of a killed process, which needs no other run", async () => {
+test("a line without an end may be the last one of a killed process, and is left out", async () => {
   const folder = await open();
   appendFileSync(join(folder.path, "requests-1-2-3.jsonl"), '{"version":');
   folder.read(stateOf(createSandbox({ scenario: "active" })));
-  expect(folder.uncountedSentences()).toEqual(cutRequests("1 request"));
-  expect(() => folder.throwIfRequestsAreMissing()).not.toThrow();
+  expect(folder.whyIncomplete).toBeUndefined();
 });
 
 test("a cut line with an end after it is a missing request, which needs another run", async () => {
   const folder = await open();
   appendFileSync(join(folder.path, "requests-1-2-3.jsonl"), '{"version":\n');
   folder.read(stateOf(createSandbox({ scenario: "active" })));
-  expect(() => folder.throwIfRequestsAreMissing()).toThrow(expect.objectContaining({ code: "usage" }));
+  expect(() => folder.throwIfIncomplete()).toThrow(expect.objectContaining({ code: "usage" }));
 });
 
 test("a request that cannot be claimed is told, and certify needs another run", async () => {
   const folder = await open();
   expect([folder.claim("first"), folder.claim("first")]).toEqual([true, false]);
-  expect(() => folder.throwIfRequestsAreMissing()).not.toThrow();
+  expect(() => folder.throwIfIncomplete()).not.toThrow();
 
   const full = Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
   const writing = vi.spyOn(fs, "writeFileSync").mockImplementationOnce(() => {
@@ -212,7 +117,7 @@ test("a request that cannot be claimed is told, and certify needs another run", 
   });
   onTestFinished(() => writing.mockRestore());
   expect(folder.claim("second")).toBe(false);
-  expect(() => folder.throwIfRequestsAreMissing()).toThrow(
+  expect(() => folder.throwIfIncomplete()).toThrow(
     expect.objectContaining({ code: "usage", message: expect.stringContaining("the disk is full") }),
   );
 });
@@ -239,25 +144,27 @@ test("a claim of the command's process that fails is told once, and the client g
   expect(said).toEqual([expect.stringMatching(/^svc-sandbox could not count .* ENOSPC\n$/)]);
 });
 
-test("sandboxes of another version are named, once each, and this version is not", async () => {
+test("a sandbox of another version is named, and this version is not", async () => {
   const folder = await open();
   takePart(folder.path);
   await me(createSandbox());
-  for (const [id, version] of [
-    ["1-1-1", "0.0.1"],
-    ["2-2-2", "0.0.1"],
-    ["3-3-3", "0.0.2"],
-  ]) {
-    appendFileSync(join(folder.path, `requests-${id}.jsonl`), `${JSON.stringify({ version })}\n`);
-  }
-  folder.read(stateOf(createSandbox({ scenario: "active" })));
-  expect(folder.uncountedSentences()).toEqual([
-    expect.stringMatching(
-      /^The command has sandboxes of svc-sandbox "0\.0\.1" and "0\.0\.2", whose requests /,
-    ),
-  ]);
+  const server = stateOf(createSandbox({ scenario: "active" }));
+  folder.read(server);
+  expect(folder.whyIncomplete).toBeUndefined();
+  appendFileSync(join(folder.path, "requests-1-1-1.jsonl"), `${JSON.stringify({ version: "0.0.1" })}\n`);
+  folder.read(server);
+  expect(folder.whyIncomplete).toMatch(
+    /^The command has sandboxes of svc-sandbox "0\.0\.1", whose requests /,
+  );
   // certify needs each request.
-  expect(() => folder.throwIfRequestsAreMissing()).toThrow(expect.objectContaining({ code: "usage" }));
+  expect(() => folder.throwIfIncomplete()).toThrow(expect.objectContaining({ code: "usage" }));
+});
+
+test("a folder with anything else is one that the command has changed", async () => {
+  const folder = await open();
+  symlinkSync("run.json", join(folder.path, "requests-1-1-1.jsonl"));
+  folder.read(stateOf(createSandbox({ scenario: "active" })));
+  expect(() => folder.throwIfChangedByCommand()).toThrow(expect.objectContaining({ code: "usage" }));
 });
 
 test("a full disk is no error of the client, also if stderr is gone", async () => {

@@ -71,11 +71,6 @@ describe("a scenario of the user's own", () => {
     expect((await runCli(["keys"], { cwd })).stdout).toContain("only");
   });
 
-  it("is meant by a name with a slash at its end, and without its extension", async () => {
-    const cwd = temporaryFolder({ "mine.yaml": good });
-    expect((await runCli(["start", "mine/"], { cwd })).stderr).toContain('Did you mean "mine.yaml"?');
-  });
-
   it("is read from stdin for -, with the places of its problems", async () => {
     const cwd = temporaryFolder();
     expect(await runCli(["validate", "-"], { cwd, input: good })).toMatchObject({ code: 0, stderr: "" });
@@ -85,16 +80,16 @@ describe("a scenario of the user's own", () => {
     expect((await runCli(["validate", "-"], { cwd, input: failing })).stderr).toMatch(/^-:10:\d+: /);
     const running = startCli(["-", "--port", "0", "--watch"], { cwd, input: good });
     await running.stdout.shows(/only {2}/);
-    await running.stderr.shows(/^Nothing to watch: the scenario came from stdin\.\n/);
+    await running.stderr.shows(/^Nothing to watch: - is in no file here\./);
   });
 });
 
 describe("svc-sandbox init", () => {
   it("writes a scenario whose story verify proves, with the words that name it", async () => {
     const cwd = temporaryFolder();
-    const { stderr } = await runCli(["init", "rotation"], { cwd });
+    const { stderr } = await runCli(["init", "rotation.yaml"], { cwd });
     const [, name = ""] =
-      /^Wrote rotation, with .* Start it with: svc-sandbox (\S+) --watch\n$/.exec(stderr) ?? [];
+      /^Wrote rotation\.yaml, with .* Start it with: svc-sandbox (\S+) --watch\n$/.exec(stderr) ?? [];
     const { code, stdout } = await runCli(["verify", name], { cwd });
     expect([code, stdout]).toEqual([0, expect.stringMatching(/: 3 steps, 3 expectations, all passed /)]);
   });

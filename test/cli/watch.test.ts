@@ -195,6 +195,6 @@ describe("--watch", () => {
 
   it("reports that a bundled scenario cannot be watched", async () => {
     const running = startCli(["revoked", "--watch", "--port", "0"], { cwd: temporaryFolder() });
-    await running.stderr.shows(/^Nothing to watch: revoked is a bundled scenario\./);
+    await running.stderr.shows(/^Nothing to watch: revoked is in no file here\./);
   });
 });

@@ -19,7 +19,9 @@ test("a server that ignores the offset ends the list of its keys", async () => {
   let calls = 0;
   const server = createServer((_request, response) => {
     calls += 1;
-    response.setHeader("content-type", "application/json").end(JSON.stringify({ status: "ok", data }));
+    response
+      .setHeader("content-type", "application/json")
+      .end(JSON.stringify({ status: "ok", version: "1.0.0", data }));
   });
   const url = `http://127.0.0.1:${await listening(server)}`;
   const { keys } = await new ControlClient({ url, tokenFrom: "a test", timeout: 5000 }).keys();

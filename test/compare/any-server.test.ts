@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
-import { renderComparison } from "../../src/compare/comparison-text.js";
-import { learnedScenario } from "../../src/compare/learned-scenario.js";
+import { learnedScenario, renderComparison } from "../../src/compare/report.js";
 import { parseScenario } from "../../src/index.js";
 import type { NoResponse, RawResponse } from "../../src/node/clients/send-once.js";
 import { unknownSecret } from "../../src/scenario/keys.js";
@@ -82,6 +81,7 @@ test("a comparison ends with any server's responses, keeps to its budget, and pr
           maxRequests: max,
           probeLimits: limits,
           unknownKey: unknownSecret,
+          random: () => 0,
         },
       );
       expect(sent).toBe(report.requests);

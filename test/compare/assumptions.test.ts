@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Comparison } from "../../src/compare/compare.js";
 import { compareWithContract } from "../../src/compare/compare.js";
-import { learnedHeading, learnedScenario } from "../../src/compare/learned-scenario.js";
+import { learnedHeading, learnedScenario } from "../../src/compare/report.js";
 import { createSandbox, parseScenario, type Sandbox } from "../../src/index.js";
 import { keyVariable } from "../../src/rules/keys/key-text.js";
 import { unknownSecret } from "../../src/scenario/keys.js";
@@ -35,7 +35,7 @@ function keysOf(sandbox: Sandbox): Record<string, string> {
 
 const compareSandbox = (sandbox: Sandbox, env = keysOf(sandbox)): Promise<Comparison> =>
   compareWithContract((apiKey) => responseOf(sandbox, apiKey), {
-    ...{ url, env, probeLimits: true, unknownKey: unknownSecret },
+    ...{ url, env, probeLimits: true, unknownKey: unknownSecret, random: () => 0 },
   });
 
 const valuesOf = ({ assumptions }: Comparison) =>
@@ -88,6 +88,7 @@ test("with one test key, a comparison learns only what its 401s and 200s show", 
       const comparison = await compareWithContract((apiKey) => responseOf(sandbox, apiKey), {
         ...{ url, env: { SVC_API_KEY: sandbox.secret("active") }, probeLimits: false },
         unknownKey: unknownSecret,
+        random: () => 0,
       });
       const { www_authenticate, rate_limit_headers } = assumptions;
       const hasHeaders = rate_limit_headers !== "none";
@@ -111,12 +112,16 @@ test("with one test key and --probe-limits, a comparison uses its minute up, and
   const sentences: string[] = [];
   const comparison = await compareWithContract((apiKey) => responseOf(sandbox, apiKey), {
     ...{ url, env: { SVC_API_KEY: sandbox.secret("active") }, probeLimits: true },
-    ...{ unknownKey: unknownSecret, announce: (sentence: string) => void sentences.push(sentence) },
+    ...{
+      unknownKey: unknownSecret,
+      random: () => 0,
+      announce: (sentence: string) => void sentences.push(sentence),
+    },
   });
   expect(sentences).toEqual([
     "Sends up to 121 requests with SVC_API_KEY, until one gets 429. They use up this key's minute.",
   ]);
-  expect([comparison.requests > 61, comparison.maxRequests]).toEqual([true, 182]);
+  expect([comparison.requests > 61, comparison.maxRequests]).toEqual([true, 183]);
   const perDay = "429.per_day";
   expect(comparison.assumptions).toEqual({
     request_id_on_errors: {
@@ -134,7 +139,7 @@ test("with one test key and --probe-limits, a comparison uses its minute up, and
 
 test("what a key at its daily limit shows is not learned for the minute", async () => {
   const { assumptions } = await compareWithContract(probed(() => {}).send, {
-    ...{ url, probeLimits: true, unknownKey: unknownSecret },
+    ...{ url, probeLimits: true, unknownKey: unknownSecret, random: () => 0 },
     env: { SVC_KEY_RATE_LIMITED: allProbeKeys.SVC_KEY_RATE_LIMITED },
   });
   expect(assumptions.rate_limit_code?.notSeen).toEqual(["429.per_minute"]);
@@ -176,14 +181,14 @@ async function expectFixedPoint(comparison: Comparison): Promise<void> {
   if (Object.keys(learned).length === 0) return;
   const scenario = parseScenario(learnedScenario(comparison));
   const again = await compareSandbox(createSandbox({ scenario, now, frozen: true }));
-  expect(again).toMatchObject({ differences: [], seen: {}, verdict: "agrees" });
+  expect(again).toMatchObject({ differences: [], verdict: "agrees" });
   expect(valuesOf(again)).toMatchObject(learned);
 }
 
 /** Compares a server that is not ours, with all keys and at its limits. */
 async function learn(misbehave: Misbehave) {
   const comparison = await compareWithContract(probed(misbehave).send, {
-    ...{ url, env: allProbeKeys, probeLimits: true, unknownKey: unknownSecret },
+    ...{ url, env: allProbeKeys, probeLimits: true, unknownKey: unknownSecret, random: () => 0 },
   });
   const notes = comparison.notes.filter((note) => /is not learned|me_scope/.test(note));
   await expectFixedPoint(comparison);
@@ -330,7 +335,7 @@ test.each<[server: string, misbehave: Misbehave, notes: readonly unknown[]]>([
     `the challenge ${value}`,
     withHeaders([401], { "WWW-Authenticate": value }),
     [
-      `www_authenticate is not learned, because the assumption does not have this value: ${JSON.stringify(value)} (each 401).`,
+      `www_authenticate is not learned, because the assumption does not have this value: another challenge than one ApiKey, which begins with "${value.split(/[ ,]/)[0]}" (each 401).`,
     ],
   ]),
   [
@@ -350,7 +355,6 @@ test.each<[server: string, misbehave: Misbehave, notes: readonly unknown[]]>([
   ...[
     { "x-ratelimit-limit": "60" },
     { "x-ratelimit-limit": "60", "x-ratelimit-remaining": "5" },
-    { ...legacy, "x-ratelimit-reset": "59000" },
     { ...legacy, "x-ratelimit-limit": "60, 60;w=60" },
     { ...legacy, "x-ratelimit-used": "7" },
   ].map((headers): [string, Misbehave, unknown[]] => [
@@ -364,7 +368,6 @@ test.each<[server: string, misbehave: Misbehave, notes: readonly unknown[]]>([
   ]),
   ...[
     { RateLimit: '"m";r=5;t=1795964580', "RateLimit-Policy": '"m";q=60;w=60' },
-    { RateLimit: '"m";r=5;t=23456', "RateLimit-Policy": '"m";q=60;w=60' },
     { RateLimit: '"m";r=1.5;t=30', "RateLimit-Policy": '"m";q=60;w=60' },
     { RateLimit: '"m";r=1;t=30', "RateLimit-Policy": '"m";q=60.5;w=60' },
     { RateLimit: '"m";r=1;t=-3', "RateLimit-Policy": '"m";q=60;w=60' },
@@ -377,7 +380,6 @@ test.each<[server: string, misbehave: Misbehave, notes: readonly unknown[]]>([
   ...[
     { "x-ratelimit-limit": "5000", "x-ratelimit-remaining": "4999", "x-ratelimit-reset": "1800" },
     { "x-ratelimit-limit": "1000", "x-ratelimit-remaining": "990", "x-ratelimit-reset": "95123" },
-    { "x-ratelimit-limit": "60", "x-ratelimit-remaining": "61", "x-ratelimit-reset": "30" },
   ].map((headers): [string, Misbehave, unknown[]] => [
     JSON.stringify(headers),
     withHeaders([200, 429], headers),
@@ -401,14 +403,6 @@ test.each<[server: string, misbehave: Misbehave, notes: readonly unknown[]]>([
     ],
   ],
   [
-    "a date in Retry-After that is later than the limits are long",
-    on([429], (reply) => {
-      reply.headers.Date = "Mon, 02 Mar 2026 09:00:00 GMT";
-      reply.headers["Retry-After"] = "Tue, 03 Mar 2026 09:00:10 GMT";
-    }),
-    [expect.stringMatching(/^retry_after .* a date, more than 86400 s \(429\.per_day\); .* more than 60 s /)],
-  ],
-  [
     "the newer form of IETF without its times",
     withHeaders([200, 429], { RateLimit: '"a";r=5', "RateLimit-Policy": '"a";q=60' }),
     [expect.stringMatching(/^rate_limit_headers .* another form of RateLimit, RateLimit-Policy \(/)],
@@ -430,13 +424,6 @@ test.each<[server: string, misbehave: Misbehave, notes: readonly unknown[]]>([
     withHeaders([429], { "Retry-After": "Sun, 29 Nov 2026 08:49:37 +0000" }),
     [
       "retry_after is not learned, because the assumption does not have this value: a date in another form (each 429).",
-    ],
-  ],
-  [
-    "an old form of a date in Retry-After",
-    withHeaders([429], { "Retry-After": "Sunday, 29-Nov-26 08:49:37 GMT" }),
-    [
-      "retry_after is not learned, because the assumption does not have this value: a date in a form that is not sent any more (each 429).",
     ],
   ],
   [
@@ -590,7 +577,7 @@ test("without a 401, a request id on errors needs one", async () => {
       if (reply.status === 401) reply.status = 403;
       if (reply.status !== 200) reply.headers["X-Request-Id"] = "req-1";
     }).send,
-    { url, env: allProbeKeys, probeLimits: true, unknownKey: unknownSecret },
+    { url, env: allProbeKeys, probeLimits: true, unknownKey: unknownSecret, random: () => 0 },
   );
   expect(unseen.request_id_on_errors).toMatch(/^a 401; .* shows true$/);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
-import { type Ending, endings } from "../../src/compare/sending/session.js";
+import { type Ending, endings } from "../../src/compare/session.js";
 import { unknownSecret } from "../../src/scenario/keys.js";
 import { allProbeKeys, type Misbehave, probed, type Reply } from "../support/probed-server.js";
 
@@ -16,21 +16,11 @@ const fromTenth =
     if (number > 9) Object.assign(reply, change);
   };
 
-/** A limit of all keys, which one of them reaches. */
-function limitAll(): Misbehave {
-  let isReached = false;
-  return (reply, { ref }) => {
-    if (isReached && reply.status === 200) Object.assign(reply, limited);
-    isReached ||= ref.startsWith("rate-limited");
-  };
-}
-
-/** For each response that ends a comparison, a service that sends it. */
+/** For each ending of a comparison, a service that causes it. */
 const services: Readonly<Record<Ending, () => Misbehave>> = {
   limit: () => fromTenth(limited),
   no_key: () => (reply) => void (reply.status === 200 && Object.assign(reply, rejected)),
-  shared_limit: limitAll,
-  outage: () => fromTenth({ status: 500 }),
+  key_gone: () => fromTenth({ status: 500 }),
 };
 
 const outages: Readonly<Record<string, Partial<Reply>>> = {
@@ -42,7 +32,7 @@ const outages: Readonly<Record<string, Partial<Reply>>> = {
 
 test.each<[what: string, ending: Ending, misbehave: () => Misbehave]>([
   ...(Object.keys(services) as Ending[]).map((ending) => [ending, ending, services[ending]] as const),
-  ...Object.entries(outages).map(([what, reply]) => [what, "outage", () => fromTenth(reply)] as const),
+  ...Object.entries(outages).map(([what, reply]) => [what, "key_gone", () => fromTenth(reply)] as const),
 ] as [string, Ending, () => Misbehave][])(
   "%s ends a comparison, and its note shows what it may be",
   async (_what, ending, misbehave) => {
@@ -57,14 +47,13 @@ test.each<[what: string, ending: Ending, misbehave: () => Misbehave]>([
       },
       {
         ...{ url: "https://api.example/v1/relying-party/me", env: allProbeKeys },
-        ...{ probeLimits: true, unknownKey: unknownSecret },
+        ...{ probeLimits: true, unknownKey: unknownSecret, random: () => 0 },
       },
     );
     expect(endedBy).toBeDefined();
-    expect(notes[0]).toContain(`Nothing was sent after it: it may be ${endings[ending].suspicion}.`);
-    expect(afterEnd).toBeLessThanOrEqual(3);
-    const rules = differences.map((difference) => difference.rules.join());
-    const isShared = ending === "shared_limit";
-    expect([verdict, rules]).toEqual(isShared ? ["differs", ["R25"]] : ["stopped", []]);
+    const { when, suspicion } = endings[ending];
+    expect(notes[0]).toContain(`${when.slice(1)}: ${suspicion}.`);
+    expect(afterEnd).toBeLessThanOrEqual(6);
+    expect([verdict, differences]).toEqual(["stopped", []]);
   },
 );

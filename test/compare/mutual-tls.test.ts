@@ -51,7 +51,9 @@ test("a request has the certificate of the client, for a server that asks for on
   });
   const other = await makeClientCertificate();
   expect(await sendOnce(url, { ...options, certificate: other })).toMatchObject({
-    found: expect.stringMatching(/^it rejects the certificate of the client|^the connection was closed/),
+    found: expect.stringMatching(
+      /^it asks for a certificate of the client .* or rejects|^the connection was closed/,
+    ),
   });
 });
 
@@ -60,19 +62,6 @@ test("a server with TLS 1.2 that asks for a certificate is described with the fl
   const { found, hint } = (await sendOnce(url, { timeout: 10_000, maxBody: 100, ca })) as NoResponse;
   expect(`${found} ${hint}`).toMatch(/--cert and --key/);
   expect(hint).not.toContain("http://");
-});
-
-test.each([
-  ["expired on 2025-01-02", { notBefore: new Date("2024-01-01"), notAfter: new Date("2025-01-02") }],
-  ["valid from 2124-01-01", { notBefore: new Date("2124-01-01"), notAfter: new Date("2125-01-02") }],
-])("a server whose certificate is %s is described with that day", async (day, dates) => {
-  const { cert, key } = await makeClientCertificate(dates);
-  const server = https.createServer({ cert, key }, (_request, response) => response.end("{}"));
-  server.on("tlsClientError", () => {});
-  const url = new URL(`https://127.0.0.1:${await listening(server)}`);
-  expect(await sendOnce(url, { timeout: 10_000, maxBody: 100, ca: cert })).toMatchObject({
-    found: expect.stringContaining(day),
-  });
 });
 
 test("a gateway that asks for a certificate in a page is described with the flags", async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/compare.js";
-import { renderComparison } from "../../src/compare/comparison-text.js";
 import { randomStream } from "../../src/rules/seed.js";
 import { unknownSecret } from "../../src/scenario/keys.js";
 import {
@@ -19,7 +18,7 @@ async function compare(misbehave: Misbehave, maxRequests = 60, env = probeKeys) 
   const { send, refs } = probed(misbehave);
   const url = "https://api.example/v1/relying-party/me";
   const { differences, notes } = await compareWithContract(send, {
-    ...{ url, env, maxRequests, probeLimits: false, unknownKey: unknownSecret },
+    ...{ url, env, maxRequests, probeLimits: false, unknownKey: unknownSecret, random: () => 0 },
   });
   return {
     found: differences.map(({ outcome, at }) => `${outcome} ${at}`),
@@ -153,15 +152,6 @@ test.each<[leak: string, change: Change, at: string]>([
     '$.error.details["why.code"]',
   ],
   [
-    "in a challenge next to a parameter that only some responses have",
-    (reply, { ref, number }) => {
-      const reason = `error_description="${ref === "expired" ? ref : "invalid"}"`;
-      const trace = number % 2 === 0 ? `, trace="${id(number)}"` : "";
-      setIn(reply, "headers.WWW-Authenticate", `ApiKey realm="api", ${reason}${trace}`);
-    },
-    "WWW-Authenticate error_description",
-  ],
-  [
     "by a parameter of a challenge",
     (reply, { ref }) =>
       setIn(reply, "headers.WWW-Authenticate", `ApiKey realm="api"${ref === "expired" ? ', gone="1"' : ""}`),
@@ -223,21 +213,21 @@ test.each<[leak: string, change: Change, at: string]>([
   expect(all).toBeLessThanOrEqual(60);
 });
 
-test("R14 each 401 is sent twice, with other malformed and unknown keys, and one that differs five times more", async () => {
+test("R14 each 401 is sent twice, with other malformed and unknown keys, and one that differs three times more", async () => {
   const keys = new Set<string | undefined>();
   const { all, times } = await compare((_reply, { ref, apiKey }) => {
     if (ref === "malformed" || ref === "unknown") keys.add(apiKey);
   });
-  expect([all, causes.map(times), keys.size]).toEqual([15, [2, 2, 3, 2, 2], 5]);
+  expect([all, causes.map(times), keys.size]).toEqual([17, [2, 2, 4, 2, 2], 5]);
   const leak = await compare(
     on401((reply, { ref }) => setIn(reply, "headers.X-Leak", String(ref === "expired"))),
   );
-  expect([leak.found, leak.times("expired"), leak.times("unknown")]).toEqual([["401.expired X-Leak"], 7, 14]);
+  expect([leak.found, leak.times("expired"), leak.times("unknown")]).toEqual([["401.expired X-Leak"], 5, 14]);
 });
 
 test("R14 a difference that does not return is listed, and not judged", async () => {
   const once = await compare((reply, { ref, count }) => {
-    if (ref === "expired" && count <= 5) setIn(reply, "headers.Via", "another");
+    if (ref === "expired" && count <= 4) setIn(reply, "headers.Via", "another");
   });
   expect([once.found, once.notes]).toEqual([[], expect.stringContaining("ids and times: Via.")]);
 });
@@ -268,7 +258,7 @@ test.each<[leak: string, messages: Readonly<Record<string, string>>, found: read
     { none: "None.", revoked: "Gone.", expired: "Gone." },
     ["missing", "revoked", "expired"],
   ],
-  ["another message for an unknown key", { unknown: "Who?" }, ["unknown"]],
+  ["another message for an unknown key", { unknown: "Who?" }, everyCause],
 ])("R14 %s is found in each cause that differs from the usual one", async (_leak, messages, found) => {
   const { differences, all } = await compare(
     on401((reply, { ref }) => setIn(reply, "body.error.message", messages[ref] ?? "No valid key.")),
@@ -299,7 +289,7 @@ test("R14 six causes, each with its own message, are found next to all other out
     setIn(reply, "body.error.message", apiKey === dead.SVC_KEY_ROTATED ? "Rotated." : `Key ${ref}.`);
   });
   const { differences, all } = await compare(change, 60, { ...keys, ...dead });
-  expect([differences.length, all]).toEqual([5, 57]);
+  expect([differences.length, all]).toEqual([5, 60]);
 });
 
 test("R14 a missing key whose response differs from all others is found", async () => {
@@ -316,44 +306,21 @@ test("only a 401 is sent again as one, and only a key that works is sent twice",
     }
     if (ref === "unknown") reply.status = 200;
   });
-  expect(["active", "live", "unknown"].map(swapped.times)).toEqual([2, 1, 0]);
+  expect(["active", "live", "unknown"].map(swapped.times)).toEqual([1, 1, 0]);
 });
 
-test("R14 without enough requests, a note names the causes and the requests that it takes", async () => {
-  const expired: Misbehave = (reply, { ref }) => {
-    if (ref === "expired") setIn(reply, "body.error.message", "Expired.");
-  };
-  for (const max of [10, 20]) {
-    const few = await compare(expired, max);
-    expect([few.found, few.notes]).toEqual([[], expect.stringContaining("401.expired")]);
-    const [, more = ""] = /takes (\d+) more of/.exec(few.notes) ?? [];
-    const enough = await compare(expired, max + Number(more) + (max === 10 ? 19 : 0));
-    expect(enough.found).toEqual(["401.expired $.error.message"]);
-  }
-});
-
-test("R14 without the requests for a suspect, its baseline and the controls, nothing is a difference", async () => {
+test("R14 without the requests for a suspect, nothing is a difference, and a note says that they ran out", async () => {
   const change = on401((reply, { ref }) => setIn(reply, "headers.X-Leak", String(ref === "expired")));
-  const { found, notes, all } = await compare(change, 31);
-  expect([found, all]).toEqual([[], 14]);
-  expect(notes).toBe(
-    "Not compared with the other causes of 401 (R14): 401.expired, because that takes 1 more of --max-requests.",
-  );
-  expect((await compare(change, 32)).found).toEqual(["401.expired X-Leak"]);
+  for (const most of [15, 20, 22]) {
+    const { found, notes, all } = await compare(change, most);
+    expect([most, found, all]).toEqual([most, [], most]);
+    expect(notes).toContain(`The requests ran out: --max-requests is ${most}.`);
+  }
+  expect((await compare(change, 25)).found).toEqual(["401.expired X-Leak"]);
 });
 
-test("R14 a suspect whose baseline gets something else among its requests is not compared", async () => {
-  const { found, notes } = await compare((reply, { ref, count }) => {
-    if (reply.status !== 401) return;
-    setIn(reply, "headers.X-Leak", String(ref === "expired"));
-    if (ref === "unknown" && count >= 5) Object.assign(reply, { status: 500, body: "no" });
-  });
-  expect(found).toEqual(["401.unknown status"]);
-  expect(notes).toContain("401.expired, because a request of the cause to compare with got no 401.");
-});
-
-test.each([15, 31, 33])(
-  "R14 a signal at request %i, before the end of the controls, proves nothing",
+test.each([15, 20, 22])(
+  "R14 a signal at request %i, before the end of the requests, proves nothing",
   async (last) => {
     const stopping = new AbortController();
     const { send } = probed((reply, { ref, number }) => {
@@ -362,15 +329,23 @@ test.each([15, 31, 33])(
     });
     const { differences, notes } = await compareWithContract(send, {
       ...{ url: "https://api.example/v1/relying-party/me", env: probeKeys, stop: stopping.signal },
-      ...{ probeLimits: false, unknownKey: unknownSecret },
+      ...{ probeLimits: false, unknownKey: unknownSecret, random: () => 0 },
     });
     expect(differences).toEqual([]);
-    expect(notes.join("\n")).toContain("401.expired, because it was stopped by SIGINT.");
+    expect(notes.join("\n")).toContain("because it was stopped by SIGINT: ");
   },
 );
 
 test.each([
-  ["Abgelaufen: ungültig", [["bytes that are not UTF-8, as for 401.unknown", "other bytes"]]],
+  [
+    "Abgelaufen: ungültig",
+    [
+      [
+        expect.stringMatching(/^"bytes that are not UTF-8, with the hash \w{16}", as/),
+        expect.stringMatching(/hash/),
+      ],
+    ],
+  ],
   ["Ungültig", []],
 ])(
   "R14 bodies that are not UTF-8 are compared by their bytes, which are not shown: %s",
@@ -408,11 +383,11 @@ test("R14 a trailer of one cause is found", async () => {
     },
     {
       ...{ url: "https://api.example/v1/relying-party/me", env: probeKeys },
-      ...{ probeLimits: false, unknownKey: unknownSecret },
+      ...{ probeLimits: false, unknownKey: unknownSecret, random: () => 0 },
     },
   );
   expect(differences).toMatchObject([
-    { outcome: "401.revoked", at: "trailer X-Reason", expected: "nothing, as for 401.unknown" },
+    { outcome: "401.revoked", at: "trailer X-Reason", expected: "no such header, as for 401.unknown" },
   ]);
 });
 
@@ -450,7 +425,11 @@ test.each<[form: string, change: Change, at: string, expected: string, found: st
       const challenge = ref === "expired" ? 'Basic realm="x"' : 'ApiKey realm="x", error="e"';
       setIn(reply, "headers.WWW-Authenticate", challenge);
     },
-    ...(["WWW-Authenticate", '"ApiKey realm, error", as for 401.unknown', '"Basic realm"'] as const),
+    ...([
+      "WWW-Authenticate",
+      '"ApiKey realm=\\"x\\", error=\\"e\\"", as for 401.unknown',
+      '"Basic realm=\\"x\\""',
+    ] as const),
   ],
   [
     "two challenges in place of one",
@@ -460,7 +439,7 @@ test.each<[form: string, change: Change, at: string, expected: string, found: st
     },
     ...([
       "WWW-Authenticate",
-      '"ApiKey realm", as for 401.unknown',
+      '"ApiKey realm=\\"api\\"", as for 401.unknown',
       JSON.stringify(unsplitChallenge),
     ] as const),
   ],
@@ -474,14 +453,6 @@ test.each<[what: string, usual: string, own: string, expected: string, found: st
   ["a line end and a tab", "No key", "No\n\tkey", "No key", String.raw`No\n\tkey`],
   ["a space that does not break", "No key", "No\u00a0key", "No key", String.raw`No\u{a0}key`],
   ["a character without width", "No key", "No \u200bkey", "No key", String.raw`No \u{200b}key`],
-  [
-    "an accent of its own",
-    "Cl\u00e9 inconnue",
-    "Cle\u0301 inconnue",
-    String.raw`Cl\u{e9} inconnue`,
-    String.raw`Cle\u{301} inconnue`,
-  ],
-  ["a letter that looks alike", "No key", "N\u043e key", "No key", String.raw`N\u{43e} key`],
   ["a letter of a language", "Nicht gültig", "Nicht bekannt", "Nicht gültig", "Nicht bekannt"],
 ])("R14 %s is shown by its code point where it matters", async (_what, usual, own, expected, found) => {
   const { differences } = await compare(
@@ -520,68 +491,55 @@ test("R14 the order of the headers is listed or found, next to a header whose va
   expect(leak.found).toEqual(["401.revoked headers"]);
 });
 
-test("R14 what was not compared with the other causes agrees only in part, and the conclusion says so", async () => {
-  const run = async (misbehave: Misbehave, maxRequests?: number) =>
-    compareWithContract(probed(misbehave).send, {
+test("R14 what was not compared with the other causes agrees only in part", async () => {
+  const run = async (misbehave: Misbehave, maxRequests?: number) => {
+    const { outcomes } = await compareWithContract(probed(misbehave).send, {
       ...{ url: "https://api.example/v1/relying-party/me", env: probeKeys, maxRequests },
-      ...{ probeLimits: false, unknownKey: unknownSecret },
+      ...{ probeLimits: false, unknownKey: unknownSecret, random: () => 0 },
     });
-  const resultsOf = ({ outcomes }: Awaited<ReturnType<typeof run>>) =>
-    Object.fromEntries(outcomes.map(({ outcome, result, reason }) => [outcome, [result, reason]]));
-  const conclusionOf = (result: Awaited<ReturnType<typeof run>>) =>
-    renderComparison(result, "text").trimEnd().split("\n").at(-1);
-  const failing = await run((reply, { ref, count }) => {
-    if (ref === "expired" && count >= 2) reply.status = 502;
+    return Object.fromEntries(outcomes.map(({ outcome, result, reason }) => [outcome, [result, reason]]));
+  };
+  const once = await run((reply, { ref, count }) => {
+    if (ref === "expired" && count === 2) reply.status = 502;
   });
-  expect(resultsOf(failing)["401.expired"]).toEqual(["differs", undefined]);
-  expect(failing.notes).toContain(
-    "Not compared with the other causes of 401 (R14): 401.expired, because a later request got 502 unauthorized.",
-  );
-  expect(conclusionOf(failing)).toMatch(/ R14 was not judged for 401\.expired\.$/);
-  const banned = await run((reply, { number }) => {
-    if (number > 9) reply.status = 403;
+  expect(once["401.expired"]?.[0]).toBe("agrees_in_part");
+  expect(await run(() => {}, 9)).toMatchObject({
+    "401.malformed": ["agrees_in_part", "R14 was not compared: the requests ran out: --max-requests is 9"],
+    "401.expired": ["agrees_in_part", "R14 was not compared: the requests ran out: --max-requests is 9"],
   });
-  expect(conclusionOf(banned)).toMatch(/^Stopped early\. .* 5 in part, .* R14 was not judged\.$/);
-  const few = await run(() => {}, 9);
-  expect(resultsOf(few)).toMatchObject({
-    "200.test": ["agrees", undefined],
-    "401.expired": ["agrees_in_part", "R14 was not compared: that takes 5 more of --max-requests"],
-  });
-  expect(conclusionOf(few)).toBe(
-    "Nothing that was compared differs from the contract: 3 of 17 outcomes agree, 5 in part, 9 were not tried. R14 was not judged.",
-  );
-  expect(conclusionOf(await run(() => {}))).not.toContain("R14");
 });
 
-test("R14 each unknown key is a new key, also the fifteenth", async () => {
-  const keys: (string | undefined)[] = [];
-  let number = 0;
-  const { send } = probed((reply, { ref, count }) => {
-    if (ref === "unknown") setIn(reply, "body.error.message", "Unknown.");
-    if (ref === "revoked") reply.reason = "Revoked";
-    // A gateway limits the first unknown key, and the request without a key after it.
-    number += 1;
-    const isLimited = number === 4 || number === 5;
-    if (isLimited) Object.assign(reply, { status: 429, headers: { ...reply.headers, "Retry-After": "1" } });
-    if (ref === "unknown" && count > 16) throw new Error("more than 16 unknown keys");
+test("R15 an unknown key with the other prefix that was not sent leaves its outcome in part", async () => {
+  const { send } = probed(() => {});
+  const { outcomes } = await compareWithContract(send, {
+    ...{ url: "https://api.example/v1/relying-party/me", env: probeKeys, maxRequests: 14 },
+    ...{ probeLimits: false, unknownKey: unknownSecret, random: () => 0 },
   });
-  const { differences } = await compareWithContract(
+  expect(outcomes.find(({ outcome }) => outcome === "401.unknown")).toMatchObject({
+    result: "agrees_in_part",
+    reason: "R15 was not compared: the requests ran out: --max-requests is 14",
+  });
+});
+
+test("R14 each unknown key is a new key", async () => {
+  const keys: (string | undefined)[] = [];
+  const { send } = probed((reply, { ref }) => {
+    if (ref === "unknown") setIn(reply, "body.error.message", "Unknown.");
+  });
+  await compareWithContract(
     async (apiKey) => {
       keys.push(apiKey);
       return send(apiKey);
     },
     {
-      ...{ url: "https://api.example/v1/relying-party/me", env: probeKeys, maxRequests: 200 },
-      ...{ probeLimits: false, unknownKey: unknownSecret, wait: async () => {} },
+      ...{ url: "https://api.example/v1/relying-party/me", env: probeKeys },
+      ...{ probeLimits: false, unknownKey: unknownSecret, random: () => 0 },
     },
   );
   const known: readonly (string | undefined)[] = Object.values(probeKeys);
   const unknown = keys.filter((key) => key?.startsWith("SVC_") === true && !known.includes(key));
-  expect(new Set(unknown).size).toBe(15);
-  expect(differences.map(({ outcome, at }) => `${outcome} ${at}`).sort()).toEqual([
-    "401.revoked reason phrase",
-    "401.unknown $.error.message",
-  ]);
+  // Two in pass 1, one in each other pass, and the one with the other prefix, again and again.
+  expect(new Set(unknown).size).toBe(13);
 });
 
 test("R14 one cause with 401s, and an id in them, is compared with nothing", async () => {
@@ -590,7 +548,6 @@ test("R14 one cause with 401s, and an id in them, is compared with nothing", asy
     setIn(reply, "body.error.id", `id-${number}`);
     if (ref !== "none") reply.status = 403;
   });
-  expect(notes).toContain("401.missing, because no other cause has two 401s");
   expect(notes).not.toContain("Compared between");
 });
 
@@ -638,7 +595,7 @@ describe.each(Object.keys(variedMembers))("R14 the bytes of a 401, next to %s,",
       let isWritten = false;
       const { differences, unjudged } = await compareWithContract(send, {
         ...{ url: "https://api.example/v1/relying-party/me", env: probeKeys },
-        ...{ probeLimits: false, unknownKey: unknownSecret },
+        ...{ probeLimits: false, unknownKey: unknownSecret, random: () => 0 },
       });
       const ofR14 = [...differences.flatMap(({ rules }) => rules), ...unjudged.map(({ rule }) => rule)];
       expect([seed, ofR14.includes("R14")]).toEqual([seed, isWritten]);

@@ -23,7 +23,7 @@ async function expectDifference(misbehave: Misbehave, says: WrongServer["says"],
   const args = ["compare", url, ...argv];
   const { code, stdout, stderr } = await runCli(args, { env: allProbeKeys });
   const [where, expected, found] = says.map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  const lines = `^  ${where}(?:  (?:second )?request.*)?\n    expected  ${expected}.*\n    found     ${found}`;
+  const lines = `^  ${where}(?:  (?:request|second request|seen).*)?\n    expected  ${expected}.*\n    found     ${found}`;
   expect(stdout).toMatch(new RegExp(lines, "m"));
   expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
 }
@@ -127,5 +127,5 @@ test("the request id of a response that differs is named, to be quoted", async (
     if (ref === "active") setIn(reply, "body.data.environment", "live");
   });
   const { stdout } = await runCli(["compare", url], { env: probeKeys });
-  expect(stdout).toMatch(/\$\.data\.environment {2}R3 {2}request req-2\n/);
+  expect(stdout).toMatch(/\$\.data\.environment {2}R3 {2}request req-2, seen \d of \d times\n/);
 });

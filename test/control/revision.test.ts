@@ -1,11 +1,12 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { createSandbox, type ScenarioSource } from "../../src/index.js";
+import type { ScenarioSource } from "../../src/index.js";
 import { nodePlatform } from "../../src/node/platform.js";
+import { frozenKeyStates } from "../support/faulty.js";
 import { type ServedControl, serveControl } from "./client.js";
 import { acceptedWrites } from "./writes.js";
 
 const mePath = "/v1/relying-party/me";
-const scenario = { ...createSandbox({ frozen: true }).snapshot(), story: [{ say: "Hello." }] };
+const scenario = frozenKeyStates({ story: [{ say: "Hello." }] });
 
 const serve = (options = {}) => serveControl({ scenario, ...options });
 

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { createPrinter } from "../../src/cli/terminal.js";
 import { createJsonLog } from "../../src/node/logger.js";
 import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -15,7 +16,8 @@ const mePath = "/v1/relying-party/me";
 async function openRecorded(): Promise<{ control: ServedControl; everything: () => string }> {
   const control = await serveControl();
   const said: string[] = [];
-  const log = createJsonLog((line) => said.push(line));
+  const printer = createPrinter({ write: (line) => said.push(line) }, {});
+  const log = createJsonLog((line) => printer.write(line));
   control.sandbox.journal.subscribe((event) => {
     if (event.type === "request") log.event(event);
     else log.note(JSON.stringify(event));

@@ -32,7 +32,7 @@ test("a presenter runs the story step by step, in the sandbox that everyone sees
   const next = async () => (await ask("/story/next", post)).body.data;
   const first = { number: 1, kind: "say", say: "A bank calls the API." };
   const story = (await ask("/story")).body.data;
-  expect(story).toMatchObject({ steps: 6, done: 0, over: false, next: first, last: null });
+  expect(story).toMatchObject({ steps: 6, done: 0, over: false, changed: false, next: first, last: null });
   const kinds = ["say", "request", "rotate", "request", "revoke", "advance"];
   const texts = [
     null,
@@ -121,6 +121,7 @@ test("a scenario without a story has no next step", async () => {
       steps: 0,
       done: 0,
       over: true,
+      changed: false,
       next: null,
       keys: [],
       outline: [],

@@ -109,7 +109,7 @@ describe.skipIf(noBrowser)("the overview", () => {
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
-    await page.route(/changes.*req_/, (route) => released.then(() => route.continue()));
+    await page.route(/requests.req_/, (route) => released.then(() => route.continue()));
     await send("revoked", "wrong-scope");
     const rejections = page.locator('[aria-label="Last rejections"]');
     for (const ref of ["revoked", "wrong-scope"]) await rejections.getByText(`with ${ref}`).waitFor();

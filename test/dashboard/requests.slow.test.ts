@@ -183,31 +183,18 @@ organizations:
     const error = {
       request: (await ask("/send", { method: "POST", json: { key: "active" } })).body.data.request,
     };
-    await page.route("**/__sandbox/changes*", async (route) => {
+    await page.route("**/__sandbox/requests/*", async (route) => {
       const response = await route.fetch();
       const json = await response.json();
-      for (const shown of Object.values<{
-        data?: { response?: { body: string }; sent?: { headers: object } };
-      }>(json.data.responses)) {
-        if (shown.data?.response === undefined) continue;
-        shown.data.response.body = body;
-        Object.assign(shown.data.sent as object, { headers: { "x-empty": "" } });
-      }
+      json.data.response.body = body;
+      json.data.sent.headers = { "x-empty": "" };
       await route.fulfill({ response, json });
     });
     await go(`requests/${error.request.id}`);
     const detail = page.getByRole("region", { name: "Request", exact: true });
-    await detail.getByText('"n": 1.0,').waitFor();
-    const lines = (await detail.locator("pre").innerText()).trim().split("\n");
-    expect(lines).toEqual([
-      "{",
-      '  "n": 1.0,',
-      '  "big": 12345678901234567890,',
-      '  "s": "\\u00e9 {\\"a\\": [1]}",',
-      '  "e": [],',
-      '  "o": {}',
-      "}",
-    ]);
+    await detail.getByText('"n":1.0,').waitFor();
+    // Laid out, it would have other numbers.
+    expect((await detail.locator("pre").innerText()).trim()).toBe(body);
     await detail
       .locator("div", { hasText: /^x-empty/ })
       .getByText("empty", { exact: true })

@@ -6,8 +6,8 @@ import { builtIn, endpointsIn, fillPlaceholders } from "../../src/api/endpoints.
 import { nextRequest } from "../../src/api/next-request.js";
 import { allStatuses, errorStatuses, limitStatuses } from "../../src/api/variation/row.js";
 import { variationTable } from "../../src/api/variation/table.js";
-import { contractOutcomes, isLimit } from "../../src/compare/contract/keys-of-outcomes.js";
-import { endings } from "../../src/compare/sending/session.js";
+import { contractOutcomes, isLimit } from "../../src/compare/keys.js";
+import { endings } from "../../src/compare/session.js";
 import { countryOf } from "../../src/farmers/tables.js";
 import { createSandbox, outcomes } from "../../src/index.js";
 import { formats, reportFormats } from "../../src/report/render/layout.js";
@@ -46,7 +46,7 @@ import { samples } from "./samples.js";
 
 /** The tables of calls, each with the first parts of its paths. */
 const callGroups: Readonly<Record<string, readonly string[]>> = {
-  state: ["state", "revision", "changes", "clock", "upcoming", "assumptions", "profiles", "faults", "reset"],
+  state: ["state", "revision", "clock", "upcoming", "assumptions", "profiles", "faults", "reset"],
   scenarios: ["scenarios", "scenario", "scenario.schema.json"],
   keys: ["organizations", "keys", "directory", "lifelines"],
   farmers: ["farmers"],

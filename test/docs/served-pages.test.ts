@@ -129,10 +129,6 @@ test("the folder leads to the first page, also below a prefix, and what is no pa
     ["/docs/", "./README"],
     ["/docs/coverage/", "../coverage"],
     ["/docs/coverage.md", "./coverage"],
-    ["/docs/install", "./start"],
-    ["/docs/exec", "./coverage"],
-    ["/docs/test-runners", "./javascript"],
-    ["/docs/reliability", "./stability"],
   ]) {
     const { status, headers } = await exchange(server.url, { path: `/__sandbox${path}` });
     expect([status, headers.location]).toEqual([308, location]);

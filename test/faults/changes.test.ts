@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { stringify } from "yaml";
-import { createSandbox, type Fault, parseScenario, type Sandbox } from "../../src/index.js";
+import { createSandbox, type Fault, type Sandbox } from "../../src/index.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { mePath } from "../support/doors.js";
 import { sandboxWith, scenarioWith, unavailable } from "../support/faulty.js";
@@ -26,24 +25,27 @@ test("a snapshot continues counting, and keeps after and until at their instants
   await trace(sandbox, 4);
   sandbox.clock.advance("9m");
   const snapshot = sandbox.snapshot();
-  expect(snapshot.faults?.[2]?.when).toEqual({
+  const continued = createSandbox({ scenario: snapshot });
+  expect(continued.faults.list()).toEqual(sandbox.faults.list());
+  expect(continued.faults.list()[2]?.when).toEqual({
     after: "2026-03-02T09:10:00.000Z",
     until: "2026-03-02T10:00:00.000Z",
   });
-  const continued = createSandbox({ scenario: parseScenario(stringify(snapshot)) });
   expect(continued.snapshot()).toEqual(snapshot);
   for (const one of [sandbox, continued]) one.clock.advance("1m");
   expect(await trace(continued, 12)).toEqual(await trace(sandbox, 12));
 });
 
-test("a snapshot has the faults that were set in the place of the scenario's", () => {
+test("a snapshot has the faults that were set in the place of the scenario's, and the report shows them as they were written", () => {
   const sandbox = createSandbox({ scenario: scenarioWith(repeating) });
-  sandbox.faults.set([]);
-  expect(sandbox.snapshot().faults).toEqual([]);
-  const plain = createSandbox({ scenario: "active" });
-  expect(plain.snapshot()).not.toHaveProperty("faults");
-  plain.faults.set([{ then: unavailable }]);
-  expect(plain.snapshot().faults).toEqual([{ then: unavailable }]);
+  const written = [{ when: { until: "1d" }, then: unavailable }];
+  for (const faults of [[], written]) {
+    sandbox.faults.set(faults);
+    const continued = createSandbox({ scenario: sandbox.snapshot() });
+    expect(continued.faults.list()).toEqual(sandbox.faults.list());
+    const texts = continued.report().configuredFaults?.map(({ text }) => JSON.parse(text));
+    expect(texts).toEqual(faults);
+  }
 });
 
 test("reset goes back to the scenario's faults, and to their first request", async () => {

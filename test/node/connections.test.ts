@@ -127,7 +127,7 @@ test("a client that pipelines 4 MB leaves another one its response in between", 
   // More than the system gives in one turn of the event loop.
   const long = get("main", `x-trace: ${"0".repeat(1000)}\r\n`);
   const flood = responsesTo(port, long.repeat(4000) + get("main", close));
-  await vi.waitUntil(() => keys.length > 0, { interval: 0 });
+  await vi.waitUntil(() => keys.length > 0, { interval: 0, timeout: 60_000 });
   other.write(get("other", close));
   expect(readResponses(Buffer.concat(await other.toArray()))).toMatchObject([{ status: 200 }]);
   expect(keys.length).toBeLessThan(4000);
@@ -168,7 +168,7 @@ test("a defect of the control plane gets 500, and the server continues", async (
   respondTo(server, {
     sandbox,
     explain: false,
-    handleControl() {
+    async handleControl() {
       throw new Error("a defect");
     },
     baseUrlFor: () => "",
@@ -280,25 +280,6 @@ test("a connection is read again after as many requests at once as pause it", as
   client.write(get("main", "Connection: close\r\n"));
   await once(client, "close");
   expect(count()).toBe(102);
-});
-
-test("clients get all responses while others flood the server, and after they went away", async () => {
-  const hang: Fault = { when: { key: "main" }, then: { hang: true } };
-  const { port, get } = await start({ scenario: scenarioWith([hang]) });
-  const accepted = followAccepted();
-  const pipelined = (count: number) =>
-    responsesTo(port, get("other").repeat(count - 1) + get("other", "Connection: close\r\n"));
-  const floods = Array.from({ length: 40 }, () => {
-    const flood = connect({ port, host: "127.0.0.1" }, () => flood.write(get("main").repeat(90)));
-    return flood.on("error", () => {});
-  });
-  // More requests wait than all connections may have.
-  const isOver = () => accepted.length === 40 && accepted.some(({ destroyed }) => destroyed);
-  await vi.waitUntil(isOver, { timeout: 60_000 });
-  expect(await pipelined(11)).toHaveLength(11);
-  for (const flood of floods) flood.destroy();
-  await vi.waitUntil(() => accepted.every(({ closed }) => closed), { timeout: 60_000 });
-  expect(await pipelined(50)).toHaveLength(50);
 });
 
 /** Makes the timeouts of sockets with this length short. */

@@ -17,12 +17,12 @@ async function start() {
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
 
 test.skipIf(process.platform !== "linux")(
-  "clients that pipeline and read nothing leave the server below 180 MB, and it continues",
+  "five clients that pipeline 10,000 requests and read nothing leave the server below 180 MB, and it continues",
   async () => {
     const { pid, port, script } = await start();
     expect((await fetch(`http://127.0.0.1:${port}${script}`)).status).toBe(200);
-    const floods = Array.from({ length: 500 }, () => {
-      const flood = connect(port, "127.0.0.1", () => flood.write(get(script).repeat(160)));
+    const floods = Array.from({ length: 5 }, () => {
+      const flood = connect(port, "127.0.0.1", () => flood.write(get(script).repeat(10_000)));
       onTestFinished(() => void flood.destroy());
       return flood.on("error", () => {}).pause();
     });

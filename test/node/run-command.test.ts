@@ -1,18 +1,11 @@
 import { execFile } from "node:child_process";
-import { EventEmitter } from "node:events";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import tty from "node:tty";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import {
-  type CommandOptions,
-  processEnd,
-  runCommand,
-  SharedListener,
-  TakenSignals,
-} from "../../src/cli/run-command.js";
+import { atEnd, type CommandOptions, runCommand, TakenSignals } from "../../src/cli/run-command.js";
 import { bundle } from "../support/bundle.js";
 import { root } from "../support/pages.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -111,30 +104,8 @@ test("commands in parallel share their listeners on this process and its outputs
 });
 
 test("a command that has ended is not told of the end of this process", async () => {
-  const added = vi.spyOn(processEnd, "add");
-  const removed = vi.spyOn(processEnd, "remove");
-  onTestFinished(() => {
-    for (const spy of [added, removed]) spy.mockRestore();
-  });
   await Promise.all([run("exit 0"), run("exit 0", { place: "own_group" })]);
-  expect(added).toHaveBeenCalledTimes(2);
-  expect(new Set(removed.mock.calls)).toEqual(new Set(added.mock.calls));
-});
-
-test("a shared listener is there from the first step until the last one is removed", () => {
-  const emitter = new EventEmitter();
-  const called: string[] = [];
-  const steps = ["first", "second"].map((name) => () => void called.push(name));
-  const listener = new SharedListener(emitter, "exit");
-  for (const step of steps) listener.add(step);
-  expect(emitter.listenerCount("exit")).toBe(1);
-  emitter.emit("exit");
-  expect(called).toEqual(["first", "second"]);
-
-  for (const [index, step] of steps.entries()) {
-    listener.remove(step);
-    expect(emitter.listenerCount("exit")).toBe(1 - index);
-  }
+  expect(atEnd.size).toBe(0);
 });
 
 describe.each([

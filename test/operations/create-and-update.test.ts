@@ -34,7 +34,7 @@ test("R29 no scope and an unknown scope are rejected, with a suggestion", () => 
 test.each([
   [{ name: "x".repeat(201) }, "name"],
   [{ scopes: ["consents:read", "consents:read"] }, "scopes"],
-  [{ limits: { perDay: 1.5 } }, "limits.per_day"],
+  [{ limits: { perDay: 1.5 } }, "limits.perDay"],
   [{ ref: "constructor" }, "ref"],
   [{ ref: "none" }, "ref"],
   [{ nmae: "CI" }, "nmae"],

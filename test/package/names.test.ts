@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join, posix } from "node:path";
 import { expect, test } from "vitest";
-import { bundlerEntries, entries, pageEntries } from "../../scripts/bundle.js";
+import { entries, pageEntries } from "../../scripts/bundle.js";
 import { pageNames, pageOf, root } from "../support/pages.js";
 
 // A reader meets each name once, and an export has a reader.
@@ -23,9 +23,7 @@ const importOf = /(?:import|export)\s+(?:type\s+)?(\{[^}]*\}|\*(?:\s+as\s+\w+)?|
 const lazyImportOf = /\bimport\(\s*"(\.[^"]+)"/g;
 
 // Those of pages have the names of those of Node.
-const entryPoints = new Set<string>(
-  [entries, pageEntries, bundlerEntries].flatMap((of) => Object.values(of)),
-);
+const entryPoints = new Set<string>([entries, pageEntries].flatMap((of) => Object.values(of)));
 
 /** The files that declare each name, and the exports by their file and name. */
 const declaredIn = new Map<string, Set<string>>();
@@ -81,7 +79,7 @@ const mostTwice = 6;
 const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/api/handle.ts": "HTTP",
   "src/api/openapi.ts": "HTTP",
-  "src/compare/response/parts.ts": "field",
+  "src/compare/read-response.ts": "field",
   "src/dashboard/control/data.ts": "HTTP",
   "src/report/how-to-cover.ts": "HTTP",
   "src/report/report.ts": "HTTP",
@@ -92,7 +90,6 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/scenario/format/step-shapes.ts": "HTTP",
   "src/schema/field-path.ts": "field",
   "src/server/control/access.ts": "HTTP",
-  "src/server/control/routes/changes.ts": "HTTP",
 };
 
 test("a path is the path of a request, a field or a file; the end of a request is an outcome", () => {

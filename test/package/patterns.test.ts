@@ -9,62 +9,21 @@ import { root } from "../support/pages.js";
 // blocked the server for seconds. scslre finds such patterns. It does not see those that begin with a fixed sign and may contain
 // it, such as `"(?:[^"\\]|\\.)*"`.
 
-const lineOfNoYaml = "a line of a scenario that is not YAML: 1,000 characters";
-
 /** The patterns that take quadratic time, by file, each with the longest text that can reach it. At 2,000 characters, one takes 5 ms. */
 const shortTextsOnly: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "src/api/story/narrate.ts": { "^0*(\\d+)([a-z]+)$": "a duration of a checked scenario: 20 digits" },
-  "src/cli/explain.ts": {
-    "^ {2}(passed|rejected|not reached) +(.*)$": "a line of our own explanation",
-  },
-  "src/cli/env-file.ts": {
-    "[ \\t]+#.*$": "a line of the user's own file of variables",
-    "[ \\t]+$": "a line of the user's own file of variables",
-    "^\\s*(?:#.*)?\\s*$": "a line of the user's own file of variables",
-  },
-  "src/cli/line.ts": { "=.*$": "a word of the user's own command line" },
-  "src/cli/terminal.ts": {
-    " .+?(?=, |\\. |; |[.;?]?$)": "a sentence of our own messages",
-  },
   "src/cli/commands/play.ts": { "\\s*\\n\\s*": "a step of the user's own story" },
-  "src/compare/rejections/compare-texts.ts": {
-    "\\s+|[^\\s,:{[]*[,:{[]|[^\\s,:{[]+":
-      "any body: each word is read at most twice, since the last alternative takes what the first one has read",
-  },
-  "src/compare/response/parts.ts": {
-    '([\\w-]+) *= *("(?:[^"\\\\]|\\\\.)*"|[^\\s",]+)':
-      "none: it only runs on a list of parameters, each of which matches at once",
-  },
   "src/dashboard/control/call.ts": { "^#token=([^&]+)&?(.*)$": "the fragment of the page's own URL" },
   "src/dashboard/elements/text.ts": { ".*[\\\\/]": "the name of a file: 4,096 characters" },
   "src/node/clients/control-client.ts": { "\\/+$": "a URL of the user's own command line" },
   "src/node/clients/find-listener.ts": {
     "^\\d+\\.\\d+\\.\\d+[\\w.+-]*$": "a version that a server on this machine sends",
   },
-  "src/rules/base-url.ts": { "[/?#]+$": "a URL of the user's own command line or code" },
+  "src/library/base-url.ts": { "[/?#]+$": "a URL of the user's own command line or code" },
   "src/rules/terminal-text.ts": {
     "(?<=^[^\\S\\n]*):(?=:)|#(?=#\\[)": "a line of output, in which blanks are not repeated",
   },
-  "src/scenario/checks/endpoint-rules.ts": {
-    "^[+-]?(\\d*)\\.?(\\d*)(?:e([+-]?\\d+))?$": "a number in a scenario, of a line of it",
-    "0+$": "a number in a scenario, of a line of it",
-  },
   "src/scenario/format/fields.ts": { "-+$": "a ref that a title is made of: 64 characters" },
-  "src/scenario/yaml/syntax-problem.ts": {
-    "(?<before>(?:^|[{,])[ -]*[\\w-]+)(?<mistake> *：\\s*)": lineOfNoYaml,
-    "^(?<before>[ -]*[\\w-]+: +)(?<mistake>(?:[@%*`]|[|>] *[^\\s\\d+#-]|[-?] ).*?)(?: #.*)?$": lineOfNoYaml,
-    "(?<before>(?:^|[{,]) *[\\w-]+: +)(?<mistake>[^\\s\"'{}[\\]|>#,][^{}[\\],]*?: [^{}[\\],]*?)(?= *(?:[,}]|$))":
-      lineOfNoYaml,
-    "(?<before>(?:^|[{,]) *[\\w-]+: +)(?<mistake>(?:[@%*`|>]|[-?] )[^{}[\\],]*?)(?= *(?:[,}]|$))":
-      lineOfNoYaml,
-    "^(?<before>[ -]*)(?<mistake>[\\w-]+ +[^\\s:#]+)$": lineOfNoYaml,
-    "^(?<before>|.*?[\\s[{(,:-])(?<mistake>\"[^\"]*?|'[^']*?)[ ,}\\]]*$": lineOfNoYaml,
-    "^(?<before>[ -]*?)(?<mistake>[\\w-]+:[^\\S ]*[^\\s:].*)$": lineOfNoYaml,
-    "^(?<before>[ -]*[\\w-]+: +)(?<mistake>[^\\s\"'{[|>#].*?: .*?)(?: #.*)?$": lineOfNoYaml,
-    "(?<before>\\{.*?: +)(?<mistake>\\/[^\\s,\"'{}]*(?:\\{[\\w-]+\\}[^\\s,\"'{}]*)+)": lineOfNoYaml,
-  },
-  "src/scenario/yaml/nodes.ts": { "^([\\w-]+) *[ =] *\\S": lineOfNoYaml },
-  "src/scenario/yaml/places.ts": { "[\\w-]+(?=[\"']?$)": "a field name: 40 characters" },
   "src/server/sockets/tls.ts": { "%.*$": "a name of --host or --allow-host" },
 };
 
@@ -178,7 +137,8 @@ function patternsOf(file: string): { readonly patterns: Pattern[]; readonly unre
 /** Patterns that only a run knows, by file. */
 const madeInARun: Readonly<Record<string, string>> = {
   "src/integrations/msw-handlers.ts": "the escaped base URL of the user's tests",
-  "src/compare/assumptions/limit-headers.ts": "a letter of a limit",
+  "src/rules/keys/find-keys.ts": "a prefix of a key, then its characters",
+  "src/rules/keys/redact.ts": "an encoded prefix of a key, then all that follows",
   "src/rules/outcomes.ts": "a status, then a name",
   "src/scenario/format/schema.ts": "fixed names, then a name",
   "src/schema/words.ts": "the argument of a call, which is checked there",

@@ -171,7 +171,7 @@ describe("the tarball", () => {
     );
     expect(without).toEqual([]);
     expect(texts.has(`@faker-js/faker ${project.devDependencies["@faker-js/faker"]}`)).toBe(true);
-    const some = ["yaml", "express", "commander"];
+    const some = ["yaml", "express"];
     for (const name of [...some, "preact"]) {
       expect(notices).toMatch(new RegExp(`^## ${name} \\d+\\.\\d+\\.\\d+ \\((?:MIT|ISC)\\)$`, "m"));
     }
@@ -205,14 +205,13 @@ describe("an installation", () => {
     return [failure, failure];
   };
 
-  test("an entry point whose package is missing rejects with package_unusable, imported and required", async () => {
-    expect(await failures("user")).toEqual(
-      needed.map(([entry, version]) =>
-        sentence(
-          `^svc-sandbox/${entry} needs ${version} or later, which is not installed: run \`npm [^.]+\`\\.$`,
-        ),
-      ),
-    );
+  test("an entry point whose package is missing rejects with the error of Node, which names it", async () => {
+    const missing = (name = "") => [
+      "Error",
+      expect.stringMatching(/NOT_FOUND$/),
+      expect.stringContaining(`'${name}'`),
+    ];
+    expect(await failures("user")).toEqual(needed.map(([name]) => [missing(name), missing(name)]));
   });
 
   test("an entry point whose package is too old rejects with package_unusable, imported and required", async () => {
@@ -224,11 +223,8 @@ describe("an installation", () => {
       writeFileSync(join(place, "package.json"), JSON.stringify({ name, version }));
       writeFileSync(join(place, "index.js"), "");
     }
-    const found = ["an older one", "3.1.4"];
     expect(await failures("old")).toEqual(
-      needed.map(([entry, version], index) =>
-        sentence(`^svc-sandbox/${entry} needs ${version} or later, and ${found[index]} is installed: run`),
-      ),
+      needed.map(([entry, version]) => sentence(`^svc-sandbox/${entry} needs ${version} or later`)),
     );
   });
 

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import { unmetThresholds } from "../../src/cli/report.js";
 import { reportOfRun } from "../../src/cli/run-client.js";
+import { unmetThresholds } from "../../src/cli/thresholds.js";
 import { createSandbox } from "../../src/index.js";
 import { startInNode } from "../../src/node/platform.js";
 import { mergeReports } from "../../src/report/merge-reports.js";

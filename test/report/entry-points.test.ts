@@ -163,7 +163,7 @@ test("report exits with 2, and shows what to do, if it can get no report, or an 
   const cases = [
     ["http://127.0.0.1:1", /nothing listens at this address and port \(ECONNREFUSED\)/],
     [without.url, /there is no control plane at this URL/],
-    [await serveResponse(200, '{"data":{"scenario":1}}'), /it returned 200, without a report/],
+    [await serveResponse(200, '{"data":{"scenario":1}}'), /it returned 200, unlike a sandbox/],
     [await serveResponse(502, "<h1>Bad gateway</h1>"), /it returned 502/],
     [await serveResponse(200, endless()), /a body of more than 16384 kB/],
     ["not a url", /Invalid sandbox URL/],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { githubAnnotations, unmetThresholds } from "../../src/cli/report.js";
+import { githubAnnotations, unmetThresholds } from "../../src/cli/thresholds.js";
 import { createSandbox, type Report, type Scenario } from "../../src/index.js";
 import { mergeReports } from "../../src/report/merge-reports.js";
 import { type ReportFormat, reportFormats } from "../../src/report/render/layout.js";
@@ -198,7 +198,7 @@ test("the JSON of a comparison spells its members like the API, and contains eve
   expect(report).toMatchObject({
     ...{
       url: `${url}/v1/relying-party/me`,
-      requests: 26,
+      requests: 11,
       max_requests: 60,
       assumptions: { www_authenticate: { value: false, from: ["each 401"] } },
       unseen: { retry_after: "a 429 (--probe-limits)" },
@@ -210,7 +210,15 @@ test("the JSON of a comparison spells its members like the API, and contains eve
     { outcome: "200.test", variable: "SVC_KEY_ACTIVE", got: "200", result: "agrees" },
   ]);
   expect(report.differences).toEqual([
-    { rules: ["R11"], outcome: "401.unknown", at: "status", expected: "401", found: "200 unauthorized" },
+    {
+      rules: ["R11"],
+      outcome: "401.unknown",
+      at: "status",
+      expected: "401",
+      found: "200 unauthorized",
+      seen: "3 of 3 times",
+      message: "No valid key.",
+    },
   ]);
 });
 

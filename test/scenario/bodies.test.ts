@@ -23,7 +23,14 @@ test.each([
   ["a request", "story: [{ request: { key: main, body: [1, ^] } }]", "story[0].request.body[1]"],
   ["an expectation", "story: [{ request: { key: main }, expect: { body: ^ } }]", "story[0].expect.body"],
 ])("a number that JSON would change is refused at its place: in the body of %s", (_where, text, path) => {
-  for (const number of ["9007199254740993", "1e-400", ".nan"]) {
+  for (const number of [
+    "9007199254740993",
+    "1.0000000000000001",
+    "0xffffffffffffffff",
+    "1e-400",
+    "1e400",
+    ".nan",
+  ]) {
     expect(problemsOf(() => parseScenario(start + text.replace("^", number)))).toEqual([
       ["out_of_range", path, 3, text.indexOf("^") + 1],
     ]);
@@ -51,14 +58,13 @@ test.each<[text: string, sent: string]>([
   ["1e20", "100000000000000000000"],
   ["1e21", "1e+21"],
   ["1.797e308", "1.797e+308"],
-  ["9007199254740992", "9007199254740992"],
-  ["1000000000000000000", "1000000000000000000"],
+  ["9007199254740991", "9007199254740991"],
   ["1.10", "1.1"],
   ["0.5", "0.5"],
   ["-0", "0"],
   ["0x1F", "31"],
   ["0o17", "15"],
-  ["0x20000000000000", "9007199254740992"],
+  ["0x1FFFFFFFFFFFFF", "9007199254740991"],
 ])("a number whose value JSON sends is fine: %s", async (text, sent) => {
   const sandbox = createSandbox({ scenario: parseScenario(inEndpoint(text)) });
   const headers = { "x-api-key": sandbox.secret("main" as never) };
@@ -70,7 +76,7 @@ test.each(["017", "00501", "-017", "+017", "00.5", "00", "040075"])(
   (text) => {
     const read = () => parseScenario(inEndpoint(`{ code: ${text} }`));
     expect(problemsOf(read)).toEqual([["out_of_range", "endpoints.a.body.code", 3, 43]]);
-    expect(read).toThrow(`${text} would lose its zeros`);
+    expect(read).toThrow("JSON would change this number");
     expect(read).toThrow("put a code or an id in quotes");
   },
 );
@@ -83,12 +89,15 @@ test.each(["0", "0x1F", "0o17", "1e2", "0.5e1", "007"])(
   },
 );
 
-test.each(["123456789.123456789", "0x20000000000001", "18446744073709551616", "1.0000000000000000001"])(
-  "a number that JSON would round is refused: %s",
-  (text) => {
-    expect(problemsOf(() => parseScenario(inEndpoint(text)))[0]?.[0]).toBe("out_of_range");
-  },
-);
+test.each([
+  "123456789.123456789",
+  "0x20000000000001",
+  "9007199254740993",
+  "18446744073709551616",
+  "1.0000000000000000001",
+])("a number that JSON would round is refused: %s", (text) => {
+  expect(problemsOf(() => parseScenario(inEndpoint(text)))[0]?.[0]).toBe("out_of_range");
+});
 
 test("given as JavaScript, a number is finite", () => {
   const problems = (body: unknown) =>
@@ -150,8 +159,12 @@ test("a number is sent with the value that it has in the text, or refused", asyn
     fc.asyncProperty(fc.oneof(number, fc.double({ noNaN: true }).map(String)), async (text) => {
       fc.pre(!text.includes("Infinity"));
       const read = () => parseScenario(inEndpoint(text));
-      if (!isSentAsWritten(text)) {
-        expect(problemsOf(read).map(([code]) => code)).toEqual(["out_of_range"]);
+      const [problem] = problemsOf(read).map(([code]) => code);
+      if (problem !== undefined) {
+        expect(problem).toBe("out_of_range");
+        // Only with many digits, a number is refused that JSON would keep.
+        const isShort = text.replace(/e.*|\D/g, "").length <= 15 && Math.abs(Number(text)) >= 1e-300;
+        if (isShort) expect(isSentAsWritten(text)).toBe(false);
         return;
       }
       const sandbox = createSandbox({ scenario: read() });

@@ -36,7 +36,6 @@ const fine: Readonly<Record<string, string>> = {
   "what is rejected, as the step says":
     timeline("{ at: 10m, revoke: { key: gone }, expect: { error: key_not_active } }") +
     story("{ revoke: { key: active, actor: member }, expect: { error: not_an_administrator } }"),
-  "what is left of the timeline of a snapshot": `requests_responded: 0\n${timeline("{ at: 10m, revoke: { key: gone } }")}`,
 };
 
 test.each(Object.entries(fine))("validate accepts %s", async (_title, text) => {
@@ -129,49 +128,6 @@ test.each([
   ],
 ])("a scope gets no warning if %s", async (_what, text) => {
   expect(await validate(text)).toMatchObject({ code: 0, stderr: "" });
-});
-
-const bodies = `${head}endpoints:
-  terms: { path: /terms, body: { edition: 3.10, count: 2, rate: 0.5, versions: [1.10, "2.50", 1e20] } }
-story:
-  - request: { key: active, method: POST, body: { python: 3.10 } }
-    expect: { status: 405 }
-`;
-const dropped = [
-  ["endpoints.terms.body.edition", "3.10", "3.1"],
-  ["endpoints.terms.body.versions[0]", "1.10", "1.1"],
-  ["story[0].request.body.python", "3.10", "3.1"],
-] as const;
-
-test("a decimal whose last zeros JSON drops gets a warning at its place, wherever a scenario is read", async () => {
-  const cwd = temporaryFolder({ "my.yaml": bodies });
-  const { code, stdout } = await runCli(["validate", "my.yaml", "--json"], { cwd });
-  const [{ problems, warnings }] = JSON.parse(stdout);
-  const wanted = dropped.map(([field, number, sent]) =>
-    expect.objectContaining({
-      code: "zeros_dropped",
-      field,
-      message: `JSON drops the last zeros of ${number}: it is ${sent}`,
-      source: expect.stringContaining(number),
-    }),
-  );
-  expect([code, problems, warnings]).toEqual([0, [], wanted]);
-  const running = startCli(["start", "my.yaml", "--port", "0", "--log", "off"], { cwd });
-  const url = await baseUrl(running);
-  await running.stderr.shows(/Numbers of my\.yaml that JSON shortens:\n\nmy\.yaml:\d+:\d+: JSON drops/);
-  const send = (method: string, path: string) =>
-    fetch(`${url}/__sandbox${path}`, {
-      method,
-      headers: { "content-type": "application/yaml" },
-      body: bodies,
-    }).then((response) => response.json());
-  const { data: put } = await send("PUT", "/scenario");
-  expect(put.warnings).toEqual(dropped.map(() => expect.stringMatching(/^line \d+, column \d+: JSON drops/)));
-  const { data: validated } = await send("POST", "/scenario/validate");
-  expect(validated.problems).toEqual(
-    dropped.map(() => expect.objectContaining({ level: "warning", line: expect.any(Number) })),
-  );
-  expect((await running.stop()).code).toBe(0);
 });
 
 test("start warns of a pinned secret that may be a real key, as validate does", async () => {

@@ -1,12 +1,9 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createSandbox, type Scenario, ScenarioError } from "../../src/index.js";
 import { dryRunProblems } from "../../src/node/dry-run.js";
 import { startInNode } from "../../src/node/platform.js";
 import { checkedReplacement, restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import { warningsOf } from "../../src/scenario/warnings.js";
-import { root } from "../support/pages.js";
 
 // What would break a sandbox later is a problem before: of the scenario, or at its start, if only the start shows it.
 
@@ -145,34 +142,8 @@ test("an endpoint is named whose scope only a default would give, which no key o
     "main-2": { environment: "test" },
   };
   const endpoints = { listThings: { path: "/v1/things", scope: "attestations:read" } };
-  const warningsOfKind = Object.values(warningsOf(withKeys(keys, { endpoints }), () => undefined)).flat();
+  const warningsOfKind = Object.values(warningsOf(withKeys(keys, { endpoints }))).flat();
   expect(warningsOfKind.map(({ code }) => code)).toContain("scope_unheld");
-});
-
-test("each rule that finds nothing while the start of the clock is unknown is asked again at the start", () => {
-  const folder = join(root, "src/scenario/checks");
-  const asking: string[] = [];
-  for (const file of readdirSync(folder).filter((name) => !name.includes(".test."))) {
-    const functions = readFileSync(join(folder, file), "utf8").split(/^(?=(?:export )?(?:const|function) )/m);
-    for (const text of functions) {
-      const isOfTime = /\b(?:compareTimes|keyStateAtStart)\(|=== "unknown"/.test(text);
-      if (isOfTime) asking.push(text.match(/(?:const|function) (\w+)/)?.[1] as string);
-    }
-  }
-  // What asks each of them again, or why nothing has to.
-  expect(asking.sort()).toEqual(
-    Object.keys({
-      overlapsAreShort: "problemsAtStart",
-      statesMatchTimes: "problemsAtStart",
-      activeKeysWithinLimit: "problemsAtStart",
-      whyEndsBeforeStart: "problemsAtStart",
-      timelineIsInOrder:
-        "noStepIsPast of problemsAtStart; a later step is due with the one before it (createTimeline)",
-      clockIsWithinYears: "requireClockTime, for the option now; the real time is within these years",
-      noUselessFaults: "problemsAtStart, for its windows",
-      contextAtStart: "nothing: a key that may have ended is one that a fault can match",
-    }).sort(),
-  );
 });
 
 test("a reset with a time is checked as a start with it, and one without always works", () => {

@@ -1,8 +1,7 @@
-import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import { type RunOptions, runCli, startCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { longStory, narration, storyScenario } from "./stories.js";
+import { longStory, storyScenario } from "./stories.js";
 
 const slipping = storyScenario([
   "- request: { key: revoked }",
@@ -26,21 +25,21 @@ describe("svc-sandbox play", () => {
     expect([code, stderr]).toEqual([0, ""]);
     const paragraphs = [
       "a.yaml\nIt is 09:00 on 2 March 2026 (UTC), and the clock is frozen.",
-      "  GET /v1/relying-party/me\n  x-api-key: SVC_test_sbx…  (active)",
+      "  GET /v1/relying-party/me\n  x-api-key: SVC_test_…  (active)",
       "  200 OK\n  content-type: application/json\n",
       '  {\n    "data": {\n      "organization": {',
       "  200.test: a valid test key",
       "An administrator rotates the key active. The new key is active-2; the old one works for 60 more minutes.",
       'A member of the organization tries to create the test key ci for a-bank ("CI").',
       "61 minutes pass: it is 10:01 on 2 March 2026.",
-      '  POST /v1/nothing\n  x-api-key: SVC_test_sbx…  (active)\n  content-type: application/json\n\n  { "a": 1 }',
+      '  POST /v1/nothing\n  x-api-key: SVC_test_…  (active)\n  content-type: application/json\n\n  { "a": 1 }',
       "  404 Not Found\n",
       "  GET /v1/relying-party/me\n\n  401 Unauthorized\n",
       "  x-api-key: …  (malformed: not a key at all)",
-      "  x-api-key: SVC_test_sbx…  (an unknown key)",
+      "  x-api-key: SVC_test_…  (an unknown key)",
       "An administrator sets the status to inactive for a-bank.",
       "Requests can now hit faults: reset.",
-      "  2 times, one after the other:\n  GET /v1/relying-party/me\n  x-api-key: SVC_test_sbx…  (active-2)\n\n  The connection is reset without a response.",
+      "  2 times, one after the other:\n  GET /v1/relying-party/me\n  x-api-key: SVC_test_…  (active-2)\n\n  The connection is reset without a response.",
       "  There is no response. A client without a timeout would wait forever.",
       "The network works again: no more faults.",
       "An administrator revokes the key active-2.",
@@ -77,17 +76,6 @@ describe("svc-sandbox play", () => {
     }
   });
 
-  it.each([40, 80])("keeps to a terminal of %i columns", async (columns) => {
-    const { stdout } = await play(longStory, ["--speed", "max"], { terminal: true, columns });
-    const plain = stripVTControlCharacters(stdout);
-    // What goes over the wire is shown as it is.
-    const prose = plain.split("\n").filter((line) => !line.startsWith(" "));
-    const longest = Math.max(...prose.map((line) => line.length));
-    expect(longest).toBeLessThanOrEqual(columns);
-    expect(longest).toBeGreaterThan(columns - 12);
-    expect(plain.replace(/\s+/g, " ")).toContain(narration);
-  });
-
   it("shows the number of steps, and the current step", async () => {
     const piped = await play(longStory);
     expect(piped.stdout).toContain("\n16 steps.\n\nStep 1 of 16\n");
@@ -107,7 +95,7 @@ describe("svc-sandbox play", () => {
     const story = `${longStory}  - say: The key is ${secret}.\n  - request: { path: "/${secret}", headers: { x-o: ${secret} } }\n`;
     for (const flags of [[], ["--json"]]) {
       const { stdout, stderr } = await play(story, flags);
-      expect(stdout + stderr).not.toMatch(/SVC_test_(?!sbx…)\w/);
+      expect(stdout + stderr).not.toMatch(/SVC_test_\w/);
     }
   });
 
@@ -137,11 +125,7 @@ describe("svc-sandbox play", () => {
     expect(stdout).toMatch(/\nStill here\.\n/);
     expect(stdout).toMatch(/required\."\na\.yaml:\d+:\d+\n/);
     expect(stdout).toMatch(/latest possible time is .*\na\.yaml:13:5\n/);
-    expect(stderr).toBe(
-      "Unexpected results: 2 steps. To see the first in its file: svc-sandbox verify a.yaml\n",
-    );
-    const varied = await play(slipping, ["--profile", "varied", "--seed", "7"]);
-    expect(varied.stderr).toContain("svc-sandbox verify a.yaml --seed 7 --profile varied\n");
+    expect(stderr).toBe("Unexpected results: 2 steps.\n");
   });
 
   it("gives a line of JSON for each step with --json", async () => {

@@ -71,10 +71,8 @@ function open(steps: readonly TimelineStep[]): { sandbox: Sandbox; told: string[
 
 function end(sandbox: Sandbox): unknown {
   sandbox.clock.set(Date.parse("2026-03-02T09:00:00Z") + hours * 60 * minute);
-  // A snapshot does not say when a key was revoked, and calls count.
-  const keys = sandbox.keys
-    .list()
-    .map(({ usage: _, revokedAt, ...key }) => ({ ...key, isRevoked: revokedAt !== null }));
+  // Calls count.
+  const keys = sandbox.keys.list().map(({ usage: _, ...key }) => key);
   return { keys, organizations: sandbox.organizations.list() };
 }
 

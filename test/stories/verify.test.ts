@@ -161,21 +161,6 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
     expect(withBroken.stdout).toMatch(/2 scenarios: 1 failed\n$/);
   });
 
-  it("reports what cannot be read before it plays the first story", async () => {
-    const line = `${commandLine} verify good.yaml broken.yaml 2>&1`;
-    const cwd = temporaryFolder({ "good.yaml": good, "broken.yaml": "version: 2\n" });
-    const { stdout } = await runCommand(line, { cwd }).ended;
-    expect(stdout).toMatch(/^broken.yaml:1:[\s\S]*\ngood\.yaml: /);
-  });
-
-  it("plays nothing if a name is of no scenario, and reports each such name", async () => {
-    const { code, stdout, stderr } = await verify({}, ["rotatoin", "onbording"]);
-    expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr.match(/^Unknown scenario /gm)).toHaveLength(2);
-    const mixed = await verify({ "good.yaml": good }, ["good.yaml", "rotatoin"]);
-    expect([mixed.code, mixed.stdout]).toEqual([2, ""]);
-  });
-
   it("prints only what failed with --quiet", async () => {
     const files = { "bad.yaml": failing, "good.yaml": good };
     expect(await verify(files, ["good.yaml", "--quiet"])).toEqual({ code: 0, stdout: "", stderr: "" });
@@ -218,16 +203,6 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
       ...{ field: "story[1].expect.body.error.message", place: { file: "bad.yaml", line: 16, column: 33 } },
     });
     expect(third).toMatchObject({ passed: false, problems: [{ code: "unsupported_version" }], steps: [] });
-  });
-
-  it("shows the --now that repeats a failure if the scenario sets no time", async () => {
-    const unpinned = failing.replace("clock: { now: 2026-03-02T09:00:00Z }\n", "");
-    const { stdout } = await verify({ "a.yaml": unpinned }, ["a.yaml"]);
-    expect(stdout).toMatch(
-      /\nThe story started at the real time\. To repeat this run, add --now \d{4}-\S+Z\. /,
-    );
-    const pinned = await verify({ "a.yaml": unpinned }, ["a.yaml", "--now", "2026-03-02T09:00:00Z"]);
-    expect(pinned.stdout).not.toContain("--now");
   });
 
   it("honors --seed, --now and --profile", async () => {
@@ -358,7 +333,7 @@ describe("svc-sandbox verify --watch", () => {
     const cwd = temporaryFolder();
     const { code, stdout, stderr } = await runCli(["verify", "-", "--watch"], { cwd, input: good });
     expect([code, stdout]).toEqual([0, expect.stringMatching(/all passed/)]);
-    expect(stderr).toBe("Nothing to watch: the scenario came from stdin.\n");
+    expect(stderr).toMatch(/^Nothing to watch: /);
   });
 });
 

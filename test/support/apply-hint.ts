@@ -37,28 +37,10 @@ const value = String.raw`\{.*?\}|\[.*\]|${quotedText}|[^\s{["]+?`;
 /** The hints of scenarios, by the first row that has one. */
 export const hintRows: readonly HintRow[] = [
   {
-    hint: /^write (\w+): \{ … \}$/,
-    mistake: "`main { … }` without a colon",
-    habit: "Terraform and nginx write blocks so",
-    apply: withColon,
-  },
-  {
-    hint: /^put an ordinary space after it: (\w+): …$/,
-    mistake: "`main:{ … }` without a space",
-    habit: "JSON and JavaScript need no space after a colon",
-    apply: withSpace,
-  },
-  {
     hint: /^write (\w+: [\w.]+)$/,
-    mistake: "`version:1`",
-    habit: "JSON needs no space after a colon",
+    mistake: "`code: 404`",
+    habit: "other tools call a status a code",
     apply: withField,
-  },
-  {
-    hint: /^write it as name: value, or remove it$/,
-    mistake: "a line of words, which is no field",
-    habit: "a note without #, and a name before its value is written",
-    apply: withoutLine,
   },
   {
     hint: new RegExp(`^write (?:a list: )?(${value})(?: without quotes)?(?: or .+|, .+ or .+)?$`),
@@ -74,21 +56,9 @@ export const hintRows: readonly HintRow[] = [
     apply: inQuotes,
   },
   {
-    hint: /^write it (?:in kebab-case|with the letters a to z, digits and hyphens): (\S+)$/,
+    hint: /^write it in kebab-case, such as (\S+)$/,
     mistake: "a name in place of a ref",
     habit: "people name things as they call them: Main Key, mainKey",
-    apply: withValue,
-  },
-  {
-    hint: /^write (\S+) in place of (\S+)$/,
-    mistake: "a path that encodes a letter",
-    habit: "tools encode more than they need; nothing else shows which letter it is",
-    apply: ({ text, groups: [plain = "", encoded = ""] }) => text.replace(encoded, plain),
-  },
-  {
-    hint: /^a path starts with \/ and is encoded: (\S+)$/,
-    mistake: "an address, or signs that are not encoded",
-    habit: "addresses are copied from a browser or from curl",
     apply: withValue,
   },
   {
@@ -104,10 +74,6 @@ export const hintRows: readonly HintRow[] = [
     apply: withValue,
   },
   {
-    hint: /^put double quotes around it$/,
-    mistake: "a secret that YAML reads as more than a text",
-  },
-  {
     hint: /^variables are not replaced here: /,
     mistake: "a variable such as `$SEED`, which other tools replace before they read YAML",
   },
@@ -116,52 +82,16 @@ export const hintRows: readonly HintRow[] = [
     mistake: "an alias of a secret, or a secret that is one",
   },
   {
-    hint: /^put quotes around a text: (".*")$/,
-    mistake: "a text that starts with *",
-    habit: "Markdown emphasizes with *, and patterns start with it",
-    apply: withToken,
-  },
-  {
     hint: /^add (?:one: )?(\w+: (?:\{.*\}|[\w.]+))(?: or .+)?$/,
     mistake: "a field is missing",
     habit: "only the fields are written that seem to matter",
     apply: withAdded,
   },
   {
-    hint: /^indent it to column (\d+)$/,
-    mistake: "a line that is below no other",
-    habit: "a block is copied to another level",
-    apply: toColumn,
-  },
-  {
-    hint: /^indent it: it belongs to \w+$/,
-    mistake: "a field that is not indented below the one it belongs to",
-    habit: "a list has its items at the level of its name, so people write other parts there, too",
-    apply: ({ text, problem }) => moved(text, (problem.line ?? 1) - 1, 2),
-  },
-  {
-    hint: /^indent with ordinary spaces$/,
-    mistake: "spaces of another kind",
-    habit: "pages have no-break spaces in the examples that people copy",
-    apply: ({ text }) => text.replaceAll(/[^\S\n]/g, " "),
-  },
-  {
-    hint: /^write an ordinary colon and a space$/,
-    mistake: "a colon of full width",
-    habit: "Chinese and Japanese keyboards write it",
-    apply: ({ text }) => text.replaceAll(/ *：\s*/g, ": "),
-  },
-  {
     hint: /^indent with spaces; YAML does not allow tabs$/,
     mistake: "a tab",
     habit: "editors indent with tabs",
     apply: ({ text }) => text.replaceAll("\t", "  "),
-  },
-  {
-    hint: /^close it$/,
-    mistake: "a quote that is not closed",
-    habit: "typing",
-    apply: closed,
   },
   {
     hint: /^remove (?:it|the tag|one of the two)(?:, or .*)?$/,
@@ -200,13 +130,10 @@ export const hintRows: readonly HintRow[] = [
     mistake: "a contradiction",
   },
   {
-    hint: /^start with |^put one scenario|^write a colon after|^write a plain name/,
-    mistake: "no scenario",
+    hint: /^start with |^put one scenario|^put (?:double )?quotes |^write an? (?:comma|ordinary) |^write it as name|^write each segment/,
+    mistake: "no YAML, or a text that is none; src/scenario/yaml/syntax-problem.test.ts applies these",
   },
-  {
-    hint: /^close each |^indent what belongs together|^check the (?:brackets|quotes) /,
-    mistake: "no YAML, and no single change makes it YAML",
-  },
+  { hint: /^close |^indent |^write a plain name/, mistake: "no YAML; the same" },
 ];
 
 /** A text with its problem mended; `undefined` if the hint does not fit the text. */
@@ -292,15 +219,6 @@ function withField({ text, offset, groups: [fix = ""] }: Applied): string {
   return replaced(text, offset, end ?? offset + restOfLine.length, fix);
 }
 
-function withColon({ text, offset, groups: [name = ""] }: Applied): string {
-  return replaced(text, offset + name.length, offset + name.length, ":");
-}
-
-function withSpace({ text, offset, groups: [name = ""] }: Applied): string {
-  const rest = text.slice(offset).replace(/^([\w-]+)\s*:[^\S ]*/, "$1: ");
-  return name === "" ? text : text.slice(0, offset) + rest;
-}
-
 /** The field is added to the mapping at the place. */
 function withAdded({ text, problem, offset, groups: [field = ""] }: Applied): string | undefined {
   const isTop = !problem.field.includes(".");
@@ -315,41 +233,8 @@ function withAdded({ text, problem, offset, groups: [field = ""] }: Applied): st
   return replaced(text, start, start, `${field}\n${" ".repeat(indent)}`);
 }
 
-function toColumn({ text, problem, groups: [column = ""] }: Applied): string {
-  return moved(text, (problem.line ?? 1) - 1, Number(column) - (problem.column ?? 1));
-}
-
-function moved(text: string, first: number, by: number): string {
-  const lines = text.split("\n");
-  const indent = lines[first]?.search(/\S/) ?? 0;
-  const next = lines.findIndex(
-    (line, index) => index > first && line.trim() !== "" && line.search(/\S/) <= indent,
-  );
-  const end = next === -1 ? lines.length : next;
-  return lines
-    .map((line, index) => {
-      if (index < first || index >= end) return line;
-      return by > 0 ? " ".repeat(by) + line : line.slice(-by);
-    })
-    .join("\n");
-}
-
-function closed({ text, offset }: Applied): string {
-  const sign = text.charAt(offset);
-  const rest = text.slice(offset).split("\n")[0] ?? "";
-  const end = offset + rest.replace(/[\s,}\]]+$/, "").length;
-  return replaced(text, end, end, sign);
-}
-
 function removed({ text, problem, offset }: Applied): string {
   if (problem.hint === "remove the tag") return text.replace(/!!?\S+ /, "");
   const rest = /^(?:[\w:-]+(?:: [^,\n}\]]*)?|.)[^\S\n]*,?/.exec(text.slice(offset))?.[0] ?? "";
   return replaced(text, offset, offset + rest.length, "").replace(/, ?(?=[}\]])/, "");
-}
-
-function withoutLine({ text, problem }: Applied): string {
-  return text
-    .split("\n")
-    .toSpliced((problem.line ?? 1) - 1, 1)
-    .join("\n");
 }

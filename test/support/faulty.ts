@@ -3,6 +3,7 @@ import type { Fault, Scenario } from "../../src/index.js";
 import type { FailureStatus } from "../../src/rules/fault-effects.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretToSend } from "../../src/sandbox/secrets.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { startFrozen } from "./doors.js";
 import { asked, mePath } from "./send.js";
 
@@ -25,6 +26,12 @@ export function scenarioWith(faults: readonly Fault[]): Scenario {
     faults: [...faults],
   };
 }
+
+/** The scenario `key-states` with a clock that stands, and these members. */
+export const frozenKeyStates = (members: Partial<Scenario>): Scenario => {
+  const { clock, ...scenario } = bundledScenarios["key-states"];
+  return { ...scenario, clock: { ...clock, frozen: true }, ...members };
+};
 
 export const sandboxWith = (...faults: Fault[]): SandboxState => startFrozen(scenarioWith(faults));
 

@@ -82,10 +82,6 @@ export async function withParts(page: string, parts: Readonly<Record<string, Par
 /** The JSON Schema of a scenario, as the package has it. */
 export const scenarioSchema = () => JSON.parse(pageOf("dist/scenario.schema.json"));
 
-/** A JSON Schema without the fields that only snapshots write. */
-export const withoutSnapshots = (schema: object) =>
-  JSON.parse(JSON.stringify(schema, (_, member) => (member?.doNotSuggest ? undefined : member)));
-
 /** The names of all members that a JSON Schema describes, those of `skipped` members left out. */
 export function membersIn(schema: unknown, skipped: readonly string[] = []): string[] {
   if (typeof schema !== "object" || schema === null) return [];

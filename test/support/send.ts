@@ -1,4 +1,4 @@
-import { readApiRequest } from "../../src/rules/read-request.js";
+import { readApiRequest } from "../../src/api/read-request.js";
 import type { ApiRequest } from "../../src/rules/request.js";
 
 /** A request of a test; its key stands in the headers. */

@@ -2,10 +2,10 @@ import { expectTypeOf, test } from "vitest";
 import type { Sandbox } from "../../src/index.js";
 import { test as ofVitest, sandboxTest as vitestOf } from "../../src/integrations/vitest.js";
 
-test("a misspelled field of an inline scenario is a mistake for the fixtures as well", () => {
+test("a wrong value of an inline scenario is a mistake for the fixtures as well", () => {
   const organizations = { bank: { type: "bank" } } as const;
-  // @ts-expect-error organisations
-  vitestOf({ scenario: { version: 1, organizations, organisations: {} } });
+  // @ts-expect-error type
+  vitestOf({ scenario: { version: 1, organizations: { bank: { type: "banc" } } } });
   vitestOf({ scenario: { version: 1, organizations } });
   vitestOf({ scenario: "./my.yaml" });
 });

@@ -1,7 +1,6 @@
 import { redact } from "../../rules/keys/redact.js";
 import { mePath } from "../../rules/known-paths.js";
-import { readApiRequest } from "../../rules/read-request.js";
-import type { Received } from "../../rules/request.js";
+import type { RawRequest } from "../../rules/request.js";
 import type { ApiResponse, Delivery } from "../../sandbox/call.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { defaultKeyRef, keptSecret, secretToSend } from "../../sandbox/secrets.js";
@@ -9,6 +8,7 @@ import type { SentRequest, StoryResponse } from "../../sandbox/steps.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { handle } from "../handle.js";
 import { bodyParts, type FlatHeaders, headerPairs } from "../http-messages.js";
+import { readApiRequest } from "../read-request.js";
 
 /** A request of a story, or of the control plane. */
 type StepRequest = Partial<ControlBody<"sending">> & { readonly repeat?: number };
@@ -17,7 +17,7 @@ type StepRequest = Partial<ControlBody<"sending">> & { readonly repeat?: number 
 export function storyRequest(
   sandbox: SandboxState,
   request: StepRequest,
-): { readonly received: Received; readonly shown: SentRequest } {
+): { readonly received: RawRequest; readonly shown: SentRequest } {
   const { method = "GET", path: pathAndQuery = mePath, repeat: times = 1 } = request;
   const key = request.key ?? defaultKeyRef(sandbox.scenario) ?? "none";
   const secret = key === "none" ? undefined : secretToSend(sandbox, key);
@@ -31,7 +31,7 @@ export function storyRequest(
   const sentHeaders = [...headers].flat();
   if (secret !== undefined) sentHeaders.push("x-api-key", secret);
   const hasBody = content !== undefined && content.text !== "";
-  const received: Received = { method, path, query, headers: sentHeaders, traits: hasBody ? ["body"] : [] };
+  const received: RawRequest = { method, path, query, headers: sentHeaders, traits: hasBody ? ["body"] : [] };
 
   // As results show it: with the ref of its key, and without keys in any text.
   const shownHeaders = [...headers].map(([name, value]) => [redact(name), redact(value)] as const);
@@ -80,7 +80,11 @@ export function sendByRef(sandbox: SandboxState, sending: ControlBody<"sending">
  * Sends a request that no client sent to the sandbox's API: one of a story, or of the control plane. It is in the journal, but not
  * in the report. `keyHash`: the hash of its key, if it is not that of the text in `x-api-key`.
  */
-export function sendFromSandbox(sandbox: SandboxState, received: Received, keyHash?: string): StoryResponse {
+export function sendFromSandbox(
+  sandbox: SandboxState,
+  received: RawRequest,
+  keyHash?: string,
+): StoryResponse {
   const request = { ...readApiRequest(received), keyHash, fromStory: true };
   const { response, outcome, fault, delivery } = handle(sandbox, request);
   return { ...sentResponse(response, delivery), outcome, fault };

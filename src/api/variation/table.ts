@@ -293,10 +293,3 @@ export const rowsByContent = {
   /** The response of a fault. Only its request id varies: the rest does not come from the service whose gaps these rows fill. */
   of_fault: idRows,
 };
-
-/** The rows besides `body_length` that add members or characters to a body. A client that long bodies break may break with any of them. */
-export const lengtheningRows: readonly VariationRow[] = [
-  ...meRows.filter(({ id }) => id !== "scope_order"),
-  ...errorRows,
-  ...textRows.filter(({ id }) => id !== "body_length" && id !== "member_order"),
-];

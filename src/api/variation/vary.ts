@@ -77,12 +77,11 @@ interface Variation {
 }
 
 /**
- * Chooses what varies in the response to a call: nothing, unless the profile is `varied`. A client's run that mixes variants counts
- * the response, and gives the next one the next variants.
+ * Chooses what varies in the response to a call. A client's run that mixes variants counts the response, and gives the next one the
+ * next variants.
  */
 export function chooseVariation(sandbox: SandboxState, call: ApiCall, kind: ResponseKind): Variation {
   const { content } = kind;
-  if (sandbox.profileInEffect !== "varied") return { content, variants: [], variedCall: call };
   const variants = chooseVariants(sandbox, call, kind);
 
   const assumptions = { ...sandbox.assumptions };
@@ -152,6 +151,7 @@ export function respondVaried<Outcome>(
   kind: ResponseKind,
   render: (variedCall: ApiCall) => CallResult<Outcome>,
 ): CallResult<Outcome> {
+  if (sandbox.profileInEffect !== "varied") return render(call);
   const variation = chooseVariation(sandbox, call, kind);
   const { variedCall } = variation;
   const rendered = render(variedCall);

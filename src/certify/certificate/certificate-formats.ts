@@ -1,27 +1,21 @@
 import { commandLine, rerunCommand } from "../../report/curl-line.js";
-import { pluralize } from "../../report/plain-text.js";
+import { pluralize, wrapped } from "../../report/plain-text.js";
 import type { ReportLayout, TableRow, Tone } from "../../report/render/layout.js";
-import { isFault } from "../../rules/fault-effects.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { listed } from "../../schema/words.js";
 import { isProblemOf, nameOf } from "../checks/check.js";
 import type { Finding, JudgedCheck, Reason, ResultOfCheck } from "../checks/judgment.js";
-import { nameOfKey, resendKinds } from "../resends/resend-kinds.js";
+import { nameOfKey, responseWords } from "../resends.js";
 import { type CertifyResult, certificateJson } from "./certificate.js";
 
 // How a certificate is written: for people as text, and for programs as JSON or JUnit. The first line is the same in all of them.
 
-/** A fix and its command share a line of at most so many characters. */
-const width = 100;
-
-/** So many problems are shown whole; each other one is its sentence and its command. */
-const wholeProblems = 4;
-
-/** Renders a result for people: problems first, then what held and what was not judged. `colorFailure`: colors the first line of a failure. */
+/** Renders a result for people: problems first, then what held and what was not judged. `colorFailure`: colors the first line of a failure. `width`: of a terminal. */
 export function certificateText(
   certified: CertifyResult,
   program: Program = {},
   colorFailure: (text: string) => string = (text) => text,
+  width = Number.POSITIVE_INFINITY,
 ): string {
   const { verdict, problems, why, whatToDo = "", runs, command, durationMs } = certified;
   const count = `${pluralize(runs, "run")} of \`${commandLine(command)}\`, ${Math.round(durationMs / 1000)} s`;
@@ -34,7 +28,7 @@ export function certificateText(
   let number = 0;
   for (const problem of problems) {
     number += 1;
-    lines.push(...problemLines(problem, number, certified, program));
+    lines.push(...problemLines(problem, number, certified, program, width));
   }
   for (const name of failedWithoutProblem(certified.checks, problems)) {
     number += 1;
@@ -42,51 +36,43 @@ export function certificateText(
   }
 
   if (isReasonBelow && why !== undefined) lines.push(`Not judged: ${why}. ${whatToDo}`);
-  const allowed = certified.allow.map((outcome) =>
-    isFault(outcome) ? `failing at ${outcome}` : `wrong answers on ${outcome}`,
-  );
-  const lists = { Held: heldWords(certified), Allowed: allowed };
-  for (const [title, words] of Object.entries(lists)) {
-    if (words.length > 0) lines.push(`${title}: ${words.join(", ")}`);
-  }
+  const held = heldWords(certified.checks);
+  if (held.length > 0) lines.push(`Held: ${held.join(", ")}`);
   const { scenario, assumptions = [] } = certified;
   if (assumptions.length > 0) lines.push(`Set by ${scenario}: ${assumptions.join(", ")}`);
   lines.push(...notJudgedLines(certified));
   return `${lines.map(oneSafeLine).join("\n")}\n`;
 }
 
-/** The lines of a problem: its sentence, and if it is one of the first, its last line and its fix. Its command comes last. */
+/** The lines of a problem: its sentence, its last line, its fix, and the command that shows it again. */
 function problemLines(
   problem: Finding,
   number: number,
   certified: CertifyResult,
   program: Program,
+  width: number,
 ): string[] {
   const { sentence, whatToDo, lastLine } = problem;
-  const lines = [`${number}. ${sentence}`];
-  const again = `Again: ${againLine(problem, certified.command, program)}`;
-  if (number > wholeProblems) return [...lines, `   ${again}`];
-
-  if (lastLine !== undefined) lines.push(`   Its last line: ${lastLine}`);
-  const fix = `   Fix: ${whatToDo}`;
-  const onOneLine = `${fix}      ${again}`;
-  if (onOneLine.length <= width) lines.push(onOneLine);
-  else lines.push(fix, `   ${again}`);
+  const indent = "   ";
+  const [first = "", ...others] = wrapped(sentence, width - indent.length);
+  const lines = [`${number}. ${first}`];
+  for (const line of others) lines.push(indent + line);
+  if (lastLine !== undefined) lines.push(`${indent}Its last line: ${lastLine}`);
+  for (const line of wrapped(`Fix: ${whatToDo}`, width - indent.length)) lines.push(indent + line);
+  // A command stays in one line, to be copied.
+  lines.push(`${indent}Again: ${againLine(problem, certified.command, program)}`);
   return lines;
 }
 
 /** What held, in words: each group with its count, as in "faults (3 of 4)", and each kind of resend. What --allow names is not counted. */
-function heldWords({ checks, report }: Pick<CertifyResult, "checks" | "report">): string[] {
+function heldWords(checks: readonly JudgedCheck[]): string[] {
   const words: string[] = [];
-  for (const kind of ["varied", "answer", "resend", "fault"] as const) {
-    if (kind === "resend") {
-      words.push(...heldResends(checks, resendWords(report)));
-      continue;
-    }
+  for (const kind of ["varied", "answer", "fault"] as const) {
     const ofKind = checks.filter(({ check, result }) => check.kind === kind && result.kind !== "allowed");
     const heldChecks = ofKind.filter(({ result }) => result.kind === "held");
     if (heldChecks.length > 0) words.push(`${groupWords[kind]} (${heldChecks.length} of ${ofKind.length})`);
   }
+  words.push(...heldResends(checks));
   const isKeyHidden = checks.some(({ check, result }) => check.kind === "advice" && result.kind === "held");
   if (isKeyHidden) words.push("no key in output or URL");
   return words;
@@ -94,32 +80,27 @@ function heldWords({ checks, report }: Pick<CertifyResult, "checks" | "report">)
 
 const groupWords = { varied: "varied responses", answer: "wrong answers noticed", fault: "faults" } as const;
 
-/** The words of each kind of resend, by the name of its check. Any other check is shown by its name. */
-function resendWords(report: CertifyResult["report"]): ReadonlyMap<string, string> {
-  const words = new Map<string, string>();
-  for (const kind of resendKinds(report.outcomes.map(({ outcome }) => outcome))) {
-    words.set(nameOf(kind.check), kind.heldWords);
-  }
-  return words;
-}
-
-/** As in "no resend of ACTIVE after 503 with Retry-After and 401 (its last request)": only its last request was rejected. */
-function heldResends(checks: readonly JudgedCheck[], wordsByName: ReadonlyMap<string, string>): string[] {
-  const words = new Set<string>();
-  let key: string | undefined;
+/** As in "no resend of ACTIVE after a 401" and "no resend of ACTIVE before its time after a 503 with `Retry-After: 4`": a client may wait, and send it then. */
+function heldResends(checks: readonly JudgedCheck[]): string[] {
+  const forGood: string[] = [];
+  const forATime: string[] = [];
+  let key = "";
   for (const { check, result } of checks) {
-    if (check.kind !== "resend" || result.kind !== "held") continue;
-    key ??= result.key;
-    const name = nameOf(check);
-    words.add(wordsByName.get(name) ?? name);
+    if (check.kind !== "resend" || result.kind !== "held" || result.key === undefined) continue;
+    key = nameOfKey(result.key);
+    if (check.retryAfter === undefined) forGood.push(responseWords(check));
+    else forATime.push(responseWords(check));
   }
-  if (key === undefined) return [];
-  return [`no resend of ${nameOfKey(key)} after ${listed([...words], "and")} (its last request)`];
+
+  const held: string[] = [];
+  if (forGood.length > 0) held.push(`no resend of ${key} after ${listed(forGood, "and")}`);
+  if (forATime.length > 0) held.push(`no resend of ${key} before its time after ${listed(forATime, "and")}`);
+  return held;
 }
 
 /**
  * What was not judged: a line for each reason, with all that it is about, by their names in --only. Checks of one kind that have all the same
- * reason are named by their kind. A check whose reason the verdict has is left out: that is shown already.
+ * reason are named by their kind.
  */
 function notJudgedLines({ checks, notes }: CertifyResult): string[] {
   const namesByReason = new Map<string, Set<string>>();
@@ -130,7 +111,7 @@ function notJudgedLines({ checks, notes }: CertifyResult): string[] {
     names.add(name);
   };
   for (const { check, result } of checks) {
-    if (result.kind !== "not_judged" || result.isOfVerdict) continue;
+    if (result.kind !== "not_judged") continue;
     const text = reasonSentence(result.reason);
     const ofKind = checks.filter((other) => other.check.kind === check.kind);
     const isOfAll = ofKind.every((other) => {

@@ -1,11 +1,10 @@
 import { reportShape } from "../../report/report-shape.js";
 import { mapTexts, redact } from "../../rules/keys/redact.js";
-import { type OutcomeId, outcomeShape } from "../../rules/outcomes.js";
 import { sha256Text } from "../../scenario/format/fields.js";
 import { shapeDescription } from "../../scenario/format/scenario-json-schema.js";
 import { time } from "../../scenario/format/times.js";
 import { type JsonSchema, jsonSchemaDocument } from "../../schema/json-schema.js";
-import type { Shape, ValueOf } from "../../schema/shape.js";
+import type { ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
 import { membersToSnakeCase, tolerantJsonShape } from "../../schema/spelling.js";
 import type { JudgedClient } from "../certify.js";
@@ -21,14 +20,12 @@ const certificateFormat = 1;
 
 /** Made anew for each member, which describes it in its own way. */
 const version = () => s.text({ example: "1.0.0", pattern: /^[\w.+-]{1,100}$/ });
-/** An outcome, which a certificate of a newer version may have and this one does not know. */
-const growingOutcome = () => ({ ...outcomeShape(), isGrowing: true }) as Shape<OutcomeId>;
 
 const judgedCheckShape = s.mapping({
   name: s.described(s.text(), "What was tried, by its name in --only."),
   result: s.described(
     s.choice(["held", "failed", "not_judged", "allowed"]),
-    "held: the client does what it should. not_judged: what was seen shows nothing. allowed: --allow names it.",
+    "held: the client did what it should, in what was tried. not_judged: what was seen shows nothing. allowed: --allow names it.",
   ),
   key: s.optional(s.described(s.text(), "The key whose last request was rejected.")),
   why: s.optional(s.described(s.text(), "Why it is not judged.")),
@@ -58,8 +55,8 @@ const resultFields = {
   only: s.optional(s.described(s.list(s.text()), "The only runs, as --only names them. Default: all.")),
   seeds: s.described(s.list(s.integer()), "The seeds of the runs with varied responses."),
   allow: s.described(
-    s.list(growingOutcome()),
-    "The outcomes whose wrong answer the client survives on purpose, and the faults that it does not survive on purpose.",
+    s.list(s.text()),
+    "What would be a problem, and is none: checks, by their names in --only, and outcomes whose wrong answer the client survives on purpose.",
   ),
   startedAt: s.described(time(), "The real time when the first run started."),
   durationMs: s.described(s.integer(), "The real duration of all runs, in milliseconds."),
@@ -81,17 +78,14 @@ export interface CertifyResult extends Omit<ValueOf<typeof resultShape>, "checks
   readonly checks: readonly JudgedCheck[];
 }
 
-/** What a certificate states about its call that the plan does not have. */
-type StatedCall = Pick<
-  CertifyResult,
-  "scenario" | "scenarioDigest" | "specification" | "sandbox" | "command" | "startedAt" | "durationMs"
->;
-
 /** The certificate of a client: what its runs have shown, its plan, and its call. */
 export function certifyResultOf(
   client: JudgedClient,
   plan: Pick<CertifyPlan, "only" | "allow" | "ownAssumptions" | "firstSeed">,
-  call: StatedCall,
+  call: Pick<
+    CertifyResult,
+    "scenario" | "scenarioDigest" | "specification" | "sandbox" | "command" | "startedAt" | "durationMs"
+  >,
 ): CertifyResult {
   const { checks, problems, notes, runCount, plain, whyNotJudged, scenarios } = client;
   const { only, ownAssumptions } = plan;

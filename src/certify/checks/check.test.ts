@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { asksFor, asksForOutcome, type Check, nameOf, type RunPurpose, seedIn } from "./check.js";
+import { asksFor, type Check, nameOf, type RunPurpose, seedIn } from "./check.js";
 
 test.each<[string, Check | RunPurpose]>([
   ["plain", { kind: "plain" }],
@@ -28,14 +28,4 @@ test("a name of --only asks for each check whose words begin with its own, and n
 test("only varied.N is the name of a seed", () => {
   const names = ["varied.3", "varied", "varied.mixed", "varied.3.4", "varied.-1", "varied.03", "answer.3"];
   expect(names.map((name) => seedIn(name))).toEqual([3, ...Array(6).fill(undefined)]);
-});
-
-test("a name of an answer asks for outcomes by their id, and one of a resend by their status and code", () => {
-  const outcomes = ["401.revoked", "401.expired", "403.insufficient_scope", "403.access_denied"] as const;
-  const askedBy = (name: string) =>
-    outcomes.filter((outcome) => asksForOutcome(name, outcome)).map((id) => id.slice(4));
-  expect(askedBy("answer.401")).toEqual(["revoked", "expired"]);
-  expect(askedBy("answer.401.expired")).toEqual(["expired"]);
-  expect(askedBy("resend.403")).toEqual(["insufficient_scope", "access_denied"]);
-  expect(askedBy("resend.403.access_denied")).toEqual(["access_denied"]);
 });

@@ -33,16 +33,14 @@ export interface ResendCheck {
   readonly retryAfter?: "without" | "seconds" | "date";
 }
 
-/** What a run is made for. `resend_control`: to tell a resend from what only looks like one. */
-export type RunPurpose =
-  | Exclude<Check, { readonly kind: "advice" }>
-  | { readonly kind: "plain" | "resend_control" };
+/** What a run is made for: a check, or to compare other runs with it. `resend_control`: a 404 in place of a rejection. */
+export type RunPurpose = Check | { readonly kind: "plain" | "resend_control" };
 
-export function nameOf(subject: Check | RunPurpose): string {
+export function nameOf(subject: RunPurpose): string {
   return wordsOf(subject).join(".");
 }
 
-function wordsOf(subject: Check | RunPurpose): readonly string[] {
+function wordsOf(subject: RunPurpose): readonly string[] {
   switch (subject.kind) {
     case "plain":
       return ["plain"];
@@ -67,6 +65,29 @@ function wordsOf(subject: Check | RunPurpose): readonly string[] {
   }
 }
 
+/** The checks of resends of a client that covers these outcomes: after a 429 and a 503, which end, after a 401, and after a 403 of each code that it covers. */
+export function resendChecks(covered: readonly OutcomeId[]): ResendCheck[] {
+  // What the client expects: no fault has one of these statuses.
+  const firstWithStatus = (status: 401 | 429) =>
+    covered.find((id) => outcomeRow(id).status === status) as ApiOutcomeId | undefined;
+  const limit = firstWithStatus(429) ?? "429.per_minute";
+  const checks: ResendCheck[] = [
+    { kind: "resend", outcome: limit, retryAfter: "without" },
+    { kind: "resend", outcome: limit, retryAfter: "seconds" },
+    { kind: "resend", outcome: limit, retryAfter: "date" },
+    { kind: "resend", outcome: "fault.status", retryAfter: "seconds" },
+    { kind: "resend", outcome: firstWithStatus(401) ?? "401.revoked" },
+  ];
+  const codes = new Set<string>();
+  for (const id of covered) {
+    const { status, code } = outcomeRow(id);
+    if (status !== 403 || codes.has(String(code))) continue;
+    codes.add(String(code));
+    checks.push({ kind: "resend", outcome: id as ApiOutcomeId }); // no fault has a 403
+  }
+  return checks;
+}
+
 /** Whether a problem is about this check. One of advice lists the runs that have the advice, and is about none of their checks. */
 export function isProblemOf(
   problem: { readonly name: string; readonly runs: readonly string[] },
@@ -79,16 +100,9 @@ export function isProblemOf(
 }
 
 /** Whether a name of `--only` asks for this check: its words are the first ones of the check's name. */
-export function asksFor(name: string, check: Check): boolean {
-  return beginsWith(wordsOf(check), name.split("."));
-}
-
-/** Whether a name of `--only` asks for checks of this outcome: `answer.401.revoked` has the outcome, and `resend.403.insufficient_scope` its status and code. */
-export function asksForOutcome(name: string, outcome: OutcomeId): boolean {
-  const [group, ...rest] = name.split(".");
-  if (group === "answer") return beginsWith(outcome.split("."), rest);
-  const { status, code } = outcomeRow(outcome);
-  return beginsWith([String(status), String(code)], rest);
+export function asksFor(name: string, check: RunPurpose): boolean {
+  const words = wordsOf(check);
+  return name.split(".").every((word, at) => word === words[at]);
 }
 
 /** The seed of a varied run that a name of `--only` asks for, such as `varied.3`; `undefined` for any other name, such as `varied.03`. */
@@ -96,8 +110,4 @@ export function seedIn(name: string): number | undefined {
   const [group, seed = "", ...more] = name.split(".");
   const isSeed = group === "varied" && more.length === 0 && /^(?:0|[1-9]\d{0,14})$/.test(seed);
   return isSeed ? Number(seed) : undefined;
-}
-
-function beginsWith(words: readonly string[], start: readonly string[]): boolean {
-  return start.every((word, at) => word === words[at]);
 }

@@ -2,47 +2,10 @@ import type { ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
 import type { Check } from "./check.js";
 
-/**
- * Why something shows nothing about the client. Functions whose names begin with `findDoubt` look for one: they return the first reason why
- * a run, or several, show nothing, and `undefined` if they show something.
- */
+/** Why something shows nothing about the client, and what to change so that it does. */
 export interface Reason {
   readonly why: string;
   readonly whatToDo: string;
-}
-
-export const runTooLate: Reason = {
-  why: "the command did not end in time",
-  whatToDo: "Set a longer --timeout.",
-};
-
-/** What to do if two runs ended differently although the sandbox behaved the same. */
-export const fixHiddenDependency = "Find out what else the command depends on: time, order, other tests.";
-
-/**
- * Thrown in place of what runs would show: they show nothing, for this reason. As examples, a run was not made since certify was stopped, or
- * no key fits. The check that asked catches it (`shownOr`), and is not judged.
- */
-export class Inconclusive extends Error {
-  readonly reason: Reason;
-
-  constructor(reason: Reason) {
-    super(reason.why);
-    this.reason = reason;
-  }
-}
-
-/** What runs show, or the other value if they are inconclusive. */
-export async function shownOr<Shown, Otherwise>(
-  shown: Promise<Shown>,
-  otherwise: (reason: Reason) => Otherwise,
-): Promise<Shown | Otherwise> {
-  try {
-    return await shown;
-  } catch (error) {
-    if (error instanceof Inconclusive) return otherwise(error.reason);
-    throw error;
-  }
 }
 
 export interface JudgedCheck {
@@ -51,19 +14,15 @@ export interface JudgedCheck {
 }
 
 /** What the runs answer, as the head of certify.ts lists it. */
-export type ResultOfCheck = { readonly kind: "failed" | "allowed" } | Held | NotJudged;
-
-interface Held {
-  readonly kind: "held";
-  /** For a resend: the ref of the key whose last request was rejected, in each run. */
-  readonly key?: string;
-}
+export type ResultOfCheck =
+  | { readonly kind: "failed" | "allowed" }
+  /** `key`: of a resend, the ref of the key whose last request was rejected. */
+  | { readonly kind: "held"; readonly key?: string }
+  | NotJudged;
 
 export interface NotJudged {
   readonly kind: "not_judged";
   readonly reason: Reason;
-  /** Whether the verdict has this reason, so that it is shown already. */
-  readonly isOfVerdict?: boolean;
 }
 
 const noteShape = s.mapping({
@@ -107,10 +66,6 @@ export interface Judgment {
 export const heldResult = { kind: "held" } as const;
 export const failedResult = { kind: "failed" } as const;
 export const notJudged = (reason: Reason): NotJudged => ({ kind: "not_judged", reason });
-
-export function heldUnless(doubt: Reason | undefined): Held | NotJudged {
-  return doubt === undefined ? heldResult : notJudged(doubt);
-}
 
 /** Nothing was tried: no run was asked for, or the plain run shows too little for any other. */
 export const nothingJudged: Judgment = { checks: [], problems: [], notes: [] };

@@ -1,5 +1,7 @@
 import type { Profile } from "../../rules/assumptions.js";
-import { asksFor, type Check, seedIn } from "./check.js";
+import type { FaultOutcomeId } from "../../rules/fault-effects.js";
+import { faultOutcomeIds, type OutcomeId } from "../../rules/outcomes.js";
+import { asksFor, type Check, nameOf, type RunPurpose, resendChecks, seedIn } from "./check.js";
 
 /** What a call of certify asks for: its flags, read. */
 export interface CertifyPlan {
@@ -11,7 +13,7 @@ export interface CertifyPlan {
   readonly hasAllFaults?: boolean;
   /** The names of the only runs, besides the plain one. Default: all. */
   readonly only?: readonly string[] | undefined;
-  /** The outcomes whose wrong answer the client survives on purpose, and the faults that it does not survive on purpose. */
+  /** What would be a problem, and is none: names as in `only`, and outcomes whose wrong answer the client survives on purpose. */
   readonly allow: readonly string[];
   /** Those that the given scenario sets: no run varies them. */
   readonly ownAssumptions?: readonly string[];
@@ -32,6 +34,29 @@ export function isWanted({ only }: Pick<CertifyPlan, "only">, check: Check): boo
   return only === undefined || only.some((name) => asksFor(name, check));
 }
 
+/** Whether `--allow` names a check, or the outcome of a wrong answer: what would be a problem is none then. */
+export function isOnPurpose({ allow }: Pick<CertifyPlan, "allow">, check: RunPurpose): boolean {
+  return allow.some((name) => asksFor(name, check) || (check.kind === "answer" && check.outcome === name));
+}
+
+/** The faults that break most clients; `--faults` tries the others as well. */
+const defaultFaults: readonly FaultOutcomeId[] = [
+  "fault.hang",
+  "fault.status",
+  "fault.truncate",
+  "fault.malformed",
+];
+
+/** The checks of faults that the plan has. */
+export function faultChecks(plan: Pick<CertifyPlan, "only" | "hasAllFaults">) {
+  const { only, hasAllFaults } = plan;
+  const wanted = faultOutcomeIds.filter((outcome) => {
+    if (!isWanted(plan, { kind: "fault", outcome })) return false;
+    return hasAllFaults || only?.includes(outcome) || defaultFaults.includes(outcome);
+  });
+  return wanted.map((outcome) => ({ kind: "fault", outcome }) as const);
+}
+
 /** So many seeds in a row show every variant of each row. */
 const seedCount = 8;
 
@@ -49,4 +74,27 @@ export function variedSeeds(plan: Pick<CertifyPlan, "only" | "firstSeed">): numb
     if (seed !== undefined) seeds.add(seed);
   }
   return [...seeds];
+}
+
+/** The words that names of runs begin with. */
+const groupNames = ["plain", "varied", "answer", "resend", "fault"];
+
+/**
+ * Finds the first name of `--only` that asks for no run of a client that covers these outcomes, and returns all names with it; `undefined` if
+ * each asks for one. A name is that of a run, the start of such a name, or a seed.
+ */
+export function findUnknownOnly(
+  only: readonly string[],
+  outcomes: readonly OutcomeId[],
+): { readonly unknown: string; readonly names: readonly string[] } | undefined {
+  const checks: Check[] = [{ kind: "varied", seed: "mixed" }, ...resendChecks(outcomes)];
+  for (const outcome of outcomes) checks.push({ kind: "answer", outcome });
+  for (const outcome of faultOutcomeIds) checks.push({ kind: "fault", outcome });
+  const names = [...groupNames, ...checks.map(nameOf)];
+
+  for (const name of only) {
+    if (names.includes(name) || checks.some((check) => asksFor(name, check))) continue;
+    if (seedIn(name) === undefined) return { unknown: name, names };
+  }
+  return undefined;
 }

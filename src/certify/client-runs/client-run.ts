@@ -1,10 +1,13 @@
 import type { Report } from "../../report/report-shape.js";
+import { isFault } from "../../rules/fault-effects.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
 import { minute } from "../../rules/time.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import type { AfterRejection } from "../../runs/run-trace.js";
 import type { VariedPoint } from "../../sandbox/variants.js";
+import { listed } from "../../schema/words.js";
 import type { RunPurpose } from "../checks/check.js";
+import { heldResult, notJudged, type ResultOfCheck } from "../checks/judgment.js";
 
 // A run is one start of the client's command, against sandboxes of its own. A part of certify asks for it (RunRequest), the runner gets it
 // with its defaults and its timeouts (PlannedRun), and returns how the command ended (RunEnd) and what its requests show (RequestFacts).
@@ -20,20 +23,20 @@ export interface RunRequest {
   readonly clientMayWaitMs?: number;
   /** Whether no other run may be under way. Default: false. */
   readonly isAlone?: boolean;
-  /** Whether it repeats a run that did not end in time: it is then ended sooner. Default: false. */
-  readonly isAfterHang?: boolean;
 }
 
 export const plainRunRequest: RunRequest = { purpose: { kind: "plain" } };
 
-export interface PlannedRun extends Required<RunRequest> {
-  readonly timeouts: Timeouts;
+/** Asks for a run in which the first request with this outcome, or each one, gets the wrong answer: a 401 in place of a success, and a 200 in place of a rejection. */
+export function wrongAnswerRun(kind: "first" | "each", outcome: OutcomeId) {
+  const onRequest = { which: { kind, outcome }, gets: { kind: "wrong_answer" } } as const;
+  const purpose = { kind: "answer", outcome } as const;
+  return { purpose, conditions: { onRequest } } satisfies RunRequest;
 }
 
-/** When a run is ended, in milliseconds: since its start, and since its last request. */
-export interface Timeouts {
-  readonly total: number;
-  readonly silent: number;
+export interface PlannedRun extends Required<RunRequest> {
+  /** When it is ended, in milliseconds: since its start, and since its last request. */
+  readonly timeouts: { readonly total: number; readonly silent: number };
 }
 
 /** The requests with one key in a run, in the order in which they came. */
@@ -57,8 +60,6 @@ export interface KeyRequest {
   /** Whether a fault may hit it: it may be sent again, and its response has a body. */
   readonly canTakeFault: boolean;
   readonly isReplaced?: boolean;
-  /** Whether the client did not read its response whole: what the client sends then is no resend. */
-  readonly isUnread?: boolean;
   /** How it came after the run had replaced the response to the nth request with its key. Default: in time, or before that request. */
   readonly afterRejection?: AfterRejection | undefined;
 }
@@ -70,10 +71,6 @@ export interface RequestFacts {
   readonly replacedCount: number;
   /** The last request of any key, with what it got, also in place of another outcome; `undefined` if it sent none. */
   readonly lastRequest: { readonly id: string; readonly outcome: OutcomeId } | undefined;
-  /** The last response of any key that asks the client to wait, by `Retry-After`; `undefined` if there was none. */
-  readonly lastAskedWait:
-    | { readonly outcome: OutcomeId; readonly status: number; readonly seconds: number }
-    | undefined;
   /** The seed that the client's own code sets in place of the run's. */
   readonly ownSeed: number | undefined;
   /** The assumptions that its sandboxes set, and that the run would vary. */
@@ -91,8 +88,6 @@ export interface RunEnd extends RequestFacts {
   readonly signal?: string | undefined;
   readonly durationMs: number;
   readonly report: Report;
-  /** Whether another run was under way at the same time. */
-  readonly isShared?: boolean;
   /** The last lines of its output, without keys and colors. */
   readonly output: readonly string[];
   /** Why the command could not be started. */
@@ -100,15 +95,15 @@ export interface RunEnd extends RequestFacts {
 }
 
 export interface ClientRun extends PlannedRun, RunEnd {
-  /** Its place in the order in which the runs ended, from 1; those of a second pass come after those of the first. */
+  /** Its place in the order in which the runs ended, from 1. */
   readonly number: number;
 }
 
 export interface ClientRunner {
   /** Waits until a job is free, and then runs the command. `stopped`: a signal ended the run, or it was not begun because of one. */
   readonly run: (request: PlannedRun) => Promise<RunEnd | "stopped">;
-  /** Makes all later runs one at a time. */
-  readonly separateRuns: () => void;
+  /** How many runs it makes at the same time. */
+  readonly jobs: number;
   readonly say: (line: string) => void;
 }
 
@@ -116,22 +111,13 @@ export function requestsWith({ sentKeys }: Pick<ClientRun, "sentKeys">, ref: str
   return sentKeys.find(({ key }) => key === ref)?.requests ?? [];
 }
 
-export function countRequests(
-  { sentKeys }: Pick<ClientRun, "sentKeys">,
-  isSuch: (outcome: OutcomeId) => boolean,
-): number {
-  let count = 0;
-  for (const { requests } of sentKeys) count += requests.filter(({ outcome }) => isSuch(outcome)).length;
-  return count;
-}
-
-/** How the command failed, as in "exit code 1" or "exit code 139, after SIGSEGV". */
-export function exitWords({ code, signal }: Pick<ClientRun, "code" | "signal">): string {
-  return signal === undefined ? `exit code ${code}` : `exit code ${code}, after ${signal}`;
-}
-
 export function isBroken({ result }: ClientRun): boolean {
   return result !== "passed";
+}
+
+/** How the command ended, in words. */
+export function endWords({ result }: Pick<ClientRun, "result">): string {
+  return result === "timed_out" ? "did not end in time" : result;
 }
 
 /** Whether the command failed because of what the run put in place of a response. */
@@ -142,39 +128,25 @@ export function isNoticed({ result, replacedCount }: ClientRun): boolean {
 /** How long a client may wait for a response, in milliseconds: longer than the usual timeouts. */
 export const longestWait = 30_000;
 
-/** The least time of a run after one that did not end, in milliseconds. */
-const shortestAfterHang = 10_000;
-
 /**
  * How long a run may take. `timeout`: what --timeout sets. `plainMs`: how long the plain run took; `undefined` for the plain run itself.
- * `clientMayWaitMs`: how long the client may wait before its next request.
+ * `clientMayWaitMs`: how long the client may wait before its next request. `least`: the time that every run has.
  *
  * As an example, the plain run took 10 s, and the client may wait 61 s for the next minute. The run may take 50 s, and the wait besides:
  * 111 s. It may be silent for the wait and for as long as the plain run took: 71 s.
- *
- * `longestPassedMs`: of a run after one that did not end, how long the longest run took that passed without anything in place of a response.
- * All of these needed no more, so five times as long is enough on a busy machine, too.
  */
 export function timeoutsFor(
   timeout: number | undefined,
   plainMs: number | undefined,
   clientMayWaitMs = 0,
-  longestPassedMs?: number,
-): Timeouts {
-  let usual = { total: minute, silent: minute };
-  if (timeout !== undefined) usual = { total: timeout, silent: timeout };
-  else if (plainMs !== undefined) usual = timeoutsAfter(plainMs, clientMayWaitMs, longestWait);
-  if (longestPassedMs === undefined) return usual;
+  least = longestWait,
+): PlannedRun["timeouts"] {
+  if (timeout !== undefined) return { total: timeout, silent: timeout };
+  if (plainMs === undefined) return { total: minute, silent: minute };
 
-  const { total, silent } = timeoutsAfter(longestPassedMs, clientMayWaitMs, shortestAfterHang);
-  return { total: Math.min(usual.total, total), silent: Math.min(usual.silent, silent) };
-}
-
-/** How long a run may take after one that took `ms`; `least`: at least so long. */
-function timeoutsAfter(ms: number, clientMayWaitMs: number, least: number): Timeouts {
-  const withoutWait = Math.max(least, 5 * ms);
+  const withoutWait = Math.max(least, 5 * plainMs);
   if (clientMayWaitMs === 0) return { total: withoutWait, silent: withoutWait };
-  const waitAndPlainRun = Math.max(longestWait, clientMayWaitMs) + ms;
+  const waitAndPlainRun = Math.max(longestWait, clientMayWaitMs) + plainMs;
   return {
     total: withoutWait + clientMayWaitMs,
     // Never less than in a run in which the client may not wait.
@@ -182,8 +154,66 @@ function timeoutsAfter(ms: number, clientMayWaitMs: number, least: number): Time
   };
 }
 
-/** Whether a run may have less time when it is made again: it did not end, and no response asked it to wait, or for longer than it may take. */
-export function isEndedSooner({ result, lastAskedWait, timeouts }: ClientRun): boolean {
-  const askedMs = 1000 * (lastAskedWait?.seconds ?? 0);
-  return result === "timed_out" && (askedMs === 0 || askedMs >= timeouts.total);
+/**
+ * What a run shows that did not fail: that the client does what it should, or nothing. `whatWasTried`: responses that vary, or a response
+ * that the run replaces. The command must send what it sent in the plain run: with a cache of tests, it passes whatever the sandbox does.
+ */
+export function resultOfPass(
+  plain: Pick<ClientRun, "sentKeys">,
+  run: Pick<ClientRun, "number" | "result" | "sentKeys" | "ownSeed" | "points" | "replacedCount">,
+  whatWasTried: "varied" | "replaced",
+): ResultOfCheck {
+  if (run.result === "timed_out") {
+    const why = `the command did not end in time in run ${run.number}`;
+    return notJudged({ why, whatToDo: "Set a longer --timeout." });
+  }
+  const missing = missingRequests(plain, run);
+  if (missing.length > 0) {
+    const named = missing.length > 3 ? [...missing.slice(0, 3), "others"] : missing;
+    return notJudged({
+      why: `the command did not send what it sent in the plain run: ${listed(named, "and")}`,
+      whatToDo:
+        "Send the same keys to the same endpoints in each run: turn off what keeps results from one run to the next, such as a cache on disk, or one of tests (`--rerun-tasks` of Gradle, `--force` of Turborepo, `--skip-nx-cache` of Nx).",
+    });
+  }
+  if (whatWasTried === "replaced") {
+    if (run.replacedCount > 0) return heldResult;
+    const whatToDo =
+      "Send the requests of the plain run again: without a cache of your client's own on disk.";
+    return notJudged({ why: "no request was hit", whatToDo });
+  }
+  if (run.ownSeed !== undefined) {
+    const why = `your code sets the seed ${run.ownSeed}`;
+    return notJudged({ why, whatToDo: "Leave the seed out: the sandbox then has the run's." });
+  }
+  if (run.points.length > 0) return heldResult;
+  const whatToDo = "Leave out what your tests set themselves, such as assumptions.";
+  return notJudged({ why: "no response varied", whatToDo });
+}
+
+/** What the plain run sent and this run did not, as in "`active` (200.test)". A key of which a request was hit is left out: what follows may change with it. */
+function missingRequests(plain: Pick<ClientRun, "sentKeys">, run: Pick<ClientRun, "sentKeys">): string[] {
+  const keysHit = new Set<string>();
+  const missing = new Set<string>();
+  for (const { key, requests } of run.sentKeys) {
+    if (requests.some(({ isReplaced }) => isReplaced)) keysHit.add(key);
+  }
+  for (const sentKey of plain.sentKeys) {
+    if (keysHit.has(sentKey.key)) continue;
+    for (const request of requestWords(sentKey)) missing.add(request);
+  }
+  for (const sentKey of run.sentKeys) {
+    for (const request of requestWords(sentKey)) missing.delete(request);
+  }
+  return [...missing];
+}
+
+/** The requests with one key in words, without those that a fault of the client's own tests hit. */
+function requestWords({ key, isUnknown, requests }: SentKey): string[] {
+  const words: string[] = [];
+  for (const { outcome } of requests) {
+    if (isFault(outcome)) continue;
+    words.push(isUnknown ? `a request that ends on ${outcome}` : `\`${key}\` (${outcome})`);
+  }
+  return words;
 }

@@ -1,7 +1,5 @@
 import { expect, test } from "vitest";
-import { handMade, runEnd } from "../../../test/certify/hand-made.js";
-import { plainRunRequest } from "./client-run.js";
-import { Runs } from "./runs.js";
+import { handMade, reasonOf } from "../../../test/certify/hand-made.js";
 
 const varied = { purpose: { kind: "varied", seed: 1 }, conditions: { profile: "varied" } } as const;
 
@@ -25,15 +23,33 @@ test("a wrong answer that is noticed only sometimes is no contradiction: a test 
   expect(runs.findContradiction()).toBeUndefined();
 });
 
-test("the runs of a second pass are numbered after those of the first: progress has shown these", async () => {
-  const { runs } = await handMade(() => ({}));
-  await runs.makeAnother(varied);
-  const lines: string[] = [];
-  const runner = { run: async () => runEnd(), say: (line: string) => lines.push(line), separateRuns() {} };
-  const second = new Runs(runs.plan, runner, runs.ended);
-  await second.makeOnce(plainRunRequest);
-  await second.makeAnother(plainRunRequest);
-  expect(second.ended.map(({ number }) => number)).toEqual([3, 4]);
-  expect(lines[0]).toBe(`plain  ${second.plain.report.requests} requests`);
-  expect(lines[1]).toMatch(/^ok +passed +plain, again +4$/);
+test("what is against the client needs three of three runs, of which two are alone", async () => {
+  const check = { kind: "varied", seed: 1 } as const;
+  const isFailed = ({ result }: { readonly result: string }) => result === "failed";
+  const judgedWith = async (...failing: readonly number[]) => {
+    const alone: boolean[] = [];
+    const { runs } = await handMade(({ name, isAlone }, before) => {
+      if (name !== "varied.1") return {};
+      alone.push(isAlone);
+      return { result: failing.includes(before) ? "failed" : "passed" };
+    });
+    const run = await runs.makeOnce(varied);
+    const result = await runs.judgeAgainst(check, run, isFailed, "it fails");
+    return [reasonOf(result)?.why ?? result.kind, alone];
+  };
+  expect(await judgedWith(0, 1, 2)).toEqual(["failed", [false, true, true]]);
+  expect(await judgedWith(0, 2)).toEqual(["it fails in 2 of 3 runs", [false, true, true]]);
+  expect(await judgedWith(0)).toEqual(["it fails in 1 of 3 runs", [false, true, true]]);
+});
+
+test("a repetition of a run that did not end in time has five times as long as the longest that passed, and what the client may wait", async () => {
+  const totals: number[] = [];
+  const { runs } = await handMade(({ name, timeouts }) => {
+    if (name === "plain") return { durationMs: 3_000 };
+    totals.push(timeouts.total);
+    return { result: "timed_out" };
+  });
+  await runs.threeOf(await runs.makeOnce(varied));
+  await runs.threeOf(await runs.makeOnce({ ...varied, seed: 2, clientMayWaitMs: 4_000 }));
+  expect(totals).toEqual([30_000, 15_000, 15_000, 34_000, 19_000, 19_000]);
 });

@@ -1,65 +1,62 @@
 import { isSuccess, type OutcomeId } from "../../rules/outcomes.js";
 import { hidesOutcomes } from "../../runs/conditions.js";
-import { type Check, nameOf } from "../checks/check.js";
-import {
-  failedResult,
-  fixHiddenDependency,
-  heldUnless,
-  Inconclusive,
-  notJudged,
-  type Reason,
-  type ResultOfCheck,
-  runTooLate,
-  shownOr,
-} from "../checks/judgment.js";
-import { type CertifyPlan, isWanted, variedSeeds } from "../checks/plan.js";
+import type { Check } from "../checks/check.js";
+import { failedResult, type NotJudged, notJudged, type ResultOfCheck } from "../checks/judgment.js";
+import { type CertifyPlan, isOnPurpose, variedSeeds } from "../checks/plan.js";
 import {
   type ClientRun,
   type ClientRunner,
   isBroken,
+  isNoticed,
   type PlannedRun,
   type RunRequest,
+  resultOfPass,
   timeoutsFor,
 } from "./client-run.js";
-import { findDoubtOfPass } from "./doubt-of-pass.js";
 import { progressLines } from "./progress.js";
 
-// A question that was chosen for what some runs show, such as a cause that they suggest, must be decided by other runs. So there are two
-// ways to ask for a run. What a part asks for once is made once for all parts: the same conditions have the same run. Another run, such as
-// the repetition of a failure, is always a new one, which nobody has seen before.
+// There are two ways to ask for a run. What parts ask for once is made once for all of them: the same conditions have the same run. Another
+// run, such as the repetition of a failure, is always a new one, which nobody has seen before.
 
-/** A run with varied responses, and what it shows by itself. A failure needs a cause. */
-interface VariedRun {
-  readonly check: Check;
-  /** `undefined` if it was not made. */
-  readonly run: ClientRun | undefined;
-  readonly result: ResultOfCheck;
+/** Thrown in place of a run that is not made since a signal has stopped certify. The check that needs it is not judged (`unlessStopped`). */
+class Stopped extends Error {}
+
+export async function unlessStopped<Shown>(work: Promise<Shown>): Promise<Shown | NotJudged> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error;
+    return notJudged({ why: "certify was stopped", whatToDo: "Run certify again." });
+  }
 }
 
-/** The runs of a certification. Each method that makes runs throws `Inconclusive` if one of them is not made. */
+/** What to do about a command that passes and fails under the same conditions. */
+export const whatElse =
+  "Find out what else the command depends on: time, order, what your tests leave behind, such as a file or a lock, or a run next to it: add -j 1.";
+
+/** How often the command must fail for a check to hold. Where only one or two of a group are wanted, a command that fails by chance would hold them: three of three. */
+export function timesToNotice(wanted: readonly unknown[]): number {
+  return wanted.length < 3 ? 3 : 1;
+}
+
+/** At least so much time has the repetition of a run that did not end in time, in milliseconds. */
+const leastOfRepetition = 10_000;
+
+/** The runs of a certification. Each method that makes runs throws `Stopped` if one of them is not made. */
 export class Runs {
   readonly plan: CertifyPlan;
-  /** The runs so far, in the order in which they ended. */
+  /** All runs so far, in the order in which they ended. */
   readonly ended: ClientRun[] = [];
-  readonly #endedInFirstPass: readonly ClientRun[];
   /** Whether a signal stopped certify, and a run was not made. No run is made after it. */
   isStopped = false;
-  /** How many runs that did not end in time were repeated so far. */
-  repetitionsOfHung = 0;
   readonly #runner: ClientRunner;
   /** The runs that are made once, by the id of their conditions. */
   readonly #madeOnce = new Map<string, Promise<ClientRun>[]>();
   readonly #underWay = new Set<Promise<unknown>>();
 
-  constructor(plan: CertifyPlan, runner: ClientRunner, endedInFirstPass: readonly ClientRun[] = []) {
+  constructor(plan: CertifyPlan, runner: ClientRunner) {
     this.plan = plan;
-    this.#endedInFirstPass = endedInFirstPass;
     this.#runner = runner;
-  }
-
-  /** All runs, also those of a first pass: what is wrong in any run counts, such as a key in the output. */
-  get endedInBothPasses(): readonly ClientRun[] {
-    return [...this.#endedInFirstPass, ...this.ended];
   }
 
   /** The first run: what the client does when nothing is wrong. */
@@ -95,63 +92,59 @@ export class Runs {
     return this.#make(this.#planned(request));
   }
 
-  /** Whether another run was made under the same conditions. */
-  isRepeated(run: ClientRun): boolean {
-    const id = conditionsId(run);
-    return this.ended.filter((other) => conditionsId(other) === id).length > 1;
+  /** Whether so many runs all fail because of what they put in place of a response. */
+  async isNoticed(request: RunRequest, times: number): Promise<boolean> {
+    if (!isNoticed(await this.makeOnce(request))) return false;
+    const all = await this.makeUpTo(request, times);
+    return all.every(isNoticed);
   }
 
-  /** Makes the run of each seed of varied responses, once for all parts. Each run has one variant of each row. */
-  makeVaried(): Promise<VariedRun[]> {
-    return Promise.all(variedSeeds(this.plan).map((seed) => this.#makeSeed(seed)));
+  /** Makes a run twice more, alone: it may have ended as it did because of a run next to it. */
+  async threeOf(run: ClientRun): Promise<readonly ClientRun[]> {
+    let planned = this.#planned({ ...run, isAlone: true });
+    if (run.result === "timed_out") planned = { ...planned, timeouts: this.#timeoutsOfRepetition(run) };
+    return Promise.all([run, this.#make(planned), this.#make(planned)]);
   }
 
-  makeMixed(): Promise<VariedRun> {
-    return this.#makeSeed("mixed");
+  /** The one rule for what a run shows against the client: three of three runs must show it. `seen`: what they show, before "in 1 of 3 runs". What --allow names needs no other run. */
+  async judgeAgainst(
+    check: Check,
+    run: ClientRun,
+    isSeen: (run: ClientRun) => boolean,
+    seen: string,
+  ): Promise<ResultOfCheck> {
+    if (isOnPurpose(this.plan, check)) return { kind: "allowed" };
+    const three = await this.threeOf(run);
+    const count = three.filter(isSeen).length;
+    if (count === three.length) return failedResult;
+    return notJudged({
+      why: `${seen} in ${count} of 3 runs`,
+      whatToDo: whatElse,
+    });
+  }
+
+  /** Makes the run of a seed of varied responses, once for all parts. It has one variant of each row; a mixed one has others in each response. */
+  makeVaried(seed: number | "mixed"): Promise<ClientRun> {
+    const mixed = seed === "mixed" && ({ mixed: true } as const);
+    const conditions = { profile: "varied", ...mixed } as const;
+    const seedOfRun = seed === "mixed" ? this.plan.firstSeed : seed;
+    return this.makeOnce({ purpose: { kind: "varied", seed }, conditions, seed: seedOfRun });
   }
 
   /** The varied runs that show that the client accepts what varied. */
   async heldVaried(): Promise<ClientRun[]> {
-    const held: ClientRun[] = [];
-    for (const { run, result } of await this.makeVaried()) {
-      if (run !== undefined && result.kind === "held") held.push(run);
-    }
-    return held;
-  }
-
-  #makeSeed(seedOrMixed: number | "mixed"): Promise<VariedRun> {
-    const check = { kind: "varied", seed: seedOrMixed } as const;
-    const seed = seedOrMixed === "mixed" ? this.plan.firstSeed : seedOrMixed;
-    const mixed = seedOrMixed === "mixed" && ({ mixed: true } as const);
-    const conditions = { profile: "varied", ...mixed } as const;
-    const made = this.makeOnce({ purpose: check, conditions, seed }).then((run): VariedRun => {
-      if (isBroken(run)) return { check, run, result: failedResult };
-      return { check, run, result: heldUnless(findDoubtOfPass(this.plain, run, "varied")) };
-    });
-    return shownOr(made, (reason) => ({ check, run: undefined, result: notJudged(reason) }));
-  }
-
-  /** Makes the run, once, in which the first request with this outcome, or each one, gets the wrong answer: a 401 in place of a success, and a 200 in place of a rejection. */
-  makeWrongAnswer(kind: "first" | "each", outcome: OutcomeId): Promise<ClientRun> {
-    const onRequest = { which: { kind, outcome }, gets: { kind: "wrong_answer" } } as const;
-    return this.makeOnce({ purpose: { kind: "answer", outcome }, conditions: { onRequest } });
-  }
-
-  /** Whether judging the answers makes the run of the first wrong answer anyway: another part may then ask for it without adding a run. */
-  isFirstWrongAnswerMade(outcome: OutcomeId): boolean {
-    if (!this.outcomesToJudge.includes(outcome) || this.plan.allow.includes(outcome)) return false;
-    return isWanted(this.plan, { kind: "answer", outcome });
+    const runs = await Promise.all(variedSeeds(this.plan).map((seed) => this.makeVaried(seed)));
+    return runs.filter((run) => resultOfPass(this.plain, run, "varied").kind === "held");
   }
 
   /**
-   * The first contradiction of the runs so far, in the order in which they ended: two runs under the same conditions that ended differently.
-   * No failure of any run shows anything then. `undefined` if there is none.
+   * The first two runs under the same conditions of which one failed and one passed. What rests on a failure shows nothing then. `undefined` if
+   * there are none. What hides an outcome from the client, such as a wrong answer, may leave open what it does.
    */
   findContradiction(): { readonly failed: ClientRun; readonly passed: ClientRun } | undefined {
     const firstFailed = new Map<string, ClientRun>();
     const firstPassed = new Map<string, ClientRun>();
     for (const run of this.ended) {
-      // A rejection or a wrong answer may leave open what the client does.
       if (hidesOutcomes(run.conditions)) continue;
 
       const id = conditionsId(run);
@@ -165,50 +158,19 @@ export class Runs {
     return undefined;
   }
 
-  /** Why no failure shows anything any more; `undefined` if no two runs contradict each other. */
-  whyNoFailureCounts(): Reason | undefined {
-    const contradiction = this.findContradiction();
-    return contradiction && whyUnstable(contradiction.failed, contradiction.passed);
-  }
-
-  throwIfNoFailureCounts(): void {
-    const reason = this.whyNoFailureCounts();
-    if (reason !== undefined) throw new Inconclusive(reason);
-  }
-
   #planned(request: RunRequest): PlannedRun {
-    const {
-      purpose,
-      conditions = {},
-      seed,
-      clientMayWaitMs = 0,
-      isAlone = false,
-      isAfterHang = false,
-    } = request;
+    const { purpose, conditions = {}, seed = this.plan.seed, clientMayWaitMs = 0, isAlone = false } = request;
     const { profile = "minimal", ...others } = conditions;
     const [plain] = this.ended;
     const plainMs = plain?.result === "passed" ? plain.durationMs : undefined;
-    const longestPassedMs = isAfterHang ? this.#longestPassedMs() : undefined;
-    const timeouts = timeoutsFor(this.plan.timeout, plainMs, clientMayWaitMs, longestPassedMs);
-    return {
-      purpose,
-      seed: seed ?? this.plan.seed,
-      conditions: { profile, ...others },
-      clientMayWaitMs,
-      timeouts,
-      isAlone,
-      isAfterHang,
-    };
+    const timeouts = timeoutsFor(this.plan.timeout, plainMs, clientMayWaitMs);
+    return { purpose, seed, conditions: { profile, ...others }, clientMayWaitMs, timeouts, isAlone };
   }
 
-  /** How long the longest run took that passed without anything in place of a response: plain, or with responses that vary. */
-  #longestPassedMs(): number {
-    let longest = 0;
-    for (const { result, conditions, durationMs } of this.ended) {
-      const isUndisturbed = result === "passed" && conditions.onRequest === undefined;
-      if (isUndisturbed) longest = Math.max(longest, durationMs);
-    }
-    return longest;
+  #timeoutsOfRepetition({ clientMayWaitMs }: ClientRun): PlannedRun["timeouts"] {
+    const passed = this.ended.filter(({ result }) => result === "passed");
+    const longest = Math.max(...passed.map(({ durationMs }) => durationMs));
+    return timeoutsFor(this.plan.timeout, longest, clientMayWaitMs, leastOfRepetition);
   }
 
   async #make(planned: PlannedRun): Promise<ClientRun> {
@@ -219,39 +181,17 @@ export class Runs {
       this.isStopped = true;
       // Certify does not end before the commands do that the signal ends.
       await Promise.all(this.#underWay);
-      throw new Inconclusive({ why: "certify was stopped", whatToDo: "Run certify again." });
+      throw new Stopped();
     }
 
-    const number = this.endedInBothPasses.length + 1;
-    const run = { ...planned, ...end, number };
+    const isAgain = this.ended.some((run) => conditionsId(run) === conditionsId(planned));
+    const run = { ...planned, ...end, number: this.ended.length + 1 };
     this.ended.push(run);
-    const lines = progressLines(run, this.plan, this.plain, this.isRepeated(run));
-    for (const line of lines) this.#runner.say(line);
+    for (const line of progressLines(run, isAgain)) this.#runner.say(line);
     return run;
   }
 }
 
 function conditionsId({ seed, conditions }: PlannedRun): string {
   return JSON.stringify([seed, conditions]);
-}
-
-function whyUnstable(failed: ClientRun, passed: ClientRun): Reason {
-  if (failed.purpose.kind !== "plain" || failed.number < passed.number) {
-    const name = nameOf(failed.purpose);
-    return {
-      why: `the command passes and fails under the same conditions (${name}, runs ${failed.number} and ${passed.number})`,
-      whatToDo: fixHiddenDependency,
-    };
-  }
-  if (failed.result === "timed_out") {
-    return {
-      why: `the command no longer passes: the plain run passed in run ${passed.number}, and did not end in time in run ${failed.number}`,
-      whatToDo: `${runTooLate.whatToDo} If it never ends, find out what your tests leave behind, such as a lock or a connection.`,
-    };
-  }
-  return {
-    why: `the command no longer passes: the plain run passed in run ${passed.number}, and failed in run ${failed.number}`,
-    whatToDo:
-      "Find out what your tests leave behind, such as a row, a file or a name that must be new, or what they use up. If it fails at random, find out what else it depends on: time, order, other tests.",
-  };
 }

@@ -12,9 +12,6 @@ export const variationWords: Readonly<
   Record<string, { readonly remedy: string; readonly variants: Readonly<Record<string, string>> }>
 > = words;
 
-/** Equal for the same variant of the same row on the same status. */
-export const pointId = ({ row, status, variant }: VariedPoint) => `${row} ${status} ${variant}`;
-
 /** What the requests of a run show, over all its sandboxes: each sandbox reports its exchanges here, with what the run did to them. */
 export class SeenRequests implements RequestCounter {
   readonly #time: () => number;
@@ -24,12 +21,9 @@ export class SeenRequests implements RequestCounter {
   readonly #scenarios = new Set<string>();
   readonly #ownAssumptions = new Set<string>();
   readonly #headersWithKey = new Set<string>();
-  /** The ids of requests whose response the client did not read whole. */
-  readonly #unread = new Set<string>();
   #replacedCount = 0;
   #ownSeed: RunTrace["ownSeed"];
   #lastRequest: RequestFacts["lastRequest"];
-  #lastAskedWait: RequestFacts["lastAskedWait"];
   #latestAt: number;
 
   /** `time`: milliseconds that only grow. */
@@ -56,37 +50,27 @@ export class SeenRequests implements RequestCounter {
     for (const point of trace.points) {
       // A variant without words is what `minimal` does.
       const isVaried = variationWords[point.row]?.variants[point.variant] !== undefined;
-      if (isVaried) this.#points.set(pointId(point), point);
+      if (isVaried) this.#points.set(`${point.row} ${point.status} ${point.variant}`, point);
     }
     this.#ownSeed ??= trace.ownSeed;
     this.#scenarios.add(trace.scenario);
     for (const name of trace.ownAssumptions) this.#ownAssumptions.add(name);
   }
 
-  countUnread(id: string): void {
-    this.#unread.add(id);
-  }
+  /** The report counts these. */
+  countUnread(): void {}
 
   facts(): RequestFacts {
     return {
-      sentKeys: [...this.#sentKeys.values()].map((sentKey) => this.#withUnread(sentKey)),
+      sentKeys: [...this.#sentKeys.values()],
       points: [...this.#points.values()],
       replacedCount: this.#replacedCount,
       lastRequest: this.#lastRequest,
-      lastAskedWait: this.#lastAskedWait,
       ownSeed: this.#ownSeed,
       ownAssumptions: [...this.#ownAssumptions],
       headersWithKey: [...this.#headersWithKey],
       scenarios: [...this.#scenarios],
     };
-  }
-
-  /** Marks the requests that are unread, which a sandbox reports later than the request. */
-  #withUnread(sentKey: SentKey): SentKey {
-    const requests = sentKey.requests.map((request) =>
-      this.#unread.has(request.id) ? { ...request, isUnread: true } : request,
-    );
-    return { ...sentKey, requests };
   }
 
   #addRequest(exchange: Exchange, { replaced, afterRejection }: RunTrace): void {
@@ -105,17 +89,6 @@ export class SeenRequests implements RequestCounter {
       afterRejection,
     });
     this.#lastRequest = { id, outcome };
-    const seconds = secondsToWait(exchange);
-    if (seconds !== undefined) this.#lastAskedWait = { outcome, status: response.status, seconds };
     if (replaced !== undefined) this.#replacedCount += 1;
   }
-}
-
-/** The seconds of `Retry-After`, which may be a date; `undefined` without it, or if it is neither a number nor a date. */
-function secondsToWait({ response, at }: Exchange): number | undefined {
-  const [, value = ""] =
-    headerPairs(response.headers).find(([name]) => name.toLowerCase() === "retry-after") ?? [];
-  if (/^\d+$/.test(value)) return Number(value);
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, Math.round((date - at) / 1000));
 }

@@ -4,8 +4,7 @@ import { assumptionsKeptFromVarying } from "../../api/variation/vary.js";
 import { type CertifyResult, certifyResultOf } from "../../certify/certificate/certificate.js";
 import { certificateLayout, certificateText } from "../../certify/certificate/certificate-formats.js";
 import { certify } from "../../certify/certify.js";
-import type { CertifyPlan } from "../../certify/checks/plan.js";
-import { findUnknownOnly } from "../../certify/only.js";
+import { type CertifyPlan, findUnknownOnly } from "../../certify/checks/plan.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { commandLine } from "../../report/curl-line.js";
@@ -14,8 +13,6 @@ import type { ReportFormat } from "../../report/render/layout.js";
 import { render } from "../../report/render/render.js";
 import { outcomesToCover } from "../../report/report.js";
 import type { SandboxError } from "../../rules/errors.js";
-import { redactPlainKeys } from "../../rules/keys/redact.js";
-import { faultOutcomeIds } from "../../rules/outcomes.js";
 import { defaultSeed } from "../../rules/seed.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { isoTime } from "../../rules/time.js";
@@ -24,7 +21,6 @@ import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { canonicalJson } from "../../schema/json-text.js";
 import { didYouMean, quote } from "../../schema/words.js";
 import { ClientStarter } from "../client-starter.js";
-import { untouchedTests } from "../client-tests.js";
 import { type CommandCall, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
@@ -32,13 +28,9 @@ import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "
 import { sayWhyNotRun, whyNoRequest } from "../run-client.js";
 import { loadScenarioArgument } from "../scenario.js";
 import * as shared from "../shared-flags.js";
+import { untouchedTests } from "./init.js";
 
-/** The flag that names the file of the certificate, and what it contains. */
-const certificateFile = {
-  name: "--report",
-  contents: "the certificate",
-  formats: ["json", "junit"],
-} as const;
+const certificateFormats = ["json", "junit"] as const;
 
 const { tls, cert, key } = shared.serverFlags;
 const certifyFlags = {
@@ -49,13 +41,13 @@ const certifyFlags = {
   ),
   faults: flag.toggle("--faults", "try every kind of fault (default: the four that break most clients)"),
   allow: flag.option(
-    "--allow <outcome>",
-    "accept that your client survives a wrong response on this outcome (200.retiring), or fails at this fault (fault.status); repeatable",
+    "--allow <name>",
+    "accept what this check would name as a problem, such as resend.401 or fault.status, or a wrong response on an outcome, such as 200.retiring; repeatable",
     (text) => [text],
   ),
   report: flag.option(
     "--report <file>",
-    `write the certificate to this file, in the format of its extension: ${extensionWords(certificateFile.formats)}`,
+    `write the certificate to this file, in the format of its extension: ${extensionWords(certificateFormats)}`,
     flag.readFileName,
   ),
   format: flag.cliOnlyOption(
@@ -79,13 +71,17 @@ const certifyFlags = {
     flag.durationLike("30s or 5m"),
   ),
   now: shared.sandboxFlags.now,
-  frozen: shared.sandboxFlags.frozen,
   tls,
   cert,
   key,
   quiet: shared.quiet("only the certificate"),
 };
 type CertifyCall = CommandCall<flag.FlagValues<typeof certifyFlags>>;
+
+/** What has named the file of the certificate, the flag or its variable, and what it contains. */
+function certificateFile({ sources }: CertifyCall) {
+  return { name: sources.report ?? "--report", contents: "the certificate", formats: certificateFormats };
+}
 
 /** The exit codes of verdicts. */
 const verdictCodes: Readonly<Record<CertifyResult["verdict"], number>> = {
@@ -104,7 +100,6 @@ export const certifyCommand = declareCommand({
   args: shared.scenarioArgument,
   takesClientCommand: true,
   flags: certifyFlags,
-  usualFlags: ["only", "faults", "allow", "report", "format", "jobs", "timeout"],
   examples: {
     "svc-sandbox certify -- npm test": "a test suite that reads SVC_BASE_URL",
     "svc-sandbox certify --faults -- python3 -m pytest": "with every fault",
@@ -113,27 +108,26 @@ export const certifyCommand = declareCommand({
   },
   async run(call) {
     const { args, clientCommand, flags, io } = call;
-    const nameOf = (flagName: string) => nameOfSource(flagName, call.fullArgv);
-    const file = { ...certificateFile, name: nameOf(certificateFile.name) };
+    const file = certificateFile(call);
     const targets = reportTargets(flags.report === undefined ? [] : [flags.report], file, io);
     const loaded = await loadScenarioArgument(args[0], io);
-    const plan = planOf(loaded, flags, nameOf);
+    const plan = planOf(loaded, call);
 
-    const { now, frozen, jobs = availableParallelism() } = flags;
+    const { now, jobs = availableParallelism() } = flags;
     // Each run of the plan has its own seed.
-    const client = new ClientStarter({ loaded, call, startOptions: { now, frozen } }, jobs);
+    const client = new ClientStarter({ loaded, call, startOptions: { now } }, jobs);
     try {
       const { stopwatch, time } = nodePlatform;
       const started = stopwatch();
       const startedAt = isoTime(time());
       const say = (text: string) => {
-        if (!flags.quiet) io.stderr.write(redactPlainKeys(`${text}\n`));
+        if (!flags.quiet) io.stderr.write(`${text}\n`);
       };
 
       say(`Running ${commandLine(clientCommand)}, up to ${pluralize(jobs, "run")} in parallel`);
       const certification = await certify(plan, {
         run: (request) => client.runInTurn(request),
-        separateRuns: () => client.runOneAtATime(),
+        jobs,
         say,
       });
       if (certification.kind === "not_started") {
@@ -185,28 +179,26 @@ function aboutClient({ scenario, name }: LoadedScenario, { clientCommand }: Cert
   };
 }
 
-/** What the runs of the client are; throws a usage error for a wrong `--only` or `--allow`. `nameOf`: that of a flag, or of the variable that has set it. */
-function planOf(
-  { scenario }: LoadedScenario,
-  flags: CertifyCall["flags"],
-  nameOf: (flagName: string) => string,
-): CertifyPlan {
+/** What the runs of the client are; throws a usage error for a wrong `--only` or `--allow`. */
+function planOf({ scenario }: LoadedScenario, { flags, sources }: CertifyCall): CertifyPlan {
   const { only, allow = [], timeout } = flags;
   const outcomes = outcomesToCover(scenario);
   const found = findUnknownOnly(only ?? [], outcomes);
   if (found !== undefined) {
     const examples = "varied.3, answer.401.revoked, resend.403 or fault.hang";
-    throw unknownChoice(nameOf("--only"), found.unknown, found.names, examples);
+    throw unknownChoice(sources.only, found.unknown, found.names, examples);
   }
-  for (const outcome of allow) {
-    const knownOutcomes = [...outcomes, ...faultOutcomeIds];
-    if (!knownOutcomes.some((id) => id === outcome)) {
-      throw unknownChoice(nameOf("--allow"), outcome, knownOutcomes, "200.retiring or fault.status");
+  for (const name of allow) {
+    const isOutcome = outcomes.some((outcome) => outcome === name);
+    const unknown = isOutcome ? undefined : findUnknownOnly([name], outcomes);
+    if (unknown !== undefined) {
+      const names = [...unknown.names, ...outcomes];
+      throw unknownChoice(sources.allow, name, names, "resend.401, fault.status or 200.retiring");
     }
   }
 
   // The flags with which `certify` repeats a run, besides those of `exec`.
-  const repeatingFlags = allow.flatMap((outcome) => ["--allow", outcome]);
+  const repeatingFlags = allow.flatMap((name) => ["--allow", name]);
   if (timeout !== undefined) repeatingFlags.push("--timeout", `${timeout}ms`);
   const { assumptions: ownAssumptions = {} } = scenario;
   return {
@@ -227,20 +219,19 @@ function planOf(
 
 /** The error for a value of a flag that is none of these names. */
 function unknownChoice(
-  flagName: string,
+  source: string | undefined,
   text: string,
   names: readonly string[],
   examples: string,
 ): SandboxError {
   const hint = didYouMean(text, names) || ` Give one such as ${examples}.`;
-  return usageError(`Invalid ${flagName}: there is no ${quote(text)}.${hint}`);
+  return usageError(`Invalid ${source}: there is no ${quote(text)}.${hint}`);
 }
 
 /** The flags with which `exec` repeats a run. */
-function flagsForExec({ now, frozen, tls, cert, key }: CertifyCall["flags"]): string[] {
+function flagsForExec({ now, tls, cert, key }: CertifyCall["flags"]): string[] {
   const words: string[] = [];
   if (now !== undefined) words.push("--now", new Date(now).toISOString());
-  if (frozen) words.push("--frozen");
   if (tls) words.push("--tls");
   if (cert !== undefined && key !== undefined) words.push("--cert", cert, "--key", key);
   return words;
@@ -256,12 +247,11 @@ async function deliverCertificate(
   const { args, flags, io } = call;
   const program = { program: io.program, scenario: args[0] };
   const textIn = (format: ReportFormat) => render(certificateLayout(result, program), format);
-  const failures = await writeTargets(targets, textIn, certificateFile, io);
+  const failures = await writeTargets(targets, textIn, certificateFile(call), io);
   for (const failure of failures) {
-    if (flags.format === "json") io.stderr.write(describeFailure(failure, { json: true }));
-    else io.stderr.say(describeFailure(failure, {}));
+    io.stderr.write(describeFailure(failure, { json: flags.format === "json" }));
   }
-  io.stdout.write(redactPlainKeys(resultText(result, plainOutput, call)));
+  io.stdout.write(resultText(result, plainOutput, call));
   return failures.length === 0;
 }
 
@@ -279,21 +269,13 @@ function resultText(
   // For programs, there is nothing but the certificate.
   if (format !== "text") return render(certificateLayout(result, program), format);
 
-  const { palette, wrap } = io.stdout.style();
-  const text = wrap(certificateText(result, program, palette.red));
-  if (result.verdict === "no_request") return `${text}${wrap(whyNoRequest(io, flags))}\n`;
+  const { palette, width } = io.stdout.style();
+  const text = certificateText(result, program, palette.red, width);
+  if (result.verdict === "no_request") return `${text}${whyNoRequest(flags)}\n`;
 
   // Its output may say why the client could not be judged at all.
   const isJudged = result.verdict !== "not_judged" || result.why === undefined || result.problems.length > 0;
   if (isJudged || plainOutput.every((line) => line.trim() === "")) return text;
   const lines = plainOutput.slice(-maxOutputLines).map((line) => `  ${oneSafeLine(line)}\n`);
   return `${text}Its last output:\n${lines.join("")}`;
-}
-
-/** The name of what has set a flag, for messages: the flag on the command line, or else its variable. */
-function nameOfSource(flagName: string, fullArgv: readonly string[]): string {
-  const end = fullArgv.indexOf("--");
-  const words = end === -1 ? fullArgv : fullArgv.slice(0, end);
-  const isOnLine = words.some((word) => word === flagName || word.startsWith(`${flagName}=`));
-  return isOnLine ? flagName : `SVC_SANDBOX_${flagName.slice(2).toUpperCase()}`;
 }

@@ -2,21 +2,19 @@ import { accessSync, existsSync, constants as fileConstants, readFileSync, statS
 import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
 import { me } from "../../api/endpoints.js";
-import type { Comparison } from "../../compare/compare.js";
-import { compareWithContract } from "../../compare/compare.js";
-import { renderComparison } from "../../compare/comparison-text.js";
-import { keysInVariables } from "../../compare/contract/keys-of-outcomes.js";
-import { isLearnedScenario, learnedScenario } from "../../compare/learned-scenario.js";
-import { createUnknownKeys } from "../../compare/sending/unknown-keys.js";
+import {
+  type Comparison,
+  compareWithContract,
+  isLearnedScenario,
+  learnedScenario,
+  renderComparison,
+} from "../../compare/compare.js";
+import { readBaseUrl } from "../../library/base-url.js";
 import { type SendOptions, sendOnce } from "../../node/clients/send-once.js";
 import { rejectEndlessFile, resolveLinks } from "../../node/files/write-file.js";
-import { isLoopbackHost } from "../../node/host-names.js";
 import { version } from "../../node/package-files.js";
-import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
-import { readBaseUrl } from "../../rules/base-url.js";
 import { SandboxError } from "../../rules/errors.js";
-import { parseApiKey } from "../../rules/keys/key-text.js";
 import { redactPlainKeys } from "../../rules/keys/redact.js";
 import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
@@ -24,7 +22,6 @@ import { exitCode, unwritable, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import { writeWholeFile } from "../output-files.js";
-import { defaultTimeoutMs } from "../running-sandbox.js";
 import { asFileArgument } from "../scenario.js";
 import * as shared from "../shared-flags.js";
 
@@ -85,14 +82,12 @@ export const compareCommand = declareCommand({
     if (writeScenario === "-") {
       throw usageError("--write-scenario needs the name of a file: the report is on standard output.");
     }
-    const learnedFile = writeScenario === undefined ? undefined : new LearnedScenarioFile(writeScenario, io);
     // A file that cannot be written ends the command before the first request.
-    learnedFile?.requireReplaceable();
+    if (writeScenario !== undefined) requireReplaceable(writeScenario, io);
     const certificate = await readClientCertificate(url, flags, io.cwd);
-    warnOfPlainHttp(url, io);
 
     const stop = io.stopSignal();
-    const timeout = flags.timeout ?? defaultTimeoutMs;
+    const timeout = flags.timeout ?? shared.defaultTimeoutMs;
     const send = createSend(url, { timeout, stop, certificate });
     const result = await compareWithContract(send, {
       url: url.href,
@@ -100,78 +95,65 @@ export const compareCommand = declareCommand({
       maxRequests: flags.maxRequests,
       pace: flags.pace,
       probeLimits: flags.probeLimits === true,
-      unknownKey: createUnknownKeys(io.env, nodePlatform.random),
       stop,
       wait: (milliseconds) => io.wait(milliseconds, stop),
       announce: (sentence) => void io.stderr.say(`${sentence}\n`),
     });
 
     const { whyNotCompared, verdict } = result;
-    if (whyNotCompared !== undefined) io.stderr.say(redactPlainKeys(`${whyNotCompared}\n`));
+    if (whyNotCompared !== undefined) io.stderr.say(`${whyNotCompared}\n`);
     if (format === "json" || whyNotCompared === undefined) {
-      io.stdout.write(redactPlainKeys(renderComparison(result, format, io.stdout.style())));
+      io.stdout.write(renderComparison(result, format, io.stdout.style()));
     }
     if (stop.aborted) return 128 + constants.signals[stop.reason as NodeJS.Signals];
-    learnedFile?.write(result);
+    if (writeScenario !== undefined) writeLearnedScenario(writeScenario, result, io);
     return ["agrees", "agrees_in_part"].includes(verdict) ? exitCode.fine : exitCode.failed;
   },
 });
 
-/** The file of `--write-scenario`. It may be replaced only if an earlier comparison has written it. */
-class LearnedScenarioFile {
-  readonly #name: string;
-  readonly #path: string;
-  readonly #io: Pick<Io, "stderr" | "program">;
+/** Throws a usage error unless the file of `--write-scenario` is new, or an earlier comparison has written it. */
+function requireReplaceable(name: string, { cwd }: Io): void {
+  const path = resolve(cwd, name);
+  try {
+    accessSync(dirname(resolveLinks(path)), fileConstants.W_OK);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return;
+    rejectEndlessFile(stats);
+    const isOurs = isLearnedScenario(readFileSync(path, "utf8"));
+    if (!isOurs) throw new Error("compare did not write what is there");
+  } catch (cause) {
+    throw unwritableScenario(cause, name);
+  }
+}
 
-  constructor(name: string, io: Io) {
-    this.#name = name;
-    this.#path = resolve(io.cwd, name);
-    this.#io = io;
+/** Writes the scenario that a comparison has found, and prints that. One that ended early replaces none. */
+function writeLearnedScenario(name: string, comparison: Comparison, io: Io): void {
+  const { assumptions, endedBy } = comparison;
+  const path = resolve(io.cwd, name);
+  const file = quoteFile(name);
+  if (endedBy !== undefined && existsSync(path)) {
+    io.stderr.say(`${file} was kept: the comparison ended early, at ${endedBy}.\n`);
+    return;
+  }
+  const count = Object.keys(assumptions).length;
+  if (count === 0) {
+    io.stderr.say(`${file} was not written: no assumption was seen.\n`);
+    return;
   }
 
-  /** Throws a usage error unless the file can be written: it is new, or an earlier comparison has written it. */
-  requireReplaceable(): void {
-    try {
-      accessSync(dirname(resolveLinks(this.#path)), fileConstants.W_OK);
-      const stats = statSync(this.#path, { throwIfNoEntry: false });
-      if (stats === undefined) return;
-      rejectEndlessFile(stats);
-      const isOurs = isLearnedScenario(readFileSync(this.#path, "utf8"));
-      if (!isOurs) throw new Error("compare did not write what is there");
-    } catch (cause) {
-      throw this.#unwritable(cause);
-    }
+  // Another program may have written it during the comparison.
+  requireReplaceable(name, io);
+  try {
+    writeWholeFile(path, redactPlainKeys(learnedScenario(comparison)), 0o600);
+  } catch (cause) {
+    throw unwritableScenario(cause, name);
   }
+  const start = `${io.program} start ${asFileArgument(name)}`;
+  io.stderr.say(`Wrote ${pluralize(count, "assumption")} to ${file}. Start it with: ${start}\n`);
+}
 
-  /** Writes the scenario that a comparison has found, and prints that. One that ended early replaces none. */
-  write(comparison: Comparison): void {
-    const { stderr, program } = this.#io;
-    const { assumptions, endedBy } = comparison;
-    const file = quoteFile(this.#name);
-    if (endedBy !== undefined && existsSync(this.#path)) {
-      stderr.say(`${file} was kept: the comparison ended early, at ${endedBy}.\n`);
-      return;
-    }
-    const count = Object.keys(assumptions).length;
-    if (count === 0) {
-      stderr.say(`${file} was not written: no assumption was seen.\n`);
-      return;
-    }
-
-    // Another program may have written it during the comparison.
-    this.requireReplaceable();
-    try {
-      writeWholeFile(this.#path, redactPlainKeys(learnedScenario(comparison)), 0o600);
-    } catch (cause) {
-      throw this.#unwritable(cause);
-    }
-    const start = `${program} start ${asFileArgument(this.#name)}`;
-    stderr.say(`Wrote ${pluralize(count, "assumption")} to ${file}. Start it with: ${start}\n`);
-  }
-
-  #unwritable(cause: unknown): SandboxError {
-    return unwritable(cause, quoteFile(this.#name), "Name another file with --write-scenario.");
-  }
+function unwritableScenario(cause: unknown, name: string): SandboxError {
+  return unwritable(cause, quoteFile(name), "Name another file with --write-scenario.");
 }
 
 /** Reads the certificate that the client presents, if it has one. */
@@ -202,16 +184,6 @@ function createSend(url: URL, options: Pick<SendOptions, "timeout" | "stop" | "c
     };
     return sendOnce(url, { ...options, maxBody: 64 * 1024, headers });
   };
-}
-
-function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {
-  if (protocol !== "http:" || isLoopbackHost(host)) return;
-  for (const [, apiKey] of keysInVariables(env)) {
-    // A sandbox's key is no secret.
-    if (parseApiKey(apiKey)?.hasMark) continue;
-    stderr.say(`Keys go to ${host} unencrypted: the base URL starts with http://.\n`);
-    return;
-  }
 }
 
 /** The URL of the endpoint at a base URL. Errors leave out the given text, which may contain a password or a key. */

@@ -5,15 +5,12 @@ import { outcomesToCover } from "../../report/report.js";
 import { conclusion, renderReport } from "../../report/report-layout.js";
 import type { Report } from "../../report/report-shape.js";
 import type { Profile } from "../../rules/assumptions.js";
-import type { SandboxError } from "../../rules/errors.js";
-import type { FaultOutcomeId } from "../../rules/fault-effects.js";
-import { redactPlainKeys } from "../../rules/keys/redact.js";
+import { type FaultOutcomeId, faultKindRow } from "../../rules/fault-effects.js";
 import { type ApiOutcomeId, faultOutcomeIds, type OutcomeId } from "../../rules/outcomes.js";
 import { randomStream } from "../../rules/seed.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import { exampleOfFault, type Fault } from "../../sandbox/faults.js";
-import { whyNoBodyBreaks } from "../../scenario/checks/fault-rules.js";
-import { successesOf } from "../../scenario/checks/rule-input.js";
+import { writtenEndpoints } from "../../scenario/keys.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { didYouMean, listed, quote, quoteFile } from "../../schema/words.js";
 import { type CommandCall, declareCommand } from "../command.js";
@@ -21,13 +18,13 @@ import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { runsOnGithub } from "../io.js";
 import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../output-files.js";
-import { githubAnnotations, type UnmetThreshold, unmetThresholds } from "../report.js";
 import { runClient, sayWhyNotRun, whyNoRequest } from "../run-client.js";
 import { TakenSignals } from "../run-command.js";
 import type { RunFolder } from "../run-folder.js";
 import { loadScenarioArgument } from "../scenario.js";
 import * as shared from "../shared-flags.js";
 import type { Style } from "../terminal.js";
+import { githubAnnotations, type UnmetThreshold, unmetThresholds } from "../thresholds.js";
 
 const execFlags = {
   report: flag.option(
@@ -66,7 +63,6 @@ export const execCommand = declareCommand({
   args: shared.scenarioArgument,
   takesClientCommand: true,
   flags: execFlags,
-  usualFlags: ["report", "format", "fault", "minCoverage", "failOn", "port"],
   examples: {
     "svc-sandbox exec -- npm test": "any command that reads SVC_BASE_URL",
     "svc-sandbox exec bad-day -- python3 -m pytest": "in another scenario",
@@ -78,19 +74,9 @@ export const execCommand = declareCommand({
     const { args, clientCommand, flags, io } = call;
     const targets = reportTargets(flags.report, reportFlag, io, flags.format);
     const loaded = await loadScenarioArgument(args[0], io);
-    const hasConditions = flags.fault !== undefined || flags.profile !== undefined;
-    const conditions = hasConditions ? createConditions(flags, loaded) : undefined;
+    const conditions = createConditions(flags, loaded);
 
-    const note = (text: string) => {
-      if (!flags.quiet) io.stderr.say(`${text}\n`);
-    };
     const signals = new TakenSignals(io);
-    const misplaced = misplacedFlag(clientCommand);
-    if (misplaced !== undefined) {
-      note(
-        `${misplaced} is after --, so your command gets it, and not exec. To set it for exec, put it before --.`,
-      );
-    }
     try {
       // The report names the line that tests the same client in the same scenario.
       const certifyLine = [io.program, "certify", ...args.map(shellWord)].join(" ");
@@ -141,58 +127,47 @@ async function deliverReport(
   targets: readonly ReportTarget[],
   call: ExecCall,
 ): Promise<boolean> {
+  const { report, unmet } = run;
   const { flags, io } = call;
-  const { format = "text" } = flags;
-  const textIn = (inFormat: ReportFormat) => reportText(run, inFormat, call);
-  const failures = await writeTargets(targets, textIn, reportFlag, io);
+  const { format = "text", quiet } = flags;
+  const failures = await writeTargets(targets, (one) => reportText(run, one, call), reportFlag, io);
   const isWritten = failures.length === 0;
-  // A report that a file should have, and has not, must not be lost: it is printed also with --quiet.
-  const isPrinted = !isWritten || (targets.length === 0 && !flags.quiet);
 
-  if (isPrinted && format === "json") {
-    // Programs read stderr to its end, which is the report.
-    for (const failure of failures) io.stderr.write(describeFailure(failure, { json: true }));
-    io.stderr.write(redactPlainKeys(textIn("json")));
-  } else printForPeople(run, targets, failures, isPrinted, call);
+  // A report that a file should have, and has not, must not be lost: it is printed also with --quiet.
+  const isPrinted = !isWritten || (targets.length === 0 && !quiet);
+  if (isPrinted) {
+    if (format === "json") {
+      // Programs read stderr to its end, which is the report.
+      for (const failure of failures) io.stderr.write(describeFailure(failure, { json: true }));
+      io.stderr.write(reportText(run, "json", call));
+      return isWritten;
+    }
+    io.stderr.write(`\n${reportText(run, format, call, io.stderr.style())}`);
+  } else if (!quiet) {
+    const files = targets.map(({ file }) => (file === "-" ? "stdout" : quoteFile(file)));
+    io.stderr.say(`${conclusion(report)} The report is in ${listed(files, "and")}.\n`);
+  }
+
+  for (const line of linesBesideReport(run, isPrinted, call)) io.stderr.say(`${line}\n`);
+  if (runsOnGithub(io)) io.stderr.write(githubAnnotations(report, unmet));
+  for (const failure of failures) io.stderr.write(describeFailure(failure, flags));
   return isWritten;
 }
 
-/**
- * Prints the report, or which files have it, and what people need to know besides. `failures` are of the files that do not have it.
- */
-function printForPeople(
-  run: ShownRun,
-  targets: readonly ReportTarget[],
-  failures: readonly SandboxError[],
-  isPrinted: boolean,
-  call: ExecCall,
-): void {
+/** What people need to know besides the report. */
+function linesBesideReport(run: ShownRun, isPrinted: boolean, call: ExecCall): string[] {
   const { report, unmet, folder } = run;
-  const { flags, io } = call;
-  const { quiet, format = "text" } = flags;
-  const style = io.stderr.style();
-  const sayLine = (line: string) => io.stderr.say(redactPlainKeys(`${line}\n`));
-
-  if (isPrinted) io.stderr.write(redactPlainKeys(`\n${reportText(run, format, call, style)}`));
-  else if (!quiet) {
-    const files = targets.map(({ file }) => (file === "-" ? "stdout" : quoteFile(file)));
-    sayLine(`${conclusion(report)} The report is in ${listed(files, "and")}.`);
-  }
-
+  const { quiet, format = "text" } = call.flags;
+  const lines: string[] = [];
   // A report as text ends with the unmet thresholds.
-  const reportHasUnmet = isPrinted && format === "text";
-  if (!reportHasUnmet) {
-    for (const { sentence } of unmet) sayLine(style.palette.red(sentence));
+  if (!isPrinted || format !== "text") {
+    const { palette } = call.io.stderr.style();
+    for (const { sentence } of unmet) lines.push(palette.red(sentence));
   }
-
-  if (!quiet) {
-    const mayLackRequests = report.requests === 0 || folder.uncountedSentences().length > 0;
-    if (mayLackRequests) sayLine(whyMissing(run, call));
-    for (const sentence of folder.notRemovedSentences()) sayLine(sentence);
-  }
-
-  if (runsOnGithub(io)) io.stderr.write(redactPlainKeys(githubAnnotations(report, unmet)));
-  for (const failure of failures) io.stderr.say(redactPlainKeys(describeFailure(failure, flags)));
+  if (quiet) return lines;
+  if (report.requests === 0 || folder.whyIncomplete !== undefined) lines.push(whyMissing(run, call));
+  if (folder.whyNotRemoved !== undefined) lines.push(folder.whyNotRemoved);
+  return lines;
 }
 
 /** The report in a format. Without a style, it has no colors and no width, as in files. */
@@ -207,18 +182,8 @@ function reportText(run: ShownRun, format: ReportFormat, call: ExecCall, style: 
 }
 
 /** What may be the reason if requests are missing. */
-function whyMissing({ folder }: ShownRun, { io, flags }: ExecCall): string {
-  const uncounted = folder.uncountedSentences();
-  return uncounted.length > 0 ? uncounted.join(" ") : whyNoRequest(io, flags);
-}
-
-/** A flag of `exec` that its command would ignore without a word, as `npm test` does. */
-function misplacedFlag(clientCommand: readonly string[]): string | undefined {
-  // Our package for pytest has flags of these names. Its command line has pytest in a word, such as `python3 -m pytest`.
-  if (clientCommand.some((word) => word.includes("pytest"))) return undefined;
-  return ["--min-coverage", "--fail-on", "--fault"].find((name) => {
-    return clientCommand.some((word) => word === name || word.startsWith(`${name}=`));
-  });
+function whyMissing({ folder }: ShownRun, { flags }: ExecCall): string {
+  return folder.whyIncomplete ?? whyNoRequest(flags);
 }
 
 /** What the flags set for all sandboxes of the command, as in `certify`: its tests do not change it. */
@@ -254,17 +219,15 @@ export function readFaults(text: string, { scenario }: LoadedScenario): Fault[] 
     throw usageError(`${invalid} does not name a promised outcome.${hint}`);
   }
 
-  // A fault that breaks the body needs a response with a body.
-  const successes = successesOf(scenario);
-  const possible: Fault[] = [];
-  const whyOthersAreNot: string[] = [];
-  for (const candidate of faultsOn(outcomes, fault)) {
-    const contradiction = whyNoBodyBreaks(candidate, successes);
-    if (contradiction === undefined) possible.push(candidate);
-    else whyOthersAreNot.push(`${contradiction.message}; ${contradiction.hint}`);
+  // A fault that breaks the body needs a response with a body, which each outcome but those of some endpoints has.
+  const withoutBody = new Set<string>();
+  for (const [operation, { status = 200, body }] of writtenEndpoints(scenario)) {
+    if (body === undefined) withoutBody.add(`${status}.${operation}`);
   }
-  if (possible.length === 0) throw usageError(`${invalid}: ${whyOthersAreNot[0]}.`);
-  return possible;
+  const { breaksBody } = faultKindRow(fault);
+  const possible = outcomes.filter((id) => !breaksBody || !withoutBody.has(id));
+  if (possible.length === 0) throw usageError(`${invalid}: a response of ${outcome} has no body.`);
+  return faultsOn(possible, fault);
 }
 
 /** Returns a fault of one kind for the first request that would end on each outcome. */

@@ -5,10 +5,10 @@ import type { Farmer, Parcel } from "../../sandbox/farmer-records/farmer-shape.j
 import { buildOrganization } from "../../sandbox/scenario-records.js";
 import { populatedOrganization } from "../../scenario/keys.js";
 import { listed, quote } from "../../schema/words.js";
-import { type CommandCall, declareCommand } from "../command.js";
+import { type CommandCall, declareCommand, refuseFlags } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
-import { docsPlace } from "../running-sandbox.js";
+import { docsPlace } from "../io.js";
 import type { Printer } from "../terminal.js";
 
 /** The bundled scenarios' start time: without `--now`, farmers are the same every day. */
@@ -64,14 +64,6 @@ export const fixturesCommand = declareCommand({
   description: `Prints synthetic records on stdout, in constant memory. The same seed, index, locale and time produce the same record. Organizations are a scenario's population. Farmers are described in ${docsPlace("farmers")}. In CSV, lists are counted or summed.`,
   args: { "<kind>": "organizations or farmers" },
   flags: fixturesFlags,
-  modes: [
-    {
-      name: "fixtures organizations",
-      when: ({ args }) => args[0] === "organizations",
-      flags: ["count", "from", "format", "seed"],
-    },
-    { name: "fixtures farmers", flags: flag.flagNamesOf(fixturesFlags) },
-  ],
   examples: {
     "svc-sandbox fixtures farmers": "ten of them, one JSON object a line",
     "svc-sandbox fixtures farmers --count 1000 --locale en --format csv > en.csv": "a table",
@@ -103,9 +95,11 @@ interface Records {
 
 const readKind = flag.oneOf(["organizations", "farmers"]);
 
-function fixtureRecords({ args, flags }: FixturesCall): Records {
+function fixtureRecords(call: FixturesCall): Records {
+  const { args, flags } = call;
   const kind = readKind(args[0] ?? "", "kind of records");
   if (kind === "farmers") return farmerRecords(flags);
+  refuseFlags(call, ["locale", "now"], "fixtures organizations");
   if (flags.format === "geojson") {
     throw usageError("--format geojson is only for farmers: organizations have no location.");
   }

@@ -8,14 +8,12 @@ import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { secretToSend } from "../../sandbox/secrets.js";
 import { actionRefs } from "../../scenario/actions.js";
-import { declareCommand } from "../command.js";
+import { declareCommand, refuseFlags } from "../command.js";
 import { clientEnvironment } from "../env-file.js";
 import * as flag from "../flags.js";
 import { keyRows, keyTable } from "../key-rows.js";
 import { loadScenarioArgument } from "../scenario.js";
 import * as shared from "../shared-flags.js";
-
-const startFlagNames = flag.flagNamesOf(shared.sandboxFlagsWithoutFrozen);
 
 export const keysCommand = declareCommand({
   summary: "list a scenario's keys and what each one gets",
@@ -32,40 +30,30 @@ export const keysCommand = declareCommand({
     json: shared.json,
     ...shared.sandboxFlagsWithoutFrozen,
   },
-  modes: [
-    {
-      // For a shell, the lines set variables.
-      name: "keys --format env",
-      when: ({ flags }) => flags.format === "env" || flags.format === "powershell",
-      flags: ["format", ...startFlagNames],
-    },
-    {
-      name: "keys",
-      flags: ["format", "json", "endpoint", ...startFlagNames],
-    },
-  ],
   examples: {
     "svc-sandbox keys": "a table",
     'eval "$(svc-sandbox keys key-states --format env)"': "SVC_API_KEY and SVC_KEY_… in your shell",
     "svc-sandbox keys --format powershell | Out-String | Invoke-Expression": "the same in PowerShell",
     "svc-sandbox keys my.yaml --format json": "for machines",
   },
-  async run({ args, flags, io }) {
+  async run(call) {
+    const { args, flags, io } = call;
     const loaded = await loadScenarioArgument(args[0], io);
     const sandbox = startInNode(loaded, flags);
     runDue(sandbox);
     const format = flags.json ? "json" : (flags.format ?? "table");
     if (format === "env" || format === "powershell") {
+      refuseFlags(call, ["endpoint"], `keys --format ${format}`);
       for (const [name, value] of Object.entries(clientEnvironment(sandbox))) {
         const line = format === "env" ? `export ${name}=${value}` : `$env:${name} = '${value}'`;
-        io.stdout.write(`${line}\n`);
+        io.stdout.printSecret(`${line}\n`);
       }
       return;
     }
 
     const rows = keyRows(sandbox, undefined, endpointNamed(sandbox, flags.endpoint));
     if (format === "json") {
-      io.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+      io.stdout.printSecret(`${JSON.stringify(rows, null, 2)}\n`);
       return;
     }
 
@@ -78,7 +66,7 @@ export const keysCommand = declareCommand({
       const titles = ["KEY", "SECRET", "MADE BY"].map(palette.dim);
       if (laterKeys.length > 0) lines.push("", "Created later:", ...alignColumns([titles, ...laterKeys]));
     }
-    io.stdout.write(`${lines.join("\n")}\n`);
+    io.stdout.printSecret(`${lines.join("\n")}\n`);
   },
 });
 

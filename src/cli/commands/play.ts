@@ -4,10 +4,8 @@ import { runStory } from "../../api/story/run-story.js";
 import { stepView } from "../../api/story/step-view.js";
 import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import { startInNode } from "../../node/platform.js";
-import { shellWord } from "../../report/curl-line.js";
 import { pluralize } from "../../report/plain-text.js";
-import { parseApiKey, sandboxMark } from "../../rules/keys/key-text.js";
-import { redactPlainKeys } from "../../rules/keys/redact.js";
+import { parseApiKey } from "../../rules/keys/key-text.js";
 import { outcomeRow } from "../../rules/outcomes.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { isoTime } from "../../rules/time.js";
@@ -118,8 +116,7 @@ async function playAll(
     const style = io.stdout.style();
     const text = stepProse(result, problems, sandbox, style);
     if (flags.json) {
-      const stepJson = JSON.stringify(membersToSnakeCase(stepView(result)));
-      io.stdout.write(`${redactPlainKeys(stepJson)}\n`);
+      io.stdout.write(`${JSON.stringify(membersToSnakeCase(stepView(result)))}\n`);
     } else io.stdout.say(text);
 
     const isLast = result.number === result.of;
@@ -137,19 +134,8 @@ async function playAll(
     io.stdout.say(`The end: ${pluralize(steps, "step")}, ${summary}.\n`);
   }
   if (unexpected === 0) return exitCode.fine;
-  io.stderr.say(`Unexpected results: ${pluralize(unexpected, "step")}.${whereToSee(opened, call)}\n`);
+  io.stderr.say(`Unexpected results: ${pluralize(unexpected, "step")}.\n`);
   return exitCode.failed;
-}
-
-/** How to see an unexpected result in its file. A scenario from stdin has none. */
-function whereToSee({ origin, loaded }: OpenedScenario, { flags, io }: PlayCall): string {
-  if (origin === "stdin") return "";
-  const { seed, now, profile } = flags;
-  const words = ["verify", loaded.name];
-  if (seed !== undefined) words.push("--seed", String(seed));
-  if (now !== undefined) words.push("--now", isoTime(now));
-  if (profile !== undefined) words.push("--profile", profile);
-  return ` To see the first in its file: ${io.program} ${words.map(shellWord).join(" ")}`;
 }
 
 // A step for an audience: the narration, the request and its response line by line, what happened in between, and its problems.
@@ -218,7 +204,7 @@ function differenceLines(
 /** A text of the scenario as one line, without keys. */
 function prose(text: string): string {
   // Joined to one line, the text cannot start a line with two colons, which would be a command in a CI log.
-  return redactPlainKeys(oneSafeLine(text.trim().replace(/\s*\n\s*/g, " ")));
+  return oneSafeLine(text.trim().replace(/\s*\n\s*/g, " "));
 }
 
 /** Returns a request as a client writes it, line by line: everything that is sent, except the key. */
@@ -235,7 +221,7 @@ function requestLines(request: SentRequest, sandbox: SandboxState, { palette }: 
   Object.assign(headers, request.headers);
   for (const [name, value] of Object.entries(headers)) lines.push(headerLine(name, value, palette));
 
-  if (body !== null) lines.push("", ...bodyLines(body, palette));
+  if (body !== null) lines.push("", ...bodyLines(body));
   return lines;
 }
 
@@ -255,9 +241,9 @@ function responseLines(response: StoryResponse, { palette }: Style): string[] {
     const statusLine = `${status} ${STATUS_CODES[status] ?? ""}`.trim();
     lines.push(paintStatus(palette, status)(statusLine));
     for (const [name, value] of Object.entries(response.headers)) {
-      if (!headersOfTransport.includes(name)) lines.push(headerLine(name, redactPlainKeys(value), palette));
+      if (!headersOfTransport.includes(name)) lines.push(headerLine(name, value, palette));
     }
-    if (response.body !== "") lines.push("", ...bodyLines(response.body, palette));
+    if (response.body !== "") lines.push("", ...bodyLines(response.body));
   }
 
   lines.push(palette.dim(`${outcome}: ${outcomeRow(outcome).when}`));
@@ -265,24 +251,20 @@ function responseLines(response: StoryResponse, { palette }: Style): string[] {
   return lines;
 }
 
-/** The header with a key, in place of which it has the start that all keys of its kind have; `undefined` without a key. */
+/** The header with a key, of which only the prefix is shown; `undefined` without a key. */
 function keyHeader(ref: string, sandbox: SandboxState): string | undefined {
   if (ref === "none") return undefined;
   if (ref === "malformed") return "…  (malformed: not a key at all)";
-  const { prefix = "", hasMark = false } = parseApiKey(secretToSend(sandbox, ref)) ?? {};
-  const mark = hasMark ? sandboxMark : "";
-  const who = ref === "unknown" ? "an unknown key" : ref;
-  return `${prefix}${mark}…  (${who})`;
+  const { prefix = "" } = parseApiKey(secretToSend(sandbox, ref)) ?? {};
+  return `${prefix}…  (${ref === "unknown" ? "an unknown key" : ref})`;
 }
 
-/** The value is shown as it is: the story's are redacted already, and that of the key is our own. */
 function headerLine(name: string, value: string, palette: Palette): string {
-  const shownName = oneSafeLine(redactPlainKeys(name));
-  return `${palette.cyan(shownName)}: ${oneSafeLine(value)}`;
+  return `${palette.cyan(oneSafeLine(name))}: ${oneSafeLine(value)}`;
 }
 
-/** Formats and colors JSON, and leaves any other text as it is, but for keys and what would control the terminal. */
-function bodyLines(body: string, palette: Palette): string[] {
+/** The lines of a body; JSON is formatted. */
+function bodyLines(body: string): string[] {
   const value = tryParseJson(body);
   let text = body;
   if (value !== undefined) {
@@ -290,21 +272,8 @@ function bodyLines(body: string, palette: Palette): string[] {
     const innermost = /[{[]\n[^{}[\]]*[}\]]/g;
     text = JSON.stringify(value, null, 2).replace(innermost, (part) => part.replace(/\s*\n\s*/g, " "));
   }
-  const lines = redactPlainKeys(text)
-    .split(/\r?\n/)
-    .map((line) => oneSafeLine(line).trimEnd());
-  if (value === undefined) return lines;
-
-  return lines.map((line) => {
-    return line.replace(jsonToken, (token, name?: string, colon?: string) => {
-      if (name === undefined) return palette.yellow(token);
-      return colon === undefined ? palette.green(name) : `${palette.cyan(name)}:`;
-    });
-  });
+  return text.split(/\r?\n/).map((line) => oneSafeLine(line).trimEnd());
 }
-
-/** A text, which is a name before a colon; or a word or a number. */
-const jsonToken = /("(?:\\.|[^"\\])*")(:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 // The pauses between the steps.
 

@@ -7,7 +7,7 @@ import type { SandboxRun } from "../../runs/current-run.js";
 import { invocationOfServer, type StartOptions } from "../../sandbox/sandbox-state.js";
 import { checkedStart } from "../../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
-import { listed, quoteFile } from "../../schema/words.js";
+import { quoteFile } from "../../schema/words.js";
 import { openSandbox, serve } from "../../server/serve.js";
 import { announce } from "../announce.js";
 import type { CommandCall } from "../command.js";
@@ -25,18 +25,6 @@ export const startCommand = declareCommand({
   args: shared.scenarioArgument,
   variableOfArgument: "SVC_SANDBOX_SCENARIO",
   flags: shared.startFlags,
-  usualFlags: [
-    "port",
-    "host",
-    "publicUrl",
-    "seed",
-    "frozen",
-    "profile",
-    "watch",
-    "writeEnv",
-    "state",
-    "open",
-  ],
   examples: {
     "svc-sandbox": "every state of a key, on http://127.0.0.1:4747",
     "svc-sandbox revoked --port 0": "one bundled scenario, on any free port",
@@ -136,7 +124,7 @@ async function openAndStart(context: StartContext, signal: AbortSignal): Promise
   let opened: OpenedScenario;
   if (name === undefined && run?.scenario !== undefined) {
     // The default is the scenario of the run, which has no text here, and so no places.
-    const places = async () => ({ placeOf: () => undefined, spelling: () => undefined });
+    const places = async () => ({ placeOf: () => undefined });
     opened = { origin: "run", loaded: { ...run.scenario, files: [] }, places };
   } else {
     try {
@@ -156,16 +144,16 @@ async function startServing(opened: OpenedScenario, context: StartContext): Prom
   const { call, startOptions, logger, stops } = context;
   const { flags, io } = call;
   // With --watch, each reload puts its scenario here.
-  const served = { loaded: opened.loaded };
+  const current = { loaded: opened.loaded };
   const options = await shared.serveOptions(flags, io, logger);
-  const { sandbox, stateFile } = await openKeptSandbox(served, context, options.onDefect);
+  const { sandbox, stateFile } = await openKeptSandbox(current, context, options.onDefect);
   logEvents(sandbox, flags, logger);
 
   const envFile = flags.writeEnv === undefined ? undefined : await import("../env-file.js");
   const server = await serve(sandbox, {
     ...options,
     stateFile,
-    startedScenario: () => served.loaded,
+    startedScenario: () => current.loaded,
     onControlCall: logger.controlCall,
   });
   // This waits for open requests. A second signal ends the process.
@@ -176,7 +164,7 @@ async function startServing(opened: OpenedScenario, context: StartContext): Prom
     const { startWatching } = await import("../watch.js");
     const onReload = (reloaded: OpenedScenario) => warnOfScenario(reloaded, sandbox, startOptions, logger);
     const { origin } = opened;
-    stops.add(await startWatching({ origin, call, served, sandbox, logger, onReload }));
+    stops.add(startWatching({ origin, call, current, sandbox, logger, onReload }));
   }
 
   const warn = () => warnOfScenario(opened, sandbox, startOptions, logger);
@@ -185,13 +173,13 @@ async function startServing(opened: OpenedScenario, context: StartContext): Prom
 
 /** Starts the sandbox, or continues the one in the file of `--state`. */
 async function openKeptSandbox(
-  served: { readonly loaded: LoadedScenario },
+  current: { readonly loaded: LoadedScenario },
   { call, run, startOptions, logger, stops }: StartContext,
   onProblem: (error: unknown) => void = () => {},
 ) {
   const { flags, io } = call;
   const isSecure = flags.tls === true || flags.cert !== undefined;
-  const start = checkedStart(served.loaded, startOptions, {
+  const start = checkedStart(current.loaded, startOptions, {
     platform: nodePlatform,
     run: run?.conditionedRun,
     invocation: invocationOfServer(isSecure, io.program),
@@ -199,7 +187,7 @@ async function openKeptSandbox(
   const opened = await openSandbox(start, {
     name: flags.state,
     cwd: io.cwd,
-    startedScenario: () => served.loaded,
+    startedScenario: () => current.loaded,
     onProblem,
   });
   // The requests of the sandbox are reported in the folder of the run.
@@ -211,14 +199,9 @@ async function openKeptSandbox(
   const { savedAt } = stateFile;
   if (savedAt === undefined) return opened;
 
-  // It continues, so these flags have no effect.
-  const ignored: string[] = [];
-  for (const [name, value] of Object.entries(shared.startOptionsOf(startOptions))) {
-    if (value !== undefined) ignored.push(`--${name}`);
-  }
-  let saved = `Continuing from ${quoteFile(flags.state ?? "")}, saved ${isoTime(savedAt)}.`;
-  if (ignored.length > 0) saved += ` It overrides ${listed(ignored, "and")}; remove it to start again.`;
-  logger.note(saved);
+  logger.note(
+    `Continuing from ${quoteFile(flags.state ?? "")}, saved ${isoTime(savedAt)}. Remove it to start again.`,
+  );
   return opened;
 }
 

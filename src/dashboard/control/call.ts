@@ -40,7 +40,7 @@ export function storeToken(token: string): void {
 }
 
 /** Moves the token from the address to this tab. The printed link has `#token=…`, or `#token=…&/story` for a view. */
-export function takeToken(): void {
+function takeToken(): void {
   const match = /^#token=([^&]+)&?(.*)$/.exec(location.hash);
   if (match === null) return;
   const [, token = "", view = ""] = match;
@@ -48,6 +48,10 @@ export function takeToken(): void {
   storeToken(decoded(token));
   dispatchEvent(new Event("hashchange"));
 }
+
+takeToken();
+// The printed link may be pasted into an open page.
+addEventListener("hashchange", takeToken);
 
 /** A rejection by the control plane, or a missing response (`unreachable`). */
 export class ControlError extends Error {
@@ -66,38 +70,44 @@ interface Call {
   readonly body?: unknown;
   /** Sent unchanged, as YAML. */
   readonly yaml?: Blob;
-  readonly signal?: AbortSignal;
 }
 
-/** Calls the control plane. Returns a successful response, or throws a `ControlError`. */
-export async function fetchControl(path: string, call: Call = {}): Promise<Response> {
-  const { method = "GET", body = {}, yaml, signal = null } = call;
-  const token = storedToken();
-  const isChange = method !== "GET";
-  const contentType = yaml === undefined ? "application/json" : "application/yaml";
-  const headers = {
-    ...(token !== null && { Authorization: `Bearer ${token}` }),
-    ...(isChange && { "Content-Type": contentType }),
-  };
-  const content = isChange ? (yaml ?? JSON.stringify(body)) : null;
+/** After this many milliseconds, a server that does not respond to a reading hangs or is unreachable. */
+const longestSilenceMs = 10_000;
 
+/** Calls the control plane. Returns the body of a successful response, or throws a `ControlError`. */
+export async function fetchControl(path: string, call: Call = {}): Promise<Blob> {
+  const { method = "GET", body = {}, yaml } = call;
+  const token = storedToken();
   // A header cannot have other characters, so no sandbox has such a token: a cut one that was copied, for example.
   if (token !== null && !/^[ -~]*$/.test(token)) throw requireToken(token);
-  const url = new URL(`.${path}`, controlUrl);
+
+  const headers: Record<string, string> = {};
+  const request: RequestInit = { method, headers, cache: "no-store" };
+  const isChange = method !== "GET";
+  if (token !== null) headers.Authorization = `Bearer ${token}`;
+  if (isChange) {
+    headers["Content-Type"] = yaml === undefined ? "application/json" : "application/yaml";
+    request.body = yaml ?? JSON.stringify(body);
+  } else {
+    request.signal = AbortSignal.timeout(longestSilenceMs);
+  }
+
   let response: Response;
+  let content: Blob;
   try {
-    response = await fetch(url, { method, headers, cache: "no-store", body: content, signal });
-    // A response that breaks off is like a missing response, so its whole body is read first.
-    await response.clone().blob();
+    response = await fetch(new URL(`.${path}`, controlUrl), request);
+    // A response that breaks off is like a missing response.
+    content = await response.blob();
   } catch {
     const why = "The sandbox does not respond. Is it still running?";
     disconnect(why);
     throw new ControlError("unreachable", why);
   }
   if (isChange) ownChanges.value += 1;
-  if (response.ok) return response;
+  if (response.ok) return content;
 
-  const problem = readProblem(await response.text(), response.status);
+  const problem = readProblem(await content.text(), response.status);
   if (problem.code === "control_token_required") throw requireToken(token);
   throw problem;
 }
@@ -108,20 +118,19 @@ function requireToken(sent: string | null): ControlError {
   return new ControlError("control_token_required", "The sandbox requires its control token.");
 }
 
-/** Calls the control plane; returns the `data` of its response. */
+/** Calls the control plane; returns the `data` of its response. The health has no `data`; a scenario is a text. */
 export async function call<Data>(path: string, options?: Call): Promise<Data> {
-  const response = await fetchControl(path, options);
-  const text = await response.text();
+  const content = await fetchControl(path, options);
+  const text = await content.text();
+  if (content.type.startsWith("application/yaml")) return text as Data; // as the route of the call has it
   try {
-    return dataOf<Data>(JSON.parse(text));
+    const json = JSON.parse(text);
+    return json.data ?? json;
   } catch {
     // A proxy may respond in place of the sandbox.
-    throw readProblem(text, response.status);
+    throw readProblem(text, 200);
   }
 }
-
-/** A response as JSON. */
-export type ControlJson = { readonly data?: unknown; readonly error?: ErrorJson };
 
 interface ErrorJson {
   readonly code: string;
@@ -132,30 +141,19 @@ interface ErrorJson {
   };
 }
 
-/** The data of a response; throws its error. The health has no `data`. */
-export function dataOf<Data>(json: ControlJson): Data {
-  if (json.error !== undefined) throw problemOf(json.error);
-  return (json.data ?? json) as Data; // as the route of the call has it
-}
-
 /** Reads a rejection; a text of another form is a problem of its own. */
 function readProblem(text: string, status: number): ControlError {
   try {
-    return problemOf(JSON.parse(text).error);
+    const { code, message, details }: ErrorJson = JSON.parse(text).error;
+    // The key exists but was not saved, so this message is the only place with its secret.
+    const secret = details?.data?.secret;
+    let words = message;
+    if (secret !== undefined) words += ` The secret is ${secret}.`;
+    return new ControlError(code, words, describeFields(details?.fields));
   } catch {
-    return new ControlError(
-      "unreadable",
-      `This is not a response of the sandbox (${status}): ${text.slice(0, 200)}`,
-    );
+    const words = `This is not a response of the sandbox (${status}): ${text.slice(0, 200)}`;
+    return new ControlError("unreadable", words);
   }
-}
-
-function problemOf({ code, message, details }: ErrorJson): ControlError {
-  // The key exists but was not saved, so this message is the only place with its secret.
-  const secret = details?.data?.secret;
-  let words = message;
-  if (secret !== undefined) words += ` The secret is ${secret}.`;
-  return new ControlError(code, words, describeFields(details?.fields));
 }
 
 /** The problems of a body as sentences. A problem starts with its field, whose label in the page has other words. */

@@ -1,31 +1,13 @@
 import { useLayoutEffect, useState } from "preact/hooks";
-import {
-  type ControlError,
-  type ControlJson,
-  call,
-  dataOf,
-  disconnect,
-  needsToken,
-  ownChanges,
-  revision,
-  whyOffline,
-} from "./call.js";
+import { type ControlError, call, disconnect, needsToken, ownChanges, revision, whyOffline } from "./call.js";
 import type { ControlData } from "./responses.js";
 import { Shared } from "./shared.js";
 
-// What the page shows of the sandbox is up to date: one call each second reads all of it, once anything has changed.
-//
-// | the page                                  | asks                          | and gets                                  |
-// |-------------------------------------------|-------------------------------|-------------------------------------------|
-// | shows what it has not read yet            | for that                      | that                                      |
-// | knows no revision, such as after a failure | for all that it shows         | all                                       |
-// | otherwise                                 | for all, with the revision    | all, or nothing if the revision is the same |
+// What the page shows of the sandbox is up to date. Each second it asks for the revision: once that differs, it reads all that it
+// shows again, and otherwise only what it has not read yet. The revision is asked for first, so that no data is older than it.
 
-/** The shortest time between two calls, in milliseconds. */
+/** The time between two looks at the revision, in milliseconds. */
 const pauseMs = 1000;
-
-/** After this many milliseconds, a server without a response hangs or is unreachable. */
-const longestSilenceMs = 10_000;
 
 type Path = keyof ControlData;
 
@@ -37,21 +19,15 @@ interface Reading<Data> {
 
 type Follower = (reading: Reading<unknown>) => void;
 
-/** What is read of each path that somebody follows. */
-class FollowedPath {
-  readonly followers = new Set<Follower>();
+interface FollowedPath {
+  readonly followers: Set<Follower>;
   /** `undefined` until the path is read. */
   last: Reading<unknown> | undefined;
-
-  show(reading: Reading<unknown>): void {
-    this.last = reading;
-    for (const follower of this.followers) follower(reading);
-  }
 }
 
 const followedPaths = new Map<string, FollowedPath>();
 
-/** Ends the present sleep. */
+/** Ends the present pause, or the next one. */
 let wake = () => {};
 
 /** Keeps what is followed up to date while the page is visible, as long as it is open. */
@@ -60,76 +36,53 @@ export async function keepUpToDate(): Promise<void> {
   ownChanges.subscribe(() => wake());
   needsToken.subscribe(() => wake());
   for (;;) {
+    // It begins before the reading, because what happens meanwhile is news.
+    const pause = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
     // Nobody sees a hidden page, and nothing is returned until a token is entered.
-    while (document.hidden || needsToken.value) await sleepUntilWoken();
-
-    const changesBefore = ownChanges.value;
-    const isCurrent = await readChanges();
-
-    // What this page has changed in between is news, and so is what it shows only now.
-    const hasChanged = changesBefore !== ownChanges.value;
-    const isAllRead = [...followedPaths.values()].every(({ last }) => last !== undefined);
-    const hasNews = hasChanged || !isAllRead || !isCurrent;
-    if (!hasNews || revision.value === undefined) await sleepUntilWoken(pauseMs);
+    if (!document.hidden && !needsToken.value) {
+      await readNews();
+      setTimeout(wake, pauseMs);
+    }
+    await pause;
   }
 }
 
-/** Reads what may have changed. Returns whether all that was read before is of the same revision. */
-async function readChanges(): Promise<boolean> {
-  const known = revision.value;
-  const all = [...followedPaths.keys()];
-  const unread = all.filter((path) => followedPaths.get(path)?.last === undefined);
-  const isAboutAll = known === undefined || unread.length === 0;
-
-  const query = new URLSearchParams({ paths: (isAboutAll ? all : unread).join(" ") });
-  if (isAboutAll && known !== undefined) query.set("revision", known);
-  const silence = new AbortController();
-  const timer = setTimeout(() => silence.abort(), longestSilenceMs);
+/** Reads what may have changed, and what was not read yet. */
+async function readNews(): Promise<void> {
   try {
-    const changes = await call<Changes>(`/changes?${query}`, { signal: silence.signal });
-    if (typeof changes.revision !== "string") throw otherServer;
+    const latest = await call<unknown>("/revision");
+    // A proxy may respond with JSON of its own.
+    if (typeof latest !== "string") throw new Error("Another server responds here.");
+    const isNews = latest !== revision.value;
+    revision.value = latest;
     whyOffline.value = undefined;
-    // What was not asked for may be older than this revision.
-    if (isAboutAll) revision.value = changes.revision;
-    for (const [path, json] of Object.entries(changes.responses)) showResponse(path, json);
-    return revision.value === changes.revision;
+
+    const readings: Promise<void>[] = [];
+    for (const [path, followed] of followedPaths) {
+      if (isNews || followed.last === undefined) readings.push(read(path, followed));
+    }
+    await Promise.all(readings);
   } catch (error) {
     // The form for the token says why.
     disconnect(needsToken.value ? undefined : (error as Error).message);
-    return false;
-  } finally {
-    clearTimeout(timer);
   }
 }
 
-/** A proxy may respond with JSON of its own. */
-const otherServer = new Error("Another server responds here.");
-
-interface Changes {
-  readonly revision: string;
-  readonly responses: Readonly<Record<string, ControlJson>>;
-}
-
-function showResponse(path: string, json: ControlJson): void {
-  const followed = followedPaths.get(path);
-  if (followed === undefined) return;
+/** Reads a path, and hands over its data, or the problem with the data from before. */
+async function read(path: string, followed: FollowedPath): Promise<void> {
   let reading: Reading<unknown>;
   try {
-    reading = { data: dataOf(json) };
+    reading = { data: await call(path) };
   } catch (error) {
-    reading = { ...followed.last, problem: error as ControlError };
+    const problem = error as ControlError;
     // What is gone is no longer shown.
-    if (json.error?.code === "not_found") reading = { problem: reading.problem };
+    const isGone = problem.code === "not_found";
+    reading = isGone ? { problem } : { ...followed.last, problem };
   }
-  followed.show(reading);
-}
-
-/** Sleeps until somebody comes back to the page, changes something there or enters a token, at most for this time. */
-function sleepUntilWoken(mostMs?: number): Promise<void> {
-  return new Promise((resolve) => {
-    wake = resolve;
-    if (mostMs !== undefined) setTimeout(resolve, mostMs);
-  });
+  followed.last = reading;
+  for (const follower of followed.followers) follower(reading);
 }
 
 /** Hands over what is read of a path, now and after each change of the sandbox, until the returned function is called. */
@@ -137,16 +90,13 @@ export function follow<Of extends Path>(
   path: Of,
   follower: (reading: Reading<ControlData[Of]>) => void,
 ): () => void {
-  let followed = followedPaths.get(path);
-  if (followed === undefined) {
-    followed = new FollowedPath();
-    followedPaths.set(path, followed);
-    wake();
-  }
+  const followed = followedPaths.get(path) ?? { followers: new Set(), last: undefined };
   const { followers, last } = followed;
   const ofAnyData = follower as Follower; // the data of this path has the follower's type
   followers.add(ofAnyData);
-  if (last !== undefined) ofAnyData(last);
+  followedPaths.set(path, followed);
+  if (last === undefined) wake();
+  else ofAnyData(last);
   return () => {
     followers.delete(ofAnyData);
     if (followers.size === 0) followedPaths.delete(path);

@@ -1,19 +1,10 @@
 const focusable = ":is(a[href], button, input, select, textarea, summary):not(:disabled, [hidden])";
 
-/** An element around the focused one. */
-interface Ancestor {
-  readonly element: Element;
-  /** The index of the focused one among those in the element that could have the focus. */
-  readonly focusedIndex: number;
-  /** Those after it. */
-  readonly following: readonly HTMLElement[];
-}
-
 /** The element that has the focus, or had it when it left the page. */
 let focused: HTMLElement | undefined;
 
-/** From the parent of the focused element to the page. */
-let ancestors: Ancestor[] = [];
+/** From the parent of the focused element to the page, with its index among what can have the focus there. */
+let ancestors: { readonly element: Element; readonly index: number }[] = [];
 
 /** Whenever the focused element leaves the page, gives the focus to what is now at its place. */
 export function keepFocus(): void {
@@ -27,9 +18,7 @@ function noteFocus(event: FocusEvent): void {
   focused = event.target as HTMLElement;
   ancestors = [];
   for (let element = focused.parentElement; element !== null; element = element.parentElement) {
-    const candidates = focusableIn(element);
-    const focusedIndex = candidates.indexOf(focused);
-    ancestors.push({ element, focusedIndex, following: candidates.slice(focusedIndex + 1) });
+    ancestors.push({ element, index: focusableIn(element).indexOf(focused) });
   }
 }
 
@@ -55,12 +44,10 @@ function restoreFocus(): void {
   if (!hasLeftPage || !isFree) return;
 
   // The innermost ancestor that is left, and has something to focus.
-  for (const { element, focusedIndex, following } of ancestors) {
+  for (const { element, index } of ancestors) {
     if (!element.isConnected) continue;
     const candidates = focusableIn(element);
-    // Others may have left the page with it: the next one that is still there is at its place.
-    const left = following.find((control) => candidates.includes(control));
-    const next = left ?? candidates[Math.min(focusedIndex, candidates.length - 1)];
+    const next = candidates[Math.min(index, candidates.length - 1)];
     if (next === undefined) continue;
     next.focus({ preventScroll: true });
     return;

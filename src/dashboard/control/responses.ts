@@ -68,6 +68,8 @@ export type ControlData = {
   readonly "/story": {
     readonly steps: number;
     readonly done: number;
+    /** Whether a user has changed the sandbox. */
+    readonly changed: boolean;
     readonly name: string | null;
     readonly description: string | null;
     readonly outline: readonly { readonly as_expected: boolean | null }[];

@@ -1,13 +1,7 @@
 import { Shared } from "./shared.js";
 
 /** The part of the address that selects the view and its content. */
-interface PageRoute {
-  readonly view: string;
-  readonly parts: readonly string[];
-  readonly query: URLSearchParams;
-}
-
-function routeIn(hash: string): PageRoute {
+function routeIn(hash: string) {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?");
   // A path of the control plane with dots would be another one.
   const words = path

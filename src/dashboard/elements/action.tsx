@@ -54,13 +54,12 @@ export function RejectionText({ problem }: Readonly<{ problem: ControlError | un
   );
 }
 
-interface ShowDataProps<Path extends keyof ControlData> {
+/** Reads a path, and shows its last response, up to date, or why there is none. */
+export function ShowData<Path extends keyof ControlData>(props: {
   readonly path: Path;
   readonly children: (response: ControlData[Path]) => ComponentChildren;
-}
-
-/** Reads a path, and shows its last response, up to date, or why there is none. */
-export function ShowData<Path extends keyof ControlData>({ path, children }: ShowDataProps<Path>) {
+}) {
+  const { path, children } = props;
   const { data, problem } = useData(path);
   const isOffline = useOffline();
   if (data === undefined && problem === undefined) {
@@ -85,13 +84,11 @@ interface Question {
   readonly action: string;
 }
 
-interface QuestionProps extends Question {
-  readonly run: () => unknown;
-  readonly onClose: () => void;
-}
-
 /** A dialog that asks before an action, runs it, and closes afterwards. */
-export function QuestionDialog({ title, text, action, run, onClose }: QuestionProps) {
+export function QuestionDialog(
+  props: Question & { readonly run: () => unknown; readonly onClose: () => void },
+) {
+  const { title, text, action, run, onClose } = props;
   const runAndClose = async () => {
     await run();
     onClose();

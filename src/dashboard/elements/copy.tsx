@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { Button } from "./action.js";
 
-/** A button that copies a text. If the browser forbids that, as over plain HTTP from another machine, it shows the text to copy manually. */
+/** A button that copies a text. If the browser forbids that, as over plain HTTP from another machine, the browser shows the text to copy by keyboard. */
 export function CopyButton(props: {
   /** The text, or a function that asks the sandbox for it. */
   readonly text: string | (() => Promise<string>);
@@ -11,8 +11,6 @@ export function CopyButton(props: {
 }) {
   const { text, class: name, children } = props;
   const [isCopied, setCopied] = useState(false);
-  /** The text to copy by keyboard. */
-  const [manual, setManual] = useState<string>();
 
   const isKnown = typeof text === "string";
   const copy = async () => {
@@ -22,7 +20,7 @@ export function CopyButton(props: {
       setCopied(true);
       setTimeout(() => setCopied(false), 2000);
     } catch {
-      setManual(copied);
+      prompt("Press Ctrl+C", copied);
     }
   };
   return (
@@ -30,33 +28,7 @@ export function CopyButton(props: {
       <Button class={name} worksOffline={isKnown} run={copy}>
         {isCopied ? "Copied" : children}
       </Button>
-      {manual && <ManualCopy text={manual} onClose={() => setManual(undefined)} />}
     </span>
-  );
-}
-
-/** A selected text to copy by keyboard. It leaves once it is copied, by Escape, and when it loses the focus. */
-function ManualCopy({ text, onClose }: { readonly text: string; readonly onClose: () => void }) {
-  const area = useRef<HTMLTextAreaElement>(null);
-  useLayoutEffect(() => area.current?.select(), []);
-  const leave = () => {
-    // What somebody presses must not move away from under the pointer, or the click is lost.
-    if (document.querySelector(":active") === null) onClose();
-    else addEventListener("pointerup", () => setTimeout(onClose), { once: true });
-  };
-  const leaveByKey = (event: KeyboardEvent) => {
-    if (event.key !== "Escape") return;
-    event.stopPropagation();
-    onClose();
-  };
-  return (
-    <label class="small">
-      Press Ctrl+C
-      {/* The browser reads the text after the event. */}
-      <textarea readOnly ref={area} onBlur={leave} onKeyDown={leaveByKey} onCopy={() => setTimeout(onClose)}>
-        {text}
-      </textarea>
-    </label>
   );
 }
 

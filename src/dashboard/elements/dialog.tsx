@@ -3,15 +3,6 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { whyOffline } from "../control/call.js";
 import { useShared } from "../control/shared.js";
 
-const fields = "input, select";
-
-/** Whether somebody entered or chose something in a field. A list starts with its first choice. */
-function isChanged(field: Element): boolean {
-  if (field instanceof HTMLSelectElement) return field.selectedIndex > 0;
-  const { value, defaultValue, checked, defaultChecked } = field as HTMLInputElement;
-  return value !== defaultValue || checked !== defaultChecked;
-}
-
 /** A dialog that keeps the focus until one of its buttons or Escape closes it. */
 export function Dialog(props: {
   readonly title: string;
@@ -25,15 +16,14 @@ export function Dialog(props: {
     const element = dialog.current;
     element?.showModal();
     // A form starts at its first field, a question at what changes nothing.
-    element?.querySelector<HTMLElement>(`${fields}, .cancel`)?.focus();
+    element?.querySelector<HTMLElement>("input, select, .cancel")?.focus();
     // Returns the focus while the dialog is still in the page.
     return () => element?.close();
   }, []);
   // Escape does not hide the dialog: `onClose` removes it from the page, with any secret in it.
   const leave = (event: Event) => {
     event.preventDefault();
-    const isFilled = [...(dialog.current?.querySelectorAll(fields) ?? [])].some(isChanged);
-    if (!isFilled || confirm("Discard what you entered?")) onClose();
+    onClose();
   };
   const leaveByKey = (event: KeyboardEvent) => {
     if (event.key !== "Escape") return;

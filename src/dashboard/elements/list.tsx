@@ -3,8 +3,9 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { changeQuery, route, withoutSecret } from "../control/route.js";
 import { Button } from "./action.js";
 
-/** How many rows a list draws at once. */
+/** How many rows a list draws at once, and at most. */
 const drawnAtOnce = 200;
+const mostDrawn = 1000;
 
 /** The filter of a list. */
 export const filterInAddress = () => withoutSecret(route.value.query.get("filter") ?? "");
@@ -12,7 +13,7 @@ export const filterInAddress = () => withoutSecret(route.value.query.get("filter
 /** How many rows a list shows at most, until the filter changes. */
 export function limitInAddress(): number {
   const limit = Number.parseInt(route.value.query.get("limit") ?? "", 10);
-  return limit > 0 ? limit : drawnAtOnce;
+  return limit > 0 ? Math.min(limit, mostDrawn) : drawnAtOnce;
 }
 
 /** The title of a long list, how much of it the filter leaves, and the filter, which the address keeps. */
@@ -67,7 +68,9 @@ export function ListHead(props: {
 /** The button that shows more of the rows that are left. */
 export function MoreRows({ left }: Readonly<{ left: number }>) {
   if (left <= 0) return null;
-  const showMore = () => changeQuery({ limit: `${limitInAddress() + drawnAtOnce}` });
+  const limit = limitInAddress();
+  if (limit === mostDrawn) return <p class="muted">{left.toLocaleString("en")} more: filter the list.</p>;
+  const showMore = () => changeQuery({ limit: `${limit + drawnAtOnce}` });
   return <Button run={showMore}>Show {Math.min(left, drawnAtOnce)} more</Button>;
 }
 

@@ -149,35 +149,20 @@ export function BodyText({ text }: Readonly<{ text: string }>) {
   );
 }
 
-/** A string, which may contain anything; a sign of the structure; or another value. */
-const jsonToken = /"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s[\]{},:"]+/g;
-
 /** A short object or list that contains no other one. In JSON, only the layout has lines. */
 const innermost = /[[{]\n[^[\]{}]{1,160}[\]}]/g;
 
-/** JSON in lines, of which one without an object or list inside is short; its values are as they were sent. Other text is unchanged. */
+/** JSON in lines, of which one without an object or list inside is short. Text that would not keep its values is unchanged. */
 function laidOut(text: string): string {
+  // With many levels, spaces would be most of it.
+  const mayBeDeep = text.split(/[[{]/).length > 1000;
   try {
-    JSON.parse(text);
+    const value = JSON.parse(text);
+    const isSame = JSON.stringify(value) === text;
+    if (!isSame || mayBeDeep) return text;
+    const lines = JSON.stringify(value, null, 2);
+    return lines.replace(innermost, (inner) => inner.replace(/\n\s*/g, " "));
   } catch {
     return text;
   }
-  let lines = "";
-  let indent = "\n";
-  for (const token of text.match(jsonToken) ?? []) {
-    const opens = token === "{" || token === "[";
-    const closes = token === "}" || token === "]";
-    if (opens) indent += "  ";
-    // As deep as this, the spaces would be most of it.
-    if (indent.length > 200) return text;
-    if (closes) {
-      indent = indent.slice(0, -2);
-      lines += indent;
-    }
-    lines += token;
-    if (opens || token === ",") lines += indent;
-    else if (token === ":") lines += " ";
-  }
-  const withoutEmptyLines = lines.replace(/([[{])\n\s*([\]}])/g, "$1$2");
-  return withoutEmptyLines.replace(innermost, (inner) => inner.replace(/\n\s*/g, " "));
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { now } from "../control/data.js";
 import { useShared } from "../control/shared.js";
-import { durationText, instantText } from "./text.js";
+import { instantText } from "./text.js";
 
 /** A time of the sandbox, with the exact one as a tooltip; nothing for an unknown time. */
 export function InstantText({ at }: Readonly<{ at: string | number }>) {
@@ -24,6 +24,26 @@ export function Sentence({ children }: Readonly<{ children: string }>) {
   return <bdi>{parts.map((part, index) => (index % 2 === 0 ? part : <InstantText at={part} />))}</bdi>;
 }
 
+/** The units of a duration in milliseconds, the largest first. */
+const units = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["min", 60_000],
+  ["s", 1000],
+] as const;
+
+/** A duration of a second or more in its two largest units: `1 h 5 min`. */
+function durationText(milliseconds: number): string {
+  let rest = Math.round(milliseconds / 1000) * 1000;
+  const parts = [];
+  for (const [unit, length] of units) {
+    const count = Math.floor(rest / length);
+    rest -= count * length;
+    if (count > 0) parts.push(`${count}\u00A0${unit}`);
+  }
+  return parts.slice(0, 2).join(" ");
+}
+
 /**
  * The time until or since an instant on the sandbox's clock: `in 29 min`, `5 min ago`. The view must keep `now` up to date.
  *
@@ -41,10 +61,11 @@ export function Until({ at, hasHappened = false }: { readonly at: string; readon
   return <span title={at}>{words}</span>;
 }
 
-type Named = readonly [name: string, value: ComponentChildren];
-
 /** Names and values; a pair without a value is left out, but not one with an empty text. */
-export function FactList(props: { readonly facts: readonly Named[]; readonly class: string }) {
+export function FactList(props: {
+  readonly facts: readonly (readonly [name: string, value: ComponentChildren])[];
+  readonly class: string;
+}) {
   const rows = props.facts.map(([name, value]) => {
     if (!value && value !== "") return null;
     return (

@@ -154,12 +154,7 @@ const areSameFaults = (some: Faults, others: Faults) =>
   `${some.map(faultText)}` === `${others.map(faultText)}`;
 
 /** The active faults before and after this page has turned some off: an undo brings back those before. */
-interface TurnedOff {
-  readonly before: Faults;
-  readonly after: Faults;
-}
-
-const lastTurnedOff = new Shared<TurnedOff | undefined>(undefined);
+const lastTurnedOff = new Shared<{ readonly before: Faults; readonly after: Faults } | undefined>(undefined);
 
 const readFaults = () => call<Faults>("/faults");
 
@@ -177,7 +172,7 @@ async function turnOff(fault?: ShownFault): Promise<void> {
   lastTurnedOff.value = { before, after };
 }
 
-async function undo({ before }: TurnedOff): Promise<void> {
+async function undo(before: Faults): Promise<void> {
   const active = await readFaults();
   // One that is still active may have matched more requests since.
   const faults = before.map((fault) => active.find((other) => isSameFault(other, fault)) ?? fault);
@@ -209,7 +204,7 @@ export function ActiveFaults() {
         </Button>
       )}
       {undoable && (
-        <Button class="quiet small" run={() => undo(undoable)}>
+        <Button class="quiet small" run={() => undo(undoable.before)}>
           Undo
         </Button>
       )}

@@ -1,10 +1,10 @@
-import { useRef } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { IssuedKey, ListedKey, ShownRequestDetails, ShownSentRequest } from "../control/responses.js";
 import { linkTo } from "../control/route.js";
 import { Button } from "../elements/action.js";
-import { Secret, useNewKey } from "./secret.js";
+import { Secret } from "./secret.js";
 
 /** A change by an administrator after which the request gets 200. */
 interface Fix {
@@ -41,10 +41,8 @@ const fixesByOutcome: Readonly<Record<string, Fix>> = {
   "429.per_day": advanceToNext("day"),
 };
 
-type KeyValues = Pick<ListedKey, "organization" | "environment" | "name" | "scopes" | "limits">;
-
 /** Creates a key like another one. */
-function createKey({ organization, environment, name, scopes, limits }: KeyValues): Promise<IssuedKey> {
+function createKey({ organization, environment, name, scopes, limits }: ListedKey): Promise<IssuedKey> {
   // A limit of 0 would reject every request.
   const usable = { per_minute: limits.per_minute || 60, per_day: limits.per_day || 1000 };
   const body = { organization, environment, name, scopes, limits: usable };
@@ -102,7 +100,7 @@ export function FixAndSend(props: {
   const { request, isQuiet = false } = props;
   const { id, key: ref, outcome } = request;
   const panel = useRef<HTMLDivElement>(null);
-  const [issued, setIssued] = useNewKey();
+  const [issued, setIssued] = useState<IssuedKey>();
   const details = useData(`/requests/${encodeURIComponent(id)}`).data;
   const key = useData(ref === null ? undefined : `/keys/${encodeURIComponent(ref)}`).data;
   const isRead = details !== undefined && (key !== undefined || ref === null);

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { IssuedKey, KeyAction } from "../control/responses.js";
@@ -7,7 +7,7 @@ import { Shared, useShared } from "../control/shared.js";
 import { Button, QuestionDialog } from "../elements/action.js";
 import { Dialog } from "../elements/dialog.js";
 import { Field, Form, RefField, Submit, textIn, timeForms, useFieldProblem } from "../elements/form.js";
-import { Secret, useNewKey } from "./secret.js";
+import { Secret } from "./secret.js";
 
 /** What a dialog is for. */
 type DialogPurpose =
@@ -85,7 +85,7 @@ function KeyForm(props: {
   readonly children: ComponentChildren;
 }) {
   const { title, action, path, body, children } = props;
-  const [issued, setIssued] = useNewKey();
+  const [issued, setIssued] = useState<IssuedKey>();
   const send = async (entered: FormData) => {
     const response = await call<Partial<IssuedKey>>(path, { method: "POST", body: body(entered) });
     if (response.secret === undefined) closeDialog();

@@ -5,7 +5,7 @@ import { useShared } from "../control/shared.js";
 import { Button, RejectionText, useActions } from "../elements/action.js";
 import { TimeAxis } from "../elements/axis.js";
 import { toneOf } from "../elements/request-parts.js";
-import { counted, instantParts, instantText, percentText } from "../elements/text.js";
+import { counted, instantParts, instantText } from "../elements/text.js";
 
 // What keys got, get and will get, along the sandbox's clock. The sandbox tells the phases of each key: nothing is predicted here.
 
@@ -279,14 +279,12 @@ function kindOf(phase: ShownPhase): string {
 
 /** What a request gets in as few words as a bar has room for: `403 access_denied`, `429`, `works`; empty if nobody knows. */
 function phaseWords(phase: ShownPhase): string {
-  const { outcome, until, fault_share: share } = phase;
+  const { outcome, until, sure, may_fault: mayFault } = phase;
   if (outcome === null) return "";
   const [status = "", cause = ""] = outcome.split(".");
   if (status === "fault") return outcome;
-  if (share !== 0) {
-    let many = "some";
-    if (share === 1) many = "all";
-    else if (share !== null) many = percentText(share);
+  if (mayFault) {
+    const many = sure ? "all" : "some";
     // The faults are in one line with the result, or not shown.
     return `${status} (${many} get a fault)`.replaceAll(/ (?!\()/g, "\u00A0");
   }

@@ -34,11 +34,18 @@ function Panels({ report }: Readonly<{ report: ShownReport }>) {
   const rejections = useRejections();
   const hasRejections = rejections.length > 0;
   const hasAdvice = report.advice.length > 0;
+  const rejectionRows = rejections.map((request, index) => (
+    <Rejection key={request.id} request={request} isFirst={index === 0} />
+  ));
   return (
     <div class="with-aside overview">
       {(hasRejections || hasAdvice) && (
         <div class="stack gap problems">
-          {hasRejections && <LastRejections rejections={rejections} />}
+          {hasRejections && (
+            <Panel title="Last rejections">
+              <ul class="list">{rejectionRows}</ul>
+            </Panel>
+          )}
           {hasAdvice && (
             <Panel title="Advice">
               <AdviceList advice={report.advice} inJournal={report.in_journal} />
@@ -50,17 +57,6 @@ function Panels({ report }: Readonly<{ report: ShownReport }>) {
       <Coverage report={report} />
       <Outcomes report={report} />
     </div>
-  );
-}
-
-function LastRejections({ rejections }: Readonly<{ rejections: readonly ShownRequest[] }>) {
-  const rows = rejections.map((request, index) => (
-    <Rejection key={request.id} request={request} isFirst={index === 0} />
-  ));
-  return (
-    <Panel title="Last rejections">
-      <ul class="list">{rows}</ul>
-    </Panel>
   );
 }
 
@@ -141,8 +137,7 @@ function Coverage({ report }: Readonly<{ report: ShownReport }>) {
   const downloads = Object.entries(formats).map(([title, extension]) => {
     // A link could not send the token.
     const download = async () => {
-      const response = await fetchControl(`/report?format=${title.toLowerCase()}`);
-      saveFile(await response.blob(), name, extension);
+      saveFile(await fetchControl(`/report?format=${title.toLowerCase()}`), name, extension);
     };
     return (
       <Button key={title} class="quiet small" run={download}>
@@ -313,18 +308,11 @@ function OpenOutcome({ row, report }: Readonly<{ row: ReportOutcome; report: Sho
   );
 }
 
-/** The request that was sent last, and its response. */
-interface SentFor {
-  /** The outcome that it was for: the row may be about another one by now. */
-  readonly outcome: string;
-  readonly sent: ShownSentRequest;
-}
-
 /** What reaches an outcome: a button that sends its request from this page, which is no client, and a line for a shell. */
 function SendNow({ row, isQuiet }: Readonly<{ row: ReportOutcome; isQuiet: boolean }>) {
   const { outcome, how_to_cover: howToCover } = row;
-  // Stays when the report has another request, because this one has covered its outcome.
-  const [last, setLast] = useState<SentFor>();
+  // Stays with the outcome that it was for when the row is about another one, because this one is covered.
+  const [last, setLast] = useState<{ readonly outcome: string; readonly sent: ShownSentRequest }>();
   // Nothing reaches it for certain.
   if (howToCover === null) return null;
   const { ref, request, scenario, reset, curl } = howToCover;

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useData } from "../control/data.js";
 import type { ShownRequest, ShownRequestDetails } from "../control/responses.js";
@@ -15,7 +14,7 @@ import {
   OutcomeText,
   Target,
 } from "../elements/request-parts.js";
-import { counted, instantParts, millisecondsText } from "../elements/text.js";
+import { counted, instantParts } from "../elements/text.js";
 import { FactList, InstantText, Sentence } from "../elements/words.js";
 import { causeText, FixAndSend } from "./fix.js";
 import { CopyCurl, useCurlLine } from "./secret.js";
@@ -45,30 +44,25 @@ export function RequestsView() {
           placeholder="Key, outcome, status, advice or id"
         />
         <RejectionText problem={problem} />
-        {matching > 0 && <RequestList>{rows}</RequestList>}
+        {matching > 0 && (
+          <div class="panel rows-box">
+            <ol class="rows requests" aria-label="List of requests">
+              <li class="heads muted small" aria-hidden="true">
+                <span>Outcome</span>
+                <span>Key</span>
+                <span>Request</span>
+                <span />
+                <span>Duration</span>
+                <span>Time</span>
+              </li>
+              {rows}
+            </ol>
+          </div>
+        )}
         {data && matching === 0 && <NoRequests isFiltered={total > 0} />}
         <MoreRows left={matching - shown.length} />
       </div>
       {opened && <RequestDetail id={opened} />}
-    </div>
-  );
-}
-
-/** The rows below the heads of their columns. */
-function RequestList({ children }: { readonly children: ComponentChildren }) {
-  return (
-    <div class="panel rows-box">
-      <ol class="rows requests" aria-label="List of requests">
-        <li class="heads muted small" aria-hidden="true">
-          <span>Outcome</span>
-          <span>Key</span>
-          <span>Request</span>
-          <span />
-          <span>Duration</span>
-          <span>Time</span>
-        </li>
-        {children}
-      </ol>
     </div>
   );
 }
@@ -107,6 +101,11 @@ function NoRequests({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
       <pre class="code">{line}</pre>
     </div>
   );
+}
+
+/** The duration of a request: `12.5 ms`, or `< 0.1 ms`. */
+function millisecondsText(duration: number): string {
+  return duration < 0.1 ? "< 0.1 ms" : `${duration.toFixed(1)} ms`;
 }
 
 /** A request of the list; before the first one of a day, the day. */
@@ -152,9 +151,7 @@ function Row(props: {
   );
 }
 
-interface RequestProps {
-  readonly request: ShownRequestDetails;
-}
+type RequestProps = Readonly<{ request: ShownRequestDetails }>;
 
 /** One request: next to the list, or in a narrow window in its place. Escape closes it. */
 function RequestDetail({ id }: Readonly<{ id: string }>) {

@@ -121,7 +121,10 @@ function ClockPanel() {
         {button(frozen ? "Resume" : "Freeze", () => setClock({ frozen: !frozen }))}
       </div>
       <RejectionText problem={problem ?? upcoming.problem} />
-      <MoveForm />
+      <Form class="bar align-end" send={move}>
+        <Field name="to" label="Move by or to" required placeholder="90s, 2h or a time" />
+        <Submit class="quiet">Move</Submit>
+      </Form>
       <h3>Next events</h3>
       <ul class="list">{rows}</ul>
     </Panel>
@@ -142,13 +145,4 @@ async function move(entered: FormData, form: HTMLFormElement): Promise<void> {
     throw new ControlError(code, message, { to: problem });
   }
   form.reset();
-}
-
-function MoveForm() {
-  return (
-    <Form class="bar align-end" send={move}>
-      <Field name="to" label="Move by or to" required placeholder="90s, 2h or a time" />
-      <Submit class="quiet">Move</Submit>
-    </Form>
-  );
 }

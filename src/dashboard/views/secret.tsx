@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { baseUrl, call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { IssuedKey } from "../control/responses.js";
@@ -6,21 +6,6 @@ import { CopyButton } from "../elements/copy.js";
 
 /** The secrets of the keys that this page has created, by fingerprint. A reload discards them. */
 const secrets = new Map<string, string>();
-
-/** The state of a component for a key that it creates. It forgets the key once the sandbox has no such key, after a reset or in another scenario. */
-export function useNewKey() {
-  const state = useState<IssuedKey>();
-  const [issued, setIssued] = state;
-  const { data, problem } = useData(issued && `/keys/${encodeURIComponent(issued.key.ref)}`);
-
-  // By now, another key may have its ref.
-  const isOther = data && data.fingerprint !== issued?.key.fingerprint;
-  const isGone = isOther || problem?.code === "not_found";
-  useEffect(() => {
-    if (isGone) setIssued(undefined);
-  }, [isGone]);
-  return state;
-}
 
 /** A line for a shell that sends a request to the first endpoint. */
 export function useCurlLine(secret?: string): string {

@@ -70,7 +70,7 @@ function useSteps() {
   /** Runs steps from the start, after a question if the reset discards something. */
   const askAndRun = async (count: number) => {
     const clientRequests = await call<readonly ShownRequest[]>("/requests?source=client&limit=1");
-    const { changed } = await call<{ readonly changed: boolean }>("/state");
+    const { changed } = await readStory();
     if (changed || clientRequests.length > 0) setAskedCount(count);
     else await runFromStart(count);
   };
@@ -119,6 +119,13 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
   const isFinished = done === steps;
   // Only the outline has no verdict on a step that expects nothing.
   const wasExpected = last && outline[last.number - 1]?.as_expected;
+  const failed = outline.filter((step) => step.as_expected === false).length;
+  const result =
+    failed === 0 ? (
+      <strong class="toned tone-success">✓ As expected</strong>
+    ) : (
+      <strong class="toned tone-key">✗ {counted(failed, "step")} not as expected</strong>
+    );
   return (
     <div class="story">
       <header class="bar">
@@ -127,7 +134,7 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
           {isNew ? counted(steps, "step") : `Step ${done} of ${steps}`}
           <progress max={steps} value={done} aria-label="Steps done" />
         </p>
-        {isFinished && <Result story={progress} />}
+        {isFinished && result}
         <div class="bar">
           <Button isDisabled={isNew} run={back}>
             <kbd>←</kbd> Back
@@ -188,13 +195,6 @@ const areLifelinesOpen = new Shared(innerHeight >= 900);
 
 function showLifelines(isOpen: boolean): void {
   areLifelinesOpen.value = isOpen;
-}
-
-/** The result of the whole story, once it is over. */
-function Result({ story }: Readonly<{ story: Story }>) {
-  const failed = story.outline.filter((step) => step.as_expected === false).length;
-  if (failed === 0) return <strong class="toned tone-success">✓ As expected</strong>;
-  return <strong class="toned tone-key">✗ {counted(failed, "step")} not as expected</strong>;
 }
 
 /** Runs a function when its key is pressed, such as Space or an arrow. */

@@ -24,11 +24,3 @@ test.each([
     expect(describeConnectionError(one as NodeJS.ErrnoException).found).toEqual(expected);
   }
 });
-
-test("an error about the time of a certificate has its day", () => {
-  const certificate = { valid_from: "Mar  2 09:00:00 2026 GMT", valid_to: "Mar  2 09:00:00 2027 GMT" };
-  const foundOf = (code: string) =>
-    describeConnectionError(Object.assign(new Error(), { code }), certificate).found;
-  expect(foundOf("CERT_HAS_EXPIRED")).toMatch(/expired on 2027-03-02/);
-  expect(foundOf("CERT_NOT_YET_VALID")).toMatch(/valid from 2026-03-02/);
-});

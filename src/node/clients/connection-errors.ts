@@ -1,5 +1,3 @@
-import type { PeerCertificate } from "node:tls";
-
 /** The code of a response that starts another protocol: its status. */
 export const otherProtocolCode = "101";
 
@@ -29,19 +27,9 @@ const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: 
     "If it should be, set NODE_EXTRA_CA_CERTS to a file with its authority's certificate. No flag turns this check off.",
   ],
   [
-    /^ERR_SSL_\w*CERTIFICATE_REQUIRED$/,
-    "it asks for a certificate of the client (mutual TLS)",
+    /^ERR_SSL_\w*(?:CERTIFICATE_REQUIRED|ALERT_(?:UNKNOWN_CA|\w*CERTIFICATE\w*|ACCESS_DENIED|HANDSHAKE_FAILURE))$/,
+    "it asks for a certificate of the client (mutual TLS), or rejects this one",
     "Only compare has one, with --cert and --key.",
-  ],
-  [
-    /^ERR_SSL_\w*ALERT_(?:UNKNOWN_CA|\w*CERTIFICATE\w*|ACCESS_DENIED)$/,
-    "it rejects the certificate of the client (mutual TLS)",
-    "Check that the server trusts the authority of --cert, and that the certificate is valid today.",
-  ],
-  [
-    /^ERR_SSL_\w*ALERT_HANDSHAKE_FAILURE$/,
-    "it ended the TLS handshake",
-    "It may ask for a certificate of the client (mutual TLS), which only compare has, with --cert and --key.",
   ],
   [
     /^(?:EPROTO|ERR_SSL_\w+|ERR_TLS_\w+)$/,
@@ -64,11 +52,8 @@ const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: 
 /** The words of an alert in the message of an error: `sslv3 alert handshake failure:…`. */
 const alertInMessage = /\b(?:ssl|tls)v\w+ alert [a-z ]+(?=:)/;
 
-/** Describes why a connection failed, with a hint; `certificate` is the server's. */
-export function describeConnectionError(
-  error: NodeJS.ErrnoException,
-  certificate?: Partial<Pick<PeerCertificate, "valid_from" | "valid_to">>,
-): { found: string; hint: string } {
+/** Describes why a connection failed, with a hint. */
+export function describeConnectionError(error: NodeJS.ErrnoException): { found: string; hint: string } {
   // If several addresses were tried, the first error is used for all.
   const [first] = ((error as Partial<AggregateError>).errors ?? []) as NodeJS.ErrnoException[];
   let code = error.code ?? first?.code ?? "";
@@ -76,18 +61,6 @@ export function describeConnectionError(
   const [alert] = (code === "EPROTO" && alertInMessage.exec(error.message)) || [];
   if (alert !== undefined) code = `ERR_SSL_${alert.toUpperCase().replaceAll(" ", "_")}`;
 
-  let [, found = "", hint = ""] = connectionErrors.find(([codes]) => codes.test(code)) ?? [];
-  if (code === "CERT_HAS_EXPIRED" && certificate?.valid_to !== undefined) {
-    found = `its certificate expired on ${dayOf(certificate.valid_to)}`;
-  }
-  if (code === "CERT_NOT_YET_VALID" && certificate?.valid_from !== undefined) {
-    found = `its certificate is valid from ${dayOf(certificate.valid_from)}`;
-  }
-  if (code === "") return { found, hint };
-  return { found: `${found} (${code})`, hint };
-}
-
-/** `2026-03-02`, of `Mar  2 09:00:00 2026 GMT`. */
-function dayOf(time: string): string {
-  return new Date(time).toISOString().slice(0, 10);
+  const [, found = "", hint = ""] = connectionErrors.find(([codes]) => codes.test(code)) ?? [];
+  return { found: code === "" ? found : `${found} (${code})`, hint };
 }

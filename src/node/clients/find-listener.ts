@@ -4,7 +4,6 @@ import { findMismatches } from "../../schema/check.js";
 import { isTooDeep, tryParseJson } from "../../schema/json-text.js";
 import * as s from "../../schema/shape.js";
 import { isLoopbackHost } from "../host-names.js";
-import { nodePlatform } from "../platform.js";
 import { isNoResponse, type NoResponse, type RawResponse, type SendOptions, sendOnce } from "./send-once.js";
 
 /** A sandbox that runs, of this or another version. */
@@ -24,17 +23,12 @@ type PortListener =
 /** Milliseconds: on a busy machine, the first call takes more than a second, because it loads the control plane. */
 export const longestSearch = 3000;
 
-/** Looks for a svc-sandbox at an address, over HTTP and HTTPS. */
+/** Looks for a svc-sandbox at an address, over HTTP and HTTPS, each in at most this time. */
 export async function findListener(authority: string, timeout = longestSearch): Promise<PortListener> {
-  const startedAt = nodePlatform.stopwatch();
   const plain = await listenerAt(`http://${authority}`, { timeout });
-  if (maybeSandbox(plain)) return plain;
-
-  const timeLeft = Math.ceil(timeout - (nodePlatform.stopwatch() - startedAt));
-  const secure = await listenerAt(`https://${authority}`, { timeout: Math.max(1, timeLeft) });
-  // A server of plain HTTP waits for more after the first message of HTTPS, so that it seems silent there.
-  const isOfHttp = plain.kind === "other" && secure.kind === "silent";
-  return isOfHttp ? plain : secure;
+  // A server of plain HTTP would seem silent over HTTPS: it waits for more.
+  if (plain.kind !== "nothing") return plain;
+  return listenerAt(`https://${authority}`, { timeout });
 }
 
 /** Asks for the health of a sandbox, which any version has. */

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import * as http from "node:http";
 import * as https from "node:https";
-import { type PeerCertificate, rootCertificates, TLSSocket } from "node:tls";
+import { rootCertificates } from "node:tls";
 import { headerPairs } from "../../api/http-messages.js";
 import { longestTimer } from "../platform.js";
 import { describeConnectionError, otherProtocolCode } from "./connection-errors.js";
@@ -59,15 +59,6 @@ export async function sendOnce(url: URL, options: SendOptions): Promise<RawRespo
   const timeUp = AbortSignal.timeout(Math.min(timeout, longestTimer));
   const signal = stop === undefined ? timeUp : AbortSignal.any([timeUp, stop]);
   const outgoing = startRequest(url, options, signal);
-  let certificate: PeerCertificate | undefined;
-  outgoing.on("socket", (socket) => {
-    if (!(socket instanceof TLSSocket)) return;
-    // Before Node judges the certificate, and destroys the socket: then it has none any more.
-    socket.prependListener("secure", () => {
-      certificate = socket.getPeerCertificate();
-    });
-  });
-
   try {
     const [response] = (await once(outgoing, "response")) as [http.IncomingMessage];
     const reply = await readReply(response, options.maxBody);
@@ -76,7 +67,7 @@ export async function sendOnce(url: URL, options: SendOptions): Promise<RawRespo
   } catch (error) {
     if (stop?.aborted) return stoppedReply;
     if (timeUp.aborted) return lateReply("no response came", timeout);
-    return { noResponse: "failed", ...describeConnectionError(error as NodeJS.ErrnoException, certificate) };
+    return { noResponse: "failed", ...describeConnectionError(error as NodeJS.ErrnoException) };
   } finally {
     outgoing.destroy();
   }

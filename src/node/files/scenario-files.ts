@@ -1,5 +1,5 @@
-import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
-import { dirname, isAbsolute, join, parse, resolve } from "node:path";
+import { readFileSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { SandboxError } from "../../rules/errors.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
@@ -8,7 +8,7 @@ import { scenarioLimits } from "../../scenario/format/fields.js";
 import type { ScenarioPlaces } from "../../scenario/problems.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { withStory } from "../../scenario/stories.js";
-import { nearest, quoteFile } from "../../schema/words.js";
+import { quoteFile } from "../../schema/words.js";
 import { readBundledScenario } from "../package-files.js";
 import { fileFailure, rejectEndlessFile } from "./write-file.js";
 
@@ -33,8 +33,6 @@ interface LoadOptions {
 
 /** The most bytes that are read of a text: more than allowed, so that it shows as too large, also if its last character, of up to four bytes, is cut. */
 const maxBytes = scenarioLimits.bytes + 4;
-
-const yamlExtension = /\.ya?ml$/i;
 
 /** Loads a scenario by its bundled name, from a file, or from stdin, if that is given, with the places of its fields. */
 export async function openScenario(nameOrFile: string, options: LoadOptions): Promise<OpenedScenario> {
@@ -62,7 +60,7 @@ export async function openScenario(nameOrFile: string, options: LoadOptions): Pr
   };
   let text: string;
   if (stdin === undefined) text = readFile(nameOrFile, cwd);
-  else text = await readStdin(nameOrFile, stdin as Readable, cwd, signal);
+  else text = await readStdin(nameOrFile, stdin as Readable, signal);
 
   // The text has the whole scenario unless it extends another file.
   let isWhole = true;
@@ -100,17 +98,12 @@ function openBundled(name: ScenarioName): OpenedScenario {
 }
 
 /** Reads a scenario from stdin. Throws `file_unreadable`. */
-async function readStdin(
-  name: string,
-  stdin: Readable,
-  cwd: string,
-  signal: AbortSignal | undefined,
-): Promise<string> {
+async function readStdin(name: string, stdin: Readable, signal: AbortSignal | undefined): Promise<string> {
   try {
     if (signal !== undefined) addAbortSignal(signal, stdin);
     return textOfBytes(await startOfStream(stdin, maxBytes));
   } catch (error) {
-    throw unreadable(error as NodeJS.ErrnoException, name, cwd);
+    throw unreadable(error as NodeJS.ErrnoException, name);
   }
 }
 
@@ -131,63 +124,20 @@ async function startOfStream(stream: Readable, max: number): Promise<Uint8Array>
 export function readScenarioFile(name: string, folder: string): string {
   const file = resolve(folder, name);
   try {
-    const stats = statSync(file);
-    rejectEndlessFile(stats, "; use - for a scenario from stdin");
-    // The size of some files, such as those in /proc, is 0.
-    const length = Math.min(maxBytes, stats.size || maxBytes);
-    return textOfBytes(readStart(file, length));
+    rejectEndlessFile(statSync(file));
+    return textOfBytes(readFileSync(file).subarray(0, maxBytes));
   } catch (error) {
-    throw unreadable(error as NodeJS.ErrnoException, name, folder);
-  }
-}
-
-/** Reads the first bytes of a file, or all if it is shorter. */
-function readStart(file: string, max: number): Uint8Array {
-  const bytes = new Uint8Array(max);
-  const descriptor = openSync(file, "r");
-  try {
-    // A file system may return a part at each read, and nothing at the end.
-    let length = 0;
-    let bytesRead: number;
-    do {
-      bytesRead = readSync(descriptor, bytes, length, max - length, null);
-      length += bytesRead;
-    } while (bytesRead > 0);
-    return bytes.subarray(0, length);
-  } finally {
-    closeSync(descriptor);
+    throw unreadable(error as NodeJS.ErrnoException, name);
   }
 }
 
 /** The error of a scenario that cannot be read. */
-function unreadable(error: NodeJS.ErrnoException, name: string, folder: string): SandboxError {
+function unreadable(error: NodeJS.ErrnoException, name: string): SandboxError {
   if (error.code !== "ENOENT") {
     const message = `Failed to read the scenario ${quoteFile(name)}: ${fileFailure(error)}.`;
     return new SandboxError("file_unreadable", message);
   }
-  return scenarioNotFound(name, "it is neither a file nor a bundled name", {
-    meant: similarFile(name, folder),
-    shown: quoteFile(name),
-  });
-}
-
-/** The YAML file that is meant by the name of a missing one: its extension is another, or missing, or a few letters differ. */
-export function similarFile(name: string, cwd: string): string | undefined {
-  const { dir, base } = parse(name);
-  let names: string[];
-  try {
-    names = readdirSync(resolve(cwd, dir));
-  } catch {
-    return undefined;
-  }
-  const files = names.filter((file) => yamlExtension.test(file));
-
-  const stems = files.map((file) => file.replace(yamlExtension, ""));
-  const nearestStem = nearest(base.replace(yamlExtension, ""), stems);
-  if (nearestStem === undefined) return undefined;
-  const meant = files[stems.indexOf(nearestStem)];
-  // The folder stays as it was written. A slash at the end of the name leaves.
-  return name.slice(0, name.lastIndexOf(base)) + meant;
+  return scenarioNotFound(name, "it is neither a file nor a bundled name", { shown: quoteFile(name) });
 }
 
 /** The text of a file or a request's body. Bytes that are not UTF-8 become a character that no text has, which is a problem with its place. */

@@ -9,12 +9,10 @@ import {
   rmSync,
   type Stats,
   statSync,
-  unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { SandboxError } from "../../rules/errors.js";
-import { quote } from "../../schema/words.js";
 
 /** The end of a draft's name. A draft that a killed process has left may contain keys. */
 const draftSuffix = ".svc-sandbox-draft";
@@ -59,17 +57,13 @@ export function replaceFile(
   confirm: () => void = () => {},
 ): void {
   const draft = `${target}${draftSuffix}`;
-  removeDraft(draft);
+  rmSync(draft, { force: true });
   try {
     writeDraft(draft, parts, mode);
     confirm();
     renameSync(draft, target);
   } catch (error) {
-    try {
-      rmSync(draft, { force: true });
-    } catch {
-      // The error of the write is reported; this one has the same cause.
-    }
+    rmSync(draft, { force: true });
     throw error;
   }
 }
@@ -95,17 +89,6 @@ function writeDraft(draft: string, parts: Iterable<string | Uint8Array>, mode: n
     writeFileSync(descriptor, text);
   } finally {
     closeSync(descriptor);
-  }
-}
-
-/** Removes the draft that a killed process has left, if there is one. */
-function removeDraft(draft: string): void {
-  try {
-    // `rmSync` takes a file that it may not remove for a folder.
-    unlinkSync(draft);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
-    throw new Error(`its draft ${quote(draft)} cannot be removed: ${fileFailure(error)}`);
   }
 }
 
@@ -145,8 +128,8 @@ export function fileFailure(error: unknown): string {
 }
 
 /** Throws for a pipe or a device, whose read may never end: it would wait for a writer, and no signal could end the process. A folder passes, because its read fails. */
-export function rejectEndlessFile(stats: Stats, whatToDo = ""): void {
-  if (stats.isFIFO()) throw new Error(`it is a pipe${whatToDo}`);
+export function rejectEndlessFile(stats: Stats): void {
+  if (stats.isFIFO()) throw new Error("it is a pipe");
   if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is not a regular file");
 }
 

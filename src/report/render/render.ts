@@ -37,8 +37,6 @@ const colorOfTone: Readonly<Record<Tone, keyof ReportPalette>> = {
 /** The style of the text format. Default: no colors. */
 export interface TextStyle {
   readonly palette?: ReportPalette;
-  /** Breaks long lines. */
-  readonly wrap?: (text: string) => string;
 }
 
 /** The layout in a format. It leaves out sections without rows. */
@@ -60,7 +58,7 @@ export function render(layout: ReportLayout, format: ReportFormat, style: TextSt
 
 /** Renders the layout as text, for a terminal. */
 function renderText(layout: ReportLayout, style: TextStyle): string {
-  const { palette = colorless, wrap = unchanged } = style;
+  const { palette = colorless } = style;
   const lines = [oneSafeLine(layout.title), ""];
 
   for (const section of layout.sections) {
@@ -82,7 +80,7 @@ function renderText(layout: ReportLayout, style: TextStyle): string {
   }
   lines.push("");
 
-  return wrap(lines.join("\n"));
+  return lines.join("\n");
 }
 
 /** A section with details lists each row above its details; any other one is an aligned table. */

@@ -42,16 +42,6 @@ export function prefixOf(environment: Environment, legacy: boolean): string {
   return row.prefix;
 }
 
-/** By character code: 1 for the letters, digits, `_` and `-`. */
-const keyCharacters = new Uint8Array(128).map((_zero, code) =>
-  /[\w-]/.test(String.fromCharCode(code)) ? 1 : 0,
-);
-
-/** Whether a key can have this character, by its code, behind its prefix. */
-export function isKeyCharacter(code: number): boolean {
-  return keyCharacters[code] === 1;
-}
-
 /** What a request has as its key: no header, a text that is no key, or a key, known or not. */
 export type PresentedKind = "missing" | "malformed" | "well_formed";
 
@@ -60,14 +50,14 @@ export type PresentedKind = "missing" | "malformed" | "well_formed";
  * specification does not describe more.
  */
 export function isWellFormedKey(text: string): boolean {
-  if (text.length > maximumKeyLength) return false;
-  const start = findPrefix(text)?.prefix.length;
-  if (start === undefined || start === text.length) return false;
-  // Not a regular expression: V8 keeps the last text that one has matched, and this one is a key (R35).
-  for (let index = start; index < text.length; index++) {
-    if (!isKeyCharacter(text.charCodeAt(index))) return false;
-  }
-  return true;
+  const prefix = findPrefix(text)?.prefix;
+  if (prefix === undefined || text.length > maximumKeyLength) return false;
+  return /^[\w-]+$/.test(text.slice(prefix.length));
+}
+
+/** V8 keeps the last text that a pattern has matched, as `RegExp.input`. After a request, that may be one with a key (R35). */
+export function forgetLastMatch(): void {
+  /^/.test("");
 }
 
 export function hasSandboxMark(text: string): boolean {

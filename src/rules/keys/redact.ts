@@ -1,8 +1,7 @@
 import { isPlainObject } from "../../schema/type-tag.js";
 import { quote, unicodePattern } from "../../schema/words.js";
-import { decodePrintable } from "./decode-printable.js";
-import { base64Forms, endOfRun, prefixesIn } from "./find-keys.js";
-import { isKeyCharacter, keyPrefixes } from "./key-text.js";
+import { decodePrintable } from "./find-keys.js";
+import { keyPrefixes } from "./key-text.js";
 
 // Removes keys from texts that people or files get (R46). What might be a key is more than what the API takes for one, which
 // `find-keys.ts` finds:
@@ -12,67 +11,54 @@ import { isKeyCharacter, keyPrefixes } from "./key-text.js";
 // - `redact` does so after decoding, and also cuts a text behind the prefix of a key in hex or Base64: for texts from outside.
 //   What is behind such a prefix cannot be told apart from the key, since an encoded text may be cut or wrapped.
 
+/**
+ * A prefix in any case, perhaps with encoded underscores, and all that a key, or an encoded one, may have.
+ *
+ *   SVC_test_a~b%   up to its end
+ *   SVC_test_.a     up to its end
+ *   SVC_test_       no key: a prefix alone
+ *   SVC_test_.      no key: the end of a sentence
+ */
+const keyWithPrefix = /(svc(?:_|%5f)(?:test|live)(?:_|%5f))[.~]*[\w%-][\w%.~-]*/gi;
+
 /** Shortens each key in a text to its prefix, in any case and with encoded underscores. */
 export function redactPlainKeys(text: string): string {
-  let redacted = "";
-  /** The text before this position is in `redacted`. */
-  let copiedTo = 0;
-  for (const prefix of prefixesIn(text)) {
-    const isInsideKey = prefix.start < copiedTo;
-    if (isInsideKey) continue;
-    const end = endOfKey(text, prefix.end);
-    if (end === undefined) continue;
-    redacted += `${text.slice(copiedTo, prefix.end)}…`;
-    copiedTo = end;
-  }
-  return redacted + text.slice(copiedTo);
+  return text.replace(keyWithPrefix, "$1…");
 }
 
 /**
- * The end of what is hidden behind a prefix: from there on all that a key, or an encoded one, may have. `undefined` if there is
- * nothing of a key.
+ * The three forms of a prefix in Base64, which writes three bytes as four letters: behind none, one or two other bytes. They have
+ * the letters that depend only on the prefix; any other is `?` here.
  *
- * @example
- * // SVC_test_      none: a prefix alone
- * // SVC_test_.     none: the end of a sentence
- * // SVC_test_a~b%  up to its end
- * // SVC_test_.a    up to its end
+ *   bytes    SVC  _te  st_          ?SV  C_t  est  _
+ *   letters  U1ZD X3Rl c3Rf         ??NW Q190 ZXN0 X?
  */
-function endOfKey(text: string, prefixEnd: number): number | undefined {
-  const endOfPunctuation = endOfRun(text, prefixEnd, isPunctuation);
-  const end = endOfRun(text, endOfPunctuation, mayBeInKey);
-  const isPunctuationAlone = end === endOfPunctuation;
-  return isPunctuationAlone ? undefined : end;
+function base64Forms(prefix: string): string[] {
+  const forms: string[] = [];
+  for (const bytesBefore of [0, 1, 2]) {
+    const letters = btoa("\0".repeat(bytesBefore) + prefix);
+    // A byte has 8 bits, a letter 6.
+    const firstOfPrefix = Math.ceil((bytesBefore * 8) / 6);
+    const endOfPrefix = Math.floor(((bytesBefore + prefix.length) * 8) / 6);
+    forms.push(letters.slice(firstOfPrefix, endOfPrefix));
+  }
+  return forms;
 }
 
-/** Whether a character is `.` or `~`: an encoded key may have them, but they alone are none. */
-function isPunctuation(code: number): boolean {
-  return ".~".includes(String.fromCharCode(code));
-}
-
-/** Whether a key, or an encoded one, may have this character. */
-function mayBeInKey(code: number): boolean {
-  return isKeyCharacter(code) || code === "%".charCodeAt(0) || isPunctuation(code);
-}
-
-/** What shows that a text hides a key: a prefix in hex, in lower and upper case, and its three forms in Base64. */
-const encodedPrefixes = keyPrefixes.flatMap(({ prefix, legacy }) => {
-  // A legacy prefix is found by its part without `legacy`.
-  const shown = legacy ? prefix.slice("legacy".length) : prefix;
+/** What shows that a text hides a key: a prefix in hex, in lower and upper case, and in Base64. */
+const encodedPrefixes: string[] = [];
+for (const { prefix } of keyPrefixes) {
+  const shown = prefix.replace("legacy", "");
   let hex = "";
   for (const character of shown) hex += character.charCodeAt(0).toString(16);
-  return [hex, hex.toUpperCase(), ...base64Forms(shown)];
-});
+  encodedPrefixes.push(hex, hex.toUpperCase(), ...base64Forms(shown));
+}
+const encodedKey = new RegExp(`(${encodedPrefixes.join("|")}).+`, "s");
 
 /** A text without keys, even if they are encoded repeatedly, and cut behind the prefix of a key in hex or Base64. */
 export function redact(text: string): string {
   const decoded = decodePrintable(text);
-  let redacted = redactPlainKeys(decoded);
-  for (const prefix of encodedPrefixes) {
-    const at = redacted.indexOf(prefix);
-    const end = at + prefix.length;
-    if (at !== -1 && end < redacted.length) redacted = `${redacted.slice(0, end)}…`;
-  }
+  const redacted = redactPlainKeys(decoded).replace(encodedKey, "$1…");
   // Only a text that had a key is shown decoded; any other is unchanged.
   return redacted === decoded ? text : redacted;
 }
@@ -81,8 +67,11 @@ const longestPath = 500;
 /** What a cut path ends with: a separate segment, so that it is never the path of an endpoint. */
 const cutEnd = "/…";
 
-/** A key in Base64 or hex has more letters and digits in a row than these, so a longer word may be one. */
-const longestWord = 20;
+/**
+ * Words of letters and digits, separated by `-`, `.`, `_` and `…`. A key in Base64 or hex has more letters and digits in a row, so a
+ * longer word may be one.
+ */
+const shortWords = unicodePattern("^(?:[\\p{L}\\p{M}\\p{N}]{0,20}[-._…])*[\\p{L}\\p{M}\\p{N}]{0,20}$", "u");
 
 /** A path that is safe to show (R46): `/v1/%53VC_test_1/SVC_test_2` becomes `/v1/…/SVC_test_…`. */
 export function redactPath(path: string): string {
@@ -91,28 +80,11 @@ export function redactPath(path: string): string {
   const segments = start.split("/").map((segment) => {
     const redacted = redactPlainKeys(segment);
     // An encoded key may be in it.
-    return hasOnlyWords(redacted) ? redacted : "…";
+    return shortWords().test(redacted) ? redacted : "…";
   });
   const safe = segments.join("/");
   return copyText(isLong ? safe + cutEnd : safe);
 }
-
-/** Whether a text has only words of letters and digits, separated by `-`, `.`, `_` and `…`. */
-function hasOnlyWords(text: string): boolean {
-  let wordLength = 0;
-  for (const character of text) {
-    if ("-._…".includes(character)) {
-      wordLength = 0;
-      continue;
-    }
-    const isInWord = /[\dA-Za-z]/.test(character) || inWord().test(character);
-    if (wordLength === longestWord || !isInWord) return false;
-    wordLength += 1;
-  }
-  return true;
-}
-
-const inWord = unicodePattern("[\\p{L}\\p{M}\\p{N}]", "u");
 
 /**
  * Plain data with each text and each member name changed, except in the values of kept members. No other text is left: what is

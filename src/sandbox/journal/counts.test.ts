@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { asked } from "../../../test/support/send.js";
 import { handle } from "../../api/handle.js";
+import { readApiRequest } from "../../api/read-request.js";
 import { startInNode } from "../../node/platform.js";
-import { readApiRequest } from "../../rules/read-request.js";
 import { resolveSource } from "../../scenario/scenario-source.js";
 import { secretToSend } from "../secrets.js";
 

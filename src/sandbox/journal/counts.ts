@@ -49,9 +49,14 @@ export interface RequestCounter {
 
 /** Counts requests for the report. Unlike the journal, it discards none; a reset keeps the counts. */
 export class Counters implements RequestCounter {
-  #counts = zeroCounts();
+  #counts: Counts;
   /** Counts the same requests for a client's run, whose report goes on when `clear` starts this report again. */
   #counterOfRun: RequestCounter | undefined;
+
+  /** Default: no requests so far. */
+  constructor(saved = zeroCounts()) {
+    this.#counts = structuredClone(saved);
+  }
 
   count(exchange: Exchange, trace?: object): void {
     countExchange(this.#counts, exchange);
@@ -82,10 +87,6 @@ export class Counters implements RequestCounter {
 
   clear(): void {
     this.#counts = zeroCounts();
-  }
-
-  restore(counts: Counts): void {
-    this.#counts = structuredClone(counts);
   }
 }
 

@@ -36,10 +36,8 @@ const journalLength = 1000;
 /** The latest requests, and how many requests and events there were. */
 export class Journal {
   readonly #listeners = new Set<Listener>();
-  /** The latest requests. Once they are `journalLength`, each new one replaces the oldest. */
+  /** The latest requests, oldest first. */
   #kept: Exchange[] = [];
-  /** The index of the oldest request in `#kept`; the ones after it, and then from index 0, are newer. */
-  #oldest = 0;
   /** How many requests, probes included, and events there were. The latest one has this number. */
   #latestNumber = 0;
   #total = 0;
@@ -47,20 +45,14 @@ export class Journal {
   record(exchange: Exchange): void {
     this.#latestNumber += 1;
     if (!exchange.isProbe) this.#total += 1;
-
-    if (this.#kept.length < journalLength) {
-      this.#kept.push(exchange);
-    } else {
-      this.#kept[this.#oldest] = exchange;
-      this.#oldest = (this.#oldest + 1) % journalLength;
-    }
-
-    if (this.#listeners.size > 0) notifyAll(this.#listeners, { type: "request", exchange });
+    this.#kept.push(exchange);
+    if (this.#kept.length > journalLength) this.#kept.shift();
+    notifyAll(this.#listeners, { type: "request", exchange });
   }
 
   emit(event: ChangeEvent): void {
     this.#latestNumber += 1;
-    if (this.#listeners.size > 0) notifyAll(this.#listeners, event);
+    notifyAll(this.#listeners, event);
   }
 
   subscribe(listener: Listener): () => void {
@@ -74,11 +66,11 @@ export class Journal {
   }
 
   requests(query: JournalQuery = {}): Exchange[] {
-    return matchingRequests(this.#list(), query);
+    return matchingRequests(this.#kept, query);
   }
 
   find(id: string): Exchange | undefined {
-    return this.#list().find((exchange) => exchange.id === id);
+    return this.#kept.find((exchange) => exchange.id === id);
   }
 
   /** The number of requests since the start or the last `replaceWith`, including discarded ones but not probes. */
@@ -89,12 +81,7 @@ export class Journal {
   /** Discards the requests, and continues from these: the latest ones of `total`. */
   replaceWith(requests: readonly Exchange[] = [], total = 0): void {
     this.#kept = requests.slice(-journalLength);
-    this.#oldest = 0;
     this.#total = total;
-  }
-
-  #list(): Exchange[] {
-    return [...this.#kept.slice(this.#oldest), ...this.#kept.slice(0, this.#oldest)];
   }
 }
 

@@ -74,17 +74,11 @@ export function changeFaults(
   const now = timeOfChange(sandbox, initiator);
   const { registry, seed } = sandbox;
   const { keys, organizations } = registry;
-  const legacyOwners = new Set<string>();
-  for (const { key } of keys.values()) {
-    if (key.legacy) legacyOwners.add(key.organization);
-  }
   const problems = faultProblems(faults, {
     refs: {
       key: { has: (ref) => keys.has(ref), all: () => keys.keys() },
       organization: { has: (ref) => organizations.has(ref), all: () => organizations.keys() },
     },
-    keyOf: (ref) => keys.get(ref)?.key,
-    legacyOwners,
     successes: successesOf(sandbox.scenario),
     now,
   });

@@ -117,7 +117,7 @@ export function rotateKey(
   const replacement = viewKey(newEntry, sandbox, now);
 
   sandbox.registry.change(entry, { overlapEndsAt: now + overlap, replacedBy: newRef });
-  sandbox.behavior.rotatedKeys.add(ref);
+  sandbox.history.rotatedKeys.add(ref);
   const key = viewKey(entry, sandbox, now);
   announceChange(sandbox, initiator, { type: "key.rotated", key, replacement });
   return { key, replacement, secret };

@@ -56,11 +56,11 @@ function announceClock(sandbox: SandboxState, initiator: Initiator): ClockView {
 }
 
 /** Not noted as a change: requests are no part of the scenario. */
-export function clearRequests({ journal, counters, behavior }: SandboxState): void {
+export function clearRequests({ journal, counters, history }: SandboxState): void {
   journal.replaceWith();
   counters.clear();
   // Advice on a later request must not be about a cleared one.
-  behavior.forgetRequests();
+  history.forgetRequests();
   journal.emit({ type: "requests.cleared" });
 }
 

@@ -1,8 +1,6 @@
 import { pathWithoutParameterNames } from "../../rules/canonical-path.js";
 import { quote } from "../../schema/words.js";
-import { numbersOfBodies, writtenEndpoints } from "../keys.js";
-import { shownUnlessSecret } from "../problems.js";
-import { longestSpelling } from "../written-scenario.js";
+import { writtenEndpoints } from "../keys.js";
 import type { ScenarioRule } from "./rule-input.js";
 
 /** A scenario removes only inherited endpoints. */
@@ -29,27 +27,6 @@ const endpointsAreApart: ScenarioRule = ({ scenario, problems }) => {
     const message = `${quote(first)} already responds to ${method} ${path}`;
     const hint = "write another path or method, or remove one";
     problems.add("endpoint_contradiction", ["endpoints", name, "path"], message, hint);
-  }
-};
-
-/** The numbers in bodies are sent, or compared with responses, with the value that is written. */
-const numbersAreExact: ScenarioRule = ({ scenario, spelling, problems }) => {
-  for (const [field, number] of numbersOfBodies(scenario)) {
-    const text = spelling(field) ?? String(number);
-    if (/^[+-]?0\d/.test(text)) {
-      const message = `${shownUnlessSecret(field, text)} would lose its zeros`;
-      problems.add("out_of_range", field, message, "put a code or an id in quotes");
-      continue;
-    }
-
-    const isHexOrOctal = /^0(?:x[\da-f]+|o[0-7]+)$/i.test(text);
-    const decimal = isHexOrOctal ? String(BigInt(text)) : text;
-    const isExact = inOneForm(decimal) === inOneForm(String(number));
-    // The spelling of a longer number is cut.
-    if (!isExact || !Number.isFinite(number) || text.length >= longestSpelling) {
-      const message = `JSON has no exact number ${shownUnlessSecret(field, text)}`;
-      problems.add("out_of_range", field, message, "put it in quotes, or write another number");
-    }
   }
 };
 
@@ -91,31 +68,5 @@ function jsonLength(part: unknown): number {
 export const endpointRules: readonly ScenarioRule[] = [
   removedEndpointsExist,
   endpointsAreApart,
-  numbersAreExact,
   bodiesAreAllowed,
 ];
-
-// A number in a body is sent as JSON, which has the shortest text of a value: `1.5` for `1.50`, and `1234567890123456800` for
-// `1234567890123456789`. The first two are one number, the other two are not.
-
-/**
- * A decimal number without its sign, in one form for all texts of it: its digits as a whole number, and the power of ten.
- *
- *   1.5, +1.50, 0.15e1     15e-1
- *   1200                   12e2
- *   0, 0.00                0
- */
-function inOneForm(text: string): string {
-  const [, whole = "", fraction = "", exponent = "0"] =
-    /^[+-]?(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text) ?? [];
-
-  // Without its point, `1.50` is 150e-2.
-  const digits = (whole + fraction).replace(/^0+/, "");
-  const power = Number(exponent) - fraction.length;
-  if (digits === "") return "0";
-
-  // Each zero at the end is one power of ten: 150e-2 is 15e-1.
-  const shortDigits = digits.replace(/0+$/, "");
-  const zeros = digits.length - shortDigits.length;
-  return `${shortDigits}e${power + zeros}`;
-}

@@ -12,7 +12,6 @@ import {
   type ScenarioKey,
 } from "../keys.js";
 import type { RuleInput, ScenarioRule } from "./rule-input.js";
-import { keyRulesOfTime } from "./start-rules.js";
 
 /** The scope of `/me` is a known one. */
 const scopeOfMeIsKnown: ScenarioRule = ({ scenario, assumptions, problems }) => {
@@ -47,8 +46,7 @@ const scopesOfKeysAreKnown: ScenarioRule = ({ keys, assumptions, problems }) => 
 const usageAddsUp: ScenarioRule = ({ keys, problems }) => {
   for (const key of keys) {
     const { usage } = key.fields;
-    // In a snapshot, some requests of a sliding minute may belong to the day before.
-    if (usage === undefined || usage.counted_at !== undefined) continue;
+    if (usage === undefined) continue;
 
     const minute = usage.this_minute ?? 0;
     const today = usage.today ?? minute;
@@ -100,18 +98,6 @@ function whyNotReplaced({ state }: KeyFields): { readonly why: string; readonly 
   }
 }
 
-/** Only a revoked key has the time when it was revoked (R41). */
-const onlyRevokedKeysHaveRevokedAt: ScenarioRule = ({ keys, problems }) => {
-  for (const key of keys) {
-    const { revoked_at, state } = key.fields;
-    if (revoked_at === undefined || state === "revoked") continue;
-    const fix = state === undefined ? "add state: revoked" : "write state: revoked";
-    const message = `revoked_at is for revoked keys, but the key is ${state ?? "active"}`;
-    const hint = `${fix}, or remove the field (R41)`;
-    problems.add("state_contradiction", [...fieldOfKey(key), "revoked_at"], message, hint);
-  }
-};
-
 /** The rules of single keys. */
 export const keyRules: readonly ScenarioRule[] = [
   scopeOfMeIsKnown,
@@ -119,8 +105,6 @@ export const keyRules: readonly ScenarioRule[] = [
   usageAddsUp,
   retiringKeysAreReplaced,
   onlyReplacedKeysOverlap,
-  onlyRevokedKeysHaveRevokedAt,
-  ...keyRulesOfTime,
 ];
 
 // A key that was rotated has its replacement in `replaced_by`. Here, each such ref is that of one existing key, and only replaced

@@ -1,10 +1,8 @@
 import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js";
 import { type OutcomeId, outcomes } from "../../rules/outcomes.js";
-import { parseTime } from "../../rules/time.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import { nearest, quote } from "../../schema/words.js";
 import { actionName, actionRefs, actionRow } from "../actions.js";
-import type { StartTime } from "../format/times.js";
 import {
   allKeys,
   allOrganizations,
@@ -15,31 +13,28 @@ import {
   type ScenarioKey,
   writtenEndpoints,
 } from "../keys.js";
-import { ProblemList, type ScenarioPlaces } from "../problems.js";
+import { ProblemList } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 
 /** What a rule gets: a scenario that has its shape, what several rules read from it, and where problems go. */
 export interface RuleInput {
   readonly scenario: Scenario;
-  /** Whether the scenario is the state of a sandbox that has responded to requests. */
-  readonly isSnapshot: boolean;
   /** All keys that the scenario lists, without the population's. */
   readonly keys: readonly ScenarioKey[];
   /** Finds a key by its ref, also one of the population. Of several listed keys with one ref, which is a problem, the first. */
   readonly keyOf: (ref: string) => ScenarioKey | undefined;
   readonly refs: KnownRefs;
   readonly refsInSteps: KnownRefs;
-  readonly successes: EndpointSuccesses;
+  /** The outcomes of its endpoints. */
+  readonly successes: ReadonlySet<string>;
   readonly assumptions: Assumptions;
-  readonly clockStart: StartTime;
-  readonly spelling: ScenarioPlaces["spelling"];
   readonly problems: ProblemList;
 }
 
 /** Adds a problem for each part of a scenario that breaks it. */
 export type ScenarioRule = (input: RuleInput) => void;
 
-export function ruleInputOf(scenario: Scenario, spelling: ScenarioPlaces["spelling"]): RuleInput {
+export function ruleInputOf(scenario: Scenario): RuleInput {
   const keys = [...listedKeys(scenario)];
   const keyByRef = new Map<string, ScenarioKey>();
   for (const key of keys) {
@@ -48,21 +43,14 @@ export function ruleInputOf(scenario: Scenario, spelling: ScenarioPlaces["spelli
   const keyOf = (ref: string) => keyByRef.get(ref) ?? populatedKeyAt(ref, scenario);
   const refs = refsAtStart(scenario, keyOf);
 
-  // A clock without a start in the scenario starts at the real time, which only a run shows.
-  const { now } = scenario.clock ?? {};
-  const clockStart = now === undefined ? "unknown" : (parseTime(now) ?? "unknown");
-
   return {
     scenario,
-    isSnapshot: scenario.requests_responded !== undefined,
     keys,
     keyOf,
     refs,
     refsInSteps: refsInSteps(scenario, refs),
     successes: successesOf(scenario),
     assumptions: assumptionsOf(scenario),
-    clockStart,
-    spelling,
     problems: new ProblemList(),
   };
 }
@@ -172,28 +160,23 @@ function hintForRef(ref: string, kind: keyof KnownRefs, refs: KnownRefs): string
 
 const outcomesOfSpecification: ReadonlySet<string> = new Set(outcomes.map(({ id }) => id));
 
-/** Whether the success of each endpoint of a scenario has a body, by its outcome. */
-export type EndpointSuccesses = ReadonlyMap<string, { readonly hasBody: boolean }>;
-
-export function successesOf(scenario: Pick<Scenario, "endpoints">): EndpointSuccesses {
-  const successes = new Map<string, { readonly hasBody: boolean }>();
-  for (const [name, { status = 200, body }] of writtenEndpoints(scenario)) {
-    successes.set(`${status}.${name}`, { hasBody: body !== undefined });
-  }
-  return successes;
+/** The success of each endpoint of a scenario. */
+export function successesOf(scenario: Pick<Scenario, "endpoints">): ReadonlySet<string> {
+  const endpoints = writtenEndpoints(scenario);
+  return new Set(endpoints.map(([name, { status = 200 }]) => `${status}.${name}`));
 }
 
 /** Adds a problem for an outcome that the sandbox does not have; to write none is fine. */
 export function checkOutcome(
   outcome: OutcomeId | undefined,
   field: FieldPath,
-  successes: EndpointSuccesses,
+  successes: ReadonlySet<string>,
   problems: ProblemList,
 ): void {
   if (outcome === undefined || outcomesOfSpecification.has(outcome) || successes.has(outcome)) return;
   // The hint takes time, and nobody would see it.
   if (problems.isFull) return;
-  const near = nearest(outcome, [...outcomesOfSpecification, ...successes.keys()]);
+  const near = nearest(outcome, [...outcomesOfSpecification, ...successes]);
   let hint = "the report of a sandbox lists its endpoints and outcomes";
   if (near !== undefined) hint = `did you mean ${near}?`;
   problems.add("bad_choice", field, `the sandbox has no outcome ${quote(outcome)}`, hint);

@@ -1,18 +1,19 @@
 import { lastClockInstant } from "../../rules/key-state.js";
 import { parseApiKey, prefixOf } from "../../rules/keys/key-text.js";
-import { isPlaceholder } from "../../schema/check.js";
+import { parseTime } from "../../rules/time.js";
+import { isPlaceholder } from "../../schema/describe.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import { quote } from "../../schema/words.js";
 import { isReserved, scenarioLimits } from "../format/fields.js";
-import { atStart, compareTimes, readTimeOrDuration, type TimeOrDuration } from "../format/times.js";
 import { fieldOfKey, isLegacy, isPopulated, populationOf, writtenEndpoints } from "../keys.js";
-import type { FieldProblem, ScenarioPlaces } from "../problems.js";
+import type { FieldProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { checkDuplicates } from "./duplicate-values.js";
 import { endpointRules } from "./endpoint-rules.js";
-import { noUselessFaults } from "./fault-rules.js";
+import { faultsAreRight } from "./fault-rules.js";
 import { keyRules, replacementRules, rotationRules } from "./key-rules.js";
 import { checkRef, type RuleInput, ruleInputOf, type ScenarioRule } from "./rule-input.js";
+import { problemsAtAnyStart } from "./start-rules.js";
 import { stepsArePossible } from "./step-rules.js";
 
 /** The scenario has an organization. */
@@ -67,12 +68,11 @@ const refRules: readonly ScenarioRule[] = [organizationExists, refsAreUniqueAndA
 
 // The other rules compare keys and endpoints with each other: with too many of them, this would take long.
 
-/** A scenario's keys fit in memory. Keys that were created at run time do not count: snapshots write them as hashes. */
+/** A scenario's keys fit in memory. */
 const keysWithinMaximum: ScenarioRule = ({ scenario, keys, problems }) => {
   const { organizations, keysEach } = populationOf(scenario);
   const populated = organizations * keysEach;
-  const listed = keys.filter(({ fields }) => fields.sha256 === undefined).length;
-  const count = populated + listed;
+  const count = populated + keys.length;
   if (count <= scenarioLimits.keys) return;
 
   let field = "organizations";
@@ -101,34 +101,17 @@ const endpointsWithinMaximum: ScenarioRule = ({ scenario, problems }) => {
 const sizeRules: readonly ScenarioRule[] = [keysWithinMaximum, endpointsWithinMaximum];
 
 /** The clock can still move after its start. */
-const clockIsWithinYears: ScenarioRule = ({ clockStart, problems }) => {
-  if (clockStart === "unknown" || clockStart <= lastClockInstant) return;
+const clockIsWithinYears: ScenarioRule = ({ scenario, problems }) => {
+  const start = parseTime(scenario.clock?.now ?? "");
+  if (start === undefined || start <= lastClockInstant) return;
   const message = `a clock cannot start after ${new Date(lastClockInstant).toISOString()}`;
   problems.add("out_of_range", ["clock", "now"], message, "write an earlier time");
 };
 
-/** No step of the timeline is earlier than a step before it, or than the clock's start. */
-const timelineIsInOrder: ScenarioRule = ({ scenario, clockStart, problems }) => {
-  const { timeline = [] } = scenario;
-  // A step can be at a duration from the clock's start, or at a time. While that start is unknown, a time and a duration have no
-  // order: of 10m, 2026-03-02T09:00:00Z and 5m, the last is compared with 10m. So the last step of each kind is kept.
-  let lastDuration = atStart;
-  let lastTime: TimeOrDuration | undefined;
-  for (const [index, { at }] of timeline.entries()) {
-    const step = readTimeOrDuration(at);
-    for (const earlier of [lastDuration, lastTime]) {
-      if (earlier === undefined || compareTimes(clockStart, step, earlier) !== "before") continue;
-      const message = `the step is earlier (${at}) than the one before it, or the start of the clock`;
-      const hint = "write a later time, or sort the steps by time";
-      problems.add("timeline_order", ["timeline", index, "at"], message, hint);
-      return;
-    }
-    if (step.kind === "duration") lastDuration = step;
-    else lastTime = step;
-  }
+/** What depends on the start of the clock fits together (`start-rules.ts`). */
+const startIsPossible: ScenarioRule = ({ scenario, problems }) => {
+  for (const problem of problemsAtAnyStart(scenario)) problems.addAt([], problem);
 };
-
-const timeRules: readonly ScenarioRule[] = [clockIsWithinYears, timelineIsInOrder];
 
 /** A pinned secret or id is unique (R12); a secret is well-formed and agrees with the key's fields (R3, R10, R16). */
 const secretsMatchKeys: ScenarioRule = ({ scenario, keys, problems }) => {
@@ -161,18 +144,23 @@ const stages: readonly (readonly ScenarioRule[])[] = [
   // The scenario is not too large to be compared.
   sizeRules,
   // The fields of each thing agree, and each ref is that of one thing.
-  [...refRules, ...timeRules, ...keyRules, secretsMatchKeys, ...endpointRules, stepsArePossible],
+  [
+    ...refRules,
+    clockIsWithinYears,
+    startIsPossible,
+    ...keyRules,
+    secretsMatchKeys,
+    ...endpointRules,
+    stepsArePossible,
+  ],
   // Each key has at most one replacement and replaces at most one key, without circles.
   replacementRules,
-  [...rotationRules, noUselessFaults],
+  [...rotationRules, faultsAreRight],
 ];
 
 /** Compares the fields of a scenario that has its shape, and finds the rules that it breaks. */
-export function checkRules(
-  scenario: Scenario,
-  spelling: ScenarioPlaces["spelling"],
-): readonly FieldProblem[] {
-  const input = ruleInputOf(scenario, spelling);
+export function checkRules(scenario: Scenario): readonly FieldProblem[] {
+  const input = ruleInputOf(scenario);
   const { problems } = input;
   for (const rules of stages) {
     for (const rule of rules) rule(input);

@@ -24,8 +24,7 @@ export const stepsArePossible: ScenarioRule = (input) => {
   for (const [index, step] of timeline.entries()) {
     const stepField = ["timeline", index];
     if (checkDoesOneThing(step, actionNames, stepField, input) === "several") continue;
-    // In a snapshot, earlier changes may have made steps of the timeline impossible.
-    if (!input.isSnapshot) checkAction(step, stepField, input);
+    checkAction(step, stepField, input);
   }
 
   for (const [index, step] of story.entries()) {

@@ -64,16 +64,9 @@ export function isRef(text: string): boolean {
 function refHint(name: string, prefix: string): string {
   // A key is not shown in any spelling (R46).
   if (redactPlainKeys(name) !== name) return "write the ref of the key";
-
-  const ascii = /^[\x20-\x7E]*$/;
-  const how = ascii.test(name) ? "in kebab-case" : "with the letters a to z, digits and hyphens";
-  const withoutAccents = removeAccents(name);
-  // Other letters than a to z are no part of a ref: a proposal would lack them.
-  if (!ascii.test(withoutAccents)) return `write it ${how}`;
-
   // `coreBanking` is `core-banking`.
-  const inWords = withoutAccents.replace(/([a-z0-9])([A-Z])/g, "$1-$2");
-  return `write it ${how}: ${refOfName(inWords, prefix)}`;
+  const inWords = name.replace(/([a-z0-9])([A-Z])/g, "$1-$2");
+  return `write it in kebab-case, such as ${refOfName(inWords, prefix)}`;
 }
 
 /** Accents, which follow their letters in a decomposed text. */

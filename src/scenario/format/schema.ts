@@ -5,7 +5,7 @@ import { controlPath, mePath } from "../../rules/known-paths.js";
 import { organizationChange, organizationViewFields } from "../../rules/organization.js";
 import { isSuccess, outcomes, successStatuses } from "../../rules/outcomes.js";
 import * as s from "../../schema/shape.js";
-import { limits, maximumScopes, ref, refOf, scenarioLimits, scope, sha256Text, shortText } from "./fields.js";
+import { limits, maximumScopes, ref, refOf, scenarioLimits, scope, shortText } from "./fields.js";
 import { assumptionsSchema, faultsSchema, storySchema, timelineSchema } from "./step-shapes.js";
 import { time, timeOrDuration } from "./times.js";
 
@@ -17,7 +17,6 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 const usage = s.mapping({
   this_minute: s.optional(s.integer({ max: scenarioLimits.requestsOfMinute })),
   today: s.optional(s.integer()),
-  counted_at: s.snapshotOnly(s.list(s.mapping({ at: time(), count: s.integer() }))),
 });
 
 /** Keys of an inactive or suspended organization do not work, which people write as a state of the key. */
@@ -33,14 +32,11 @@ const key = s.mapping({
   limits: s.optional(limits),
   usage: s.optional(usage),
   state: s.optional(s.choice(keyStates, "bad_choice", (value) => hintsForStates.get(value))),
-  created_at: s.snapshotOnly(time()),
-  revoked_at: s.snapshotOnly(time()),
   expires: s.optional(timeOrDuration()),
   overlap_ends: s.optional(timeOrDuration()),
   legacy: s.optional(s.flag()),
   replaced_by: s.optional(refOf("key")),
   secret: s.optional({ ...shortText(), isSecret: true }),
-  sha256: s.snapshotOnly(sha256Text()),
 });
 
 const organization = s.mapping({
@@ -50,10 +46,7 @@ const organization = s.mapping({
       noun: "a UUID in lower case",
       example: "3f0e8a52-6c1d-4b7e-9a04-5d2f8c7b1e60",
       pattern: uuidPattern,
-      hint(text) {
-        const lowerCase = text.toLowerCase();
-        return uuidPattern.test(lowerCase) ? `write ${lowerCase}` : "write a UUID, or leave it out";
-      },
+      hint: () => "write a UUID in lower case, or leave it out",
     }),
   ),
   type: organizationViewFields.type,
@@ -71,86 +64,41 @@ const population = s.mapping({
   as_of: s.optional(time()),
 });
 
-// The paths that an endpoint may have. They are one pattern, because editors read it from the JSON Schema. No client changes such a
-// path before it sends it, no other tool reads it in another way, and the sandbox has nothing else there:
-//
-//   path       = "/", or segments with a "/" before each, and perhaps a last "/"; no path of the control plane, not `/me`
-//   segment    = parameter or fixed
-//   parameter  = {id}             not :id, {a}{b}
-//   fixed      = consents, %20    not %61, which is `a`; not "." and ".."
-//
-// Each part below is the text of a pattern. `(?!…)` rejects what would follow at that position.
+// The paths that an endpoint may have. No client changes such a path before it sends it, no other tool reads it in another way, and
+// the sandbox has nothing else there.
 
-/** `a`, `-`. What clients send as it is (RFC 3986), without `*`, `$`, `(` and `)`, which write parameters in other tools. */
-const plainCharacter = String.raw`[\w.~!&'+,;=@:-]`;
+/** What is wrong with the path of an endpoint, as a hint; `undefined` for one that is fine. */
+function wrongInPath(path: string): string | undefined {
+  if (!path.startsWith("/")) return "start it with /, without the address of the service";
+  if (path === mePath) return `${mePath} is built in and cannot be replaced`;
+  if (`${path}/`.startsWith(`${controlPath}/`)) return `the control plane has ${controlPath}`;
 
-/** `%61` for `a`. What needs no encoding (RFC 3986), encoded: a client would send `a`. */
-const needlesslyEncoded = `%(?:${[
-  "2[DdEe]", // - and .
-  String.raw`3\d`, // 0 to 9
-  "[46][1-9A-Fa-f]", // A to O, a to o
-  String.raw`[57][\dAa]`, // P to Z, p to z
-  "5[Ff]", // _
-  "7[Ee]", // ~
-].join("|")})`;
+  const segments = path.slice(1).split("/");
+  // The last slash may end the path, as in `/` alone.
+  if (segments.at(-1) === "") segments.pop();
+  const isFine = segments.every((segment) => /^\{[\w-]+\}$/.test(segment) || isFixedSegment(segment));
+  return isFine
+    ? undefined
+    : "write each segment as {id}, or as clients send it: a space as %20, a letter as it is, no ? and no #";
+}
 
-/** `%20`, not `%61` and not `%2`. */
-const encodedCharacter = String.raw`(?!${needlesslyEncoded})%[\dA-Fa-f]{2}`;
+/** `consents`, `caf%C3%A9`; not `:id`, `*` or `$id`, which are parameters in other tools, nor `..` and `%61`, which clients change. */
+function isFixedSegment(segment: string): boolean {
+  if (segment === "." || segment === ".." || segment.startsWith(":")) return false;
+  if (!/^(?:[\w.~!&'+,;=@:-]|%[\dA-Fa-f]{2})+$/.test(segment)) return false;
+  const encoded = segment.match(/%../g) ?? [];
+  // What needs no encoding (RFC 3986): a client would send `a` for `%61`.
+  return encoded.every((byte) => !/[\w.~-]/.test(String.fromCharCode(Number.parseInt(byte.slice(1), 16))));
+}
 
-/** `.`, `..` and `:id`. Clients resolve the first two, and the last is a parameter in other tools. */
-const startOfRejectedSegment = String.raw`:|\.{1,2}(?:/|$)`;
-
-/** `consents`, `caf%C3%A9`. */
-const fixedSegment = `(?!${startOfRejectedSegment})(?:${plainCharacter}|${encodedCharacter})+`;
-
-/** `{id}`. */
-const parameter = String.raw`\{[\w-]+\}`;
-
-/** `/consents/{id}`. Of the path `/`, nothing: its slash is the last one. */
-const segments = `(?:/(?:${parameter}|${fixedSegment}))*`;
-
-/** The paths of the control plane, and `/me`. */
-const takenPath = `(?:${controlPath}(?:/|$)|${mePath}$)`;
-
-/** An empty text is no path: `(?=/)` needs a slash at the start. */
-const pathPattern = new RegExp(`^(?!${takenPath})(?=/)${segments}/?$`);
-
-/** The path of an endpoint, with a hint for each mistake. */
 const endpointPath = s.text({
   noun: "the path of an endpoint",
   example: "/v1/relying-party/consents/{id}",
-  pattern: pathPattern,
+  pattern: /^\//,
   max: 1000,
-  hint: hintForPath,
+  accepts: (path) => wrongInPath(path) === undefined,
+  hint: wrongInPath,
 });
-
-/** What is wrong with a path that does not fit the pattern, and what to write; the first that applies. */
-const pathMistakes: readonly (readonly [wrong: RegExp, hint: string])[] = [
-  [/^(?!\/)/, "start it with /, without the address of the service"],
-  [/[?#]/, "remove ? or # and what follows: an endpoint responds with any query"],
-  [/\/\//, "write each / once"],
-  [/\/(?:\.|%2e){1,2}(?:\/|$)/i, "write the path without . and .."],
-  [new RegExp(`^${controlPath}(?:/|$)`), `the control plane has ${controlPath}`],
-  [new RegExp(`^${mePath}$`), `${mePath} is built in and cannot be replaced`],
-  [/[{}*$()]|\/:/, "a parameter is a whole segment, such as /consents/{id}"],
-  [/.{1001}/, "write at most 1,000 characters"],
-];
-
-/** A segment that is a parameter in other tools: `:id`, `<int:id>`, `<id>`, `[id]` or `$id`. Its group is the name. */
-const foreignParameter = /(?<=\/)[:<[$](?:\w+:)?([\w-]+)[>\]]?(?=\/|$)/g;
-
-function hintForPath(path: string): string {
-  const withBraces = path.replace(foreignParameter, "{$1}");
-  if (withBraces !== path && pathPattern.test(withBraces)) return `write "${withBraces}"`;
-  for (const [wrong, hint] of pathMistakes) {
-    if (wrong.test(path)) return hint;
-  }
-
-  // Only the encoding is left: `%61`, or a character that needs one.
-  const [encoded] = new RegExp(needlesslyEncoded).exec(path) ?? [];
-  if (encoded !== undefined) return `write ${decodeURIComponent(encoded)} in place of ${encoded}`;
-  return "encode a space as %20, a % as %25, and any other character too";
-}
 
 // The endpoints of a scenario. `checks/endpoint-rules.ts` checks their fields against each other.
 
@@ -189,7 +137,6 @@ export const scenarioSchema = s.mapping({
   description: s.optional(s.text({ max: 2000, code: "out_of_range" })),
   extends: s.optional(shortText()),
   seed: s.optional(s.integer()),
-  requests_responded: s.snapshotOnly(s.integer()),
   clock: s.optional(clock),
   default_key: s.optional(refOf("key")),
   assumptions: s.optional(assumptionsSchema),

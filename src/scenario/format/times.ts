@@ -17,7 +17,7 @@ export const time = () =>
     code: "bad_time",
     pattern: timePattern,
     accepts: (text) => parseTime(text) !== undefined,
-    hint: timeHint,
+    hint: () => timeHint,
   });
 
 /**
@@ -44,7 +44,8 @@ export function writtenDuration({
 
 /** `write 90s or 90m` for `90`: a number without a unit may mean it with each of the units that are allowed. */
 function unitHint(text: string, units: readonly string[], isMeant: (duration: string) => boolean) {
-  if (!/^-?\d+$/.test(text)) return undefined;
+  // Seconds since 1970 have more digits.
+  if (!/^-?\d{1,6}$/.test(text)) return undefined;
   const meant = units.map((unit) => text + unit).filter(isMeant);
   return meant.length === 0 ? undefined : `write ${meant.join(" or ")}`;
 }
@@ -52,7 +53,7 @@ function unitHint(text: string, units: readonly string[], isMeant: (duration: st
 /** How long a replaced key still works: not at all, or a duration whose unit is a second or more. */
 export function overlap(): s.Shape<Overlap> {
   const inTime = writtenDuration({
-    noun: "a duration, or 0",
+    noun: "a duration of whole seconds, or 0",
     pattern: durationPattern,
     accepts: isDuration,
   });
@@ -62,16 +63,12 @@ export function overlap(): s.Shape<Overlap> {
 /** When something happens: at a time, or so long after the start. */
 export const timeOrDuration = () =>
   s.text({
-    noun: "a time or a duration",
+    noun: "a time or a duration of whole seconds up to 36500d",
     example: "90m, -1d or 2026-03-02T09:00:00Z",
     code: "bad_time",
     pattern: new RegExp(`${timePattern.source}|${durationPattern.source}`),
     accepts: (text) => parseTimeOrDuration(text) !== undefined,
-    hint(text) {
-      // More like a time than like a duration: `2026-03-02 09:00`, or `1772442000` seconds since 1970.
-      if (/^\d{4}-\d{2}-|^\d{9}/.test(text)) return timeHint(text);
-      return unitHint(text, ["s", "m"], (duration) => parseTimeOrDuration(duration) !== undefined);
-    },
+    hint: (text) => unitHint(text, ["s", "m"], (duration) => parseTimeOrDuration(duration) !== undefined),
   });
 
 /** The longest duration in a scenario. */
@@ -82,9 +79,6 @@ export interface TimeOrDuration {
   readonly kind: "time" | "duration";
   readonly milliseconds: number;
 }
-
-/** When a start is, in epoch milliseconds; `unknown` if only a run shows it, such as a clock that starts at the real time. */
-export type StartTime = number | "unknown";
 
 /** The start itself, as a duration from it. */
 export const atStart: TimeOrDuration = { kind: "duration", milliseconds: 0 };
@@ -109,22 +103,4 @@ export function readTimeOrDuration(text: string): TimeOrDuration {
 export function timeFrom(start: number, written: TimeOrDuration | string): number {
   const { kind, milliseconds } = typeof written === "string" ? readTimeOrDuration(written) : written;
   return kind === "time" ? milliseconds : start + milliseconds;
-}
-
-/**
- * Where the first of two times is from the second. While the start is unknown, two times have an order and two durations have one,
- * but a time and a duration have none: only a run shows it.
- */
-export function compareTimes(
-  start: StartTime,
-  first: TimeOrDuration,
-  second: TimeOrDuration,
-): "before" | "same" | "after" | "unknown" {
-  // The order of two times, or of two durations, is the same at any start.
-  const commonStart = first.kind === second.kind ? 0 : start;
-  if (commonStart === "unknown") return "unknown";
-
-  const distance = timeFrom(commonStart, first) - timeFrom(commonStart, second);
-  if (distance === 0) return "same";
-  return distance < 0 ? "before" : "after";
 }

@@ -2,20 +2,19 @@ import {
   Composer,
   type Document,
   type DocumentOptions,
-  isScalar,
   Lexer,
-  type Node,
-  type Pair,
   type ParseOptions,
   Parser,
   type SchemaOptions,
 } from "yaml";
 import { scenarioLimits } from "../format/fields.js";
-import type { FieldProblem } from "../problems.js";
+import type { FieldProblem, SourceText } from "../problems.js";
+import { textProblem } from "./places.js";
+import { syntaxProblem } from "./syntax-problem.js";
 
 // A text is parsed token by token, because a hostile text could exhaust the stack or take minutes.
 
-export const shortenHint = "shorten it, or use population";
+const shortenHint = "shorten it, or use population";
 
 /** The maximum number of errors: the rest of the text is not read. */
 const maximumErrors = 20;
@@ -37,20 +36,35 @@ const options = {
   prettyErrors: false,
 } satisfies ParseOptions & DocumentOptions & SchemaOptions;
 
-/** Thrown where the parsing of a text stops. */
-export class Stop extends Error {
-  constructor(
-    readonly offset: number,
-    readonly code: FieldProblem["code"],
-    message: string,
-    readonly hint: string,
-  ) {
-    super(message);
+/** The only document of a text, or why it has none. */
+export function parseYaml(source: SourceText): Document.Parsed | FieldProblem {
+  const { text } = source;
+  const { bytes } = scenarioLimits;
+  if (text.length > bytes || new TextEncoder().encode(text).length > bytes) {
+    const message = `the scenario is larger than ${bytes / 2 ** 20} MiB`;
+    return textProblem(source, 0, "too_large", message, shortenHint);
   }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: finds characters that no text contains
+  const binary = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/);
+  if (binary !== -1) {
+    const message = "the file is not text in UTF-8";
+    return textProblem(source, binary, "not_text", message, "save it as plain text in UTF-8");
+  }
+
+  const documents = parseDocuments(source);
+  if ("code" in documents) return documents;
+  const [document, second] = documents;
+  if (second !== undefined) {
+    const hint = "put one scenario into a file";
+    return textProblem(source, second.range[0], "several_documents", "a second document starts here", hint);
+  }
+  // The first error: others are often consequences of it. A tag that the core schema does not have is a warning.
+  const error = document.errors[0] ?? document.warnings[0];
+  return error === undefined ? document : syntaxProblem(error, source);
 }
 
-/** Parses the first two documents of a text. Throws a `Stop` in one that is too large or too deep. */
-export function parseYaml(text: string): readonly [Document.Parsed, Document.Parsed?] {
+/** The first two documents of a text, or why it is too large or too deep. */
+function parseDocuments(source: SourceText): readonly [Document.Parsed, Document.Parsed?] | FieldProblem {
   const { levels, lexemes: maxLexemes } = scenarioLimits;
   const parser = new Parser();
   const composer = new Composer(options);
@@ -58,7 +72,7 @@ export function parseYaml(text: string): readonly [Document.Parsed, Document.Par
   let lexemes = 0;
   let errors = 0;
 
-  for (const lexeme of new Lexer().lex(text)) {
+  for (const lexeme of new Lexer().lex(source.text)) {
     for (const token of parser.next(lexeme)) {
       if (token.type === "error") errors += 1;
       documents.push(...composer.next(token));
@@ -66,35 +80,17 @@ export function parseYaml(text: string): readonly [Document.Parsed, Document.Par
 
     if (parser.stack.length > levels + parserEntriesBesideLevels) {
       const message = `nested deeper than ${levels} levels`;
-      throw new Stop(parser.offset, "too_deep", message, "the format needs only seven");
+      return textProblem(source, parser.offset, "too_deep", message, "the format needs only seven");
     }
     lexemes += 1;
     if (lexemes > maxLexemes) {
       const message = `the scenario has more than ${maxLexemes} words and signs`;
-      throw new Stop(parser.offset, "too_large", message, shortenHint);
+      return textProblem(source, parser.offset, "too_large", message, shortenHint);
     }
     if (documents.length > 1 || errors > maximumErrors) break;
   }
 
   for (const token of parser.end()) documents.push(...composer.next(token));
-  documents.push(...composer.end(true, text.length));
+  documents.push(...composer.end(true, source.text.length));
   return documents as unknown as [Document.Parsed, Document.Parsed?]; // `end(true)` makes one of an empty text
-}
-
-/** The first error of a document: other errors are often consequences of it. */
-export function firstErrorIn({ errors, warnings }: Document.Parsed) {
-  // A tag that the core schema does not have is a warning.
-  return errors[0] ?? warnings[0];
-}
-
-export type MapPair = Pair<Node, Node | null>;
-
-/** The text of a name; empty for a name that is no text. */
-export function keyText(key: Node): string {
-  return isScalar(key) ? String(key.value) : "";
-}
-
-/** Whether a field has no value: `keys:`, `keys: null`. */
-export function isEmpty(value: Node | null): boolean {
-  return value === null || (isScalar(value) && value.value === null);
 }

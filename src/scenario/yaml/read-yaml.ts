@@ -1,14 +1,14 @@
-import { type Document, isMap, isScalar, isSeq, type Node, stringify, type YAMLMap } from "yaml";
+import { isMap, isScalar, isSeq, type Node, stringify, type YAMLMap } from "yaml";
+import { maximumProblems } from "../../schema/check.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import { yamlNotation } from "../../schema/notation.js";
-import { maximumProblems } from "../../schema/problem.js";
 import { scenarioLimits } from "../format/fields.js";
-import type { FieldProblem, SourceText } from "../problems.js";
+import type { FieldProblem, HiddenParts, SourceText } from "../problems.js";
 import { type FieldLocation, nowhere, readPlain, type WrittenScenario } from "../written-scenario.js";
-import { checkNodes, isNameWithWideColon, mistakesInNames, repeatLessHint } from "./nodes.js";
-import { firstErrorIn, isEmpty, keyText, type MapPair, parseYaml, Stop, shortenHint } from "./parse-yaml.js";
-import { placeAt, secretsIn, textProblem } from "./places.js";
-import { syntaxProblem } from "./syntax-problem.js";
+import { changedNumbers } from "./body-numbers.js";
+import { checkNodes, hiddenInDocument, isEmpty, keyText, type MapPair, repeatLessHint } from "./nodes.js";
+import { parseYaml } from "./parse-yaml.js";
+import { hiddenInText, placeAt, textProblem } from "./places.js";
 
 /**
  * Reads a scenario from YAML to values with their places. Never throws: what is wrong with the text is in `problems`.
@@ -17,9 +17,9 @@ import { syntaxProblem } from "./syntax-problem.js";
  */
 export function readYaml(text: string, file: string | undefined): WrittenScenario {
   // YAML allows a lone carriage return as a line end; a line feed is one for every reader and keeps the offsets.
-  const parsed: SourceText = { file, text: text.replace(/^\uFEFF/, "").replace(/\r(?!\n)/g, "\n") };
+  const plainText = text.replace(/^\uFEFF/, "").replace(/\r(?!\n)/g, "\n");
   // `version: 1` at the start of a line, or `{ "version": 1`; not `version: 1.0.0`.
-  const startsLikeScenario = /^(?:\{\s*)?["']?version["']?\s*:\s*["']?1(?![^\s"',}])/m.test(parsed.text);
+  const startsLikeScenario = /^(?:\{\s*)?["']?version["']?\s*:\s*["']?1(?![^\s"',}])/m.test(plainText);
   const withoutFields = (problems: readonly FieldProblem[]): WrittenScenario => ({
     file,
     text,
@@ -31,10 +31,15 @@ export function readYaml(text: string, file: string | undefined): WrittenScenari
     problems: problems.slice(0, maximumProblems),
   });
 
-  const document = readDocument(parsed);
+  const sourceWith = (hidden: () => HiddenParts): SourceText => ({
+    file,
+    text: plainText,
+    hidden: once(hidden),
+  });
+  const document = parseYaml(sourceWith(() => hiddenInText(plainText)));
   if ("code" in document) return withoutFields([document]);
 
-  const source = withSecrets(parsed, document);
+  const source = sourceWith(() => hiddenInDocument(document, plainText));
   const { contents } = document;
   if (contents === null || isEmpty(contents)) {
     const [offset] = contents?.range ?? [0];
@@ -42,68 +47,37 @@ export function readYaml(text: string, file: string | undefined): WrittenScenari
     return withoutFields([textProblem(source, offset, "empty", "the scenario is empty", hint)]);
   }
 
-  if (isScalar(contents) && isNameWithWideColon(String(contents.value))) {
-    const { message, hint } = mistakesInNames.wideColon;
-    return withoutFields([textProblem(source, contents.range?.[0] ?? 0, "yaml_syntax", message, hint)]);
-  }
-
   const { targets, problems } = checkNodes(document, source);
   // A text with duplicate fields can still be read and checked; with any other problem of its nodes, it cannot.
   if (problems.some(({ code }) => code !== "duplicate_field")) return withoutFields(problems);
 
   const nodes = new ScenarioNodes(source, contents, targets);
-  const plain = readPlain(nodes.valueOf(contents), scenarioLimits.membersAndItems);
-  if (plain.fields !== undefined) {
-    const locate: WrittenScenario["locate"] = (field, pointAt) => nodes.locate(field, pointAt);
-    return { ...withoutFields(problems), fields: plain.fields, texts: [source], locate };
-  }
-  const placedProblems = plain.problems.map((problem): FieldProblem => {
+  const { fields, problems: problemsOfValue } = readPlain(
+    nodes.valueOf(contents),
+    scenarioLimits.membersAndItems,
+  );
+  for (const problem of problemsOfValue) {
     const { place } = nodes.locate(problem.field, problem.pointAt ?? "value");
     // Where a text has aliases, they are why it has too many parts: they repeat some.
-    if (problem.code !== "too_large" || targets.size === 0) return { ...problem, place };
-    return { ...problem, place, message: "the aliases (*) repeat too much", hint: repeatLessHint };
-  });
-  return withoutFields([...problems, ...placedProblems]);
+    const isRepeated = problem.code === "too_large" && targets.size > 0;
+    const words = isRepeated ? { message: "the aliases (*) repeat too much", hint: repeatLessHint } : {};
+    problems.push({ ...problem, place, ...words });
+  }
+  if (fields === undefined) return withoutFields(problems);
+
+  for (const field of changedNumbers(fields, (path) => nodes.sourceOf(path))) {
+    const message = "JSON would change this number";
+    const hint = "put a code or an id in quotes, or write another number";
+    problems.push({ code: "out_of_range", field, message, hint });
+  }
+  const locate: WrittenScenario["locate"] = (field, pointAt) => nodes.locate(field, pointAt);
+  return { ...withoutFields(problems), fields, texts: [source], locate };
 }
 
-/** The only document of a text, or why it has none. */
-function readDocument(source: SourceText): Document.Parsed | FieldProblem {
-  const { text } = source;
-  const { bytes } = scenarioLimits;
-  if (text.length > bytes || new TextEncoder().encode(text).length > bytes) {
-    const message = `the scenario is larger than ${bytes / 2 ** 20} MiB`;
-    return textProblem(source, 0, "too_large", message, shortenHint);
-  }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: finds characters that no text contains
-  const binary = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/);
-  if (binary !== -1) {
-    const message = "the file is not text in UTF-8";
-    return textProblem(source, binary, "not_text", message, "save it as plain text in UTF-8");
-  }
-
-  try {
-    const [document, second] = parseYaml(text);
-    if (second !== undefined) {
-      const message = "a second document starts here";
-      const hint = "put one scenario into a file";
-      return textProblem(source, second.range[0], "several_documents", message, hint);
-    }
-    const error = firstErrorIn(document);
-    return error === undefined ? document : syntaxProblem(error, source);
-  } catch (error) {
-    if (!(error instanceof Stop)) throw error;
-    return textProblem(source, error.offset, error.code, error.message, error.hint);
-  }
-}
-
-/** The text with the places of its secrets, which are not shown. They are searched only once a problem is shown. */
-function withSecrets(source: SourceText, document: Document.Parsed): SourceText {
-  let ranges: ReturnType<typeof secretsIn> | undefined;
-  const secrets = () => {
-    ranges ??= secretsIn(document);
-    return ranges;
-  };
-  return { ...source, secrets };
+/** A function that is asked only once. */
+function once<Result extends object>(ask: () => Result): () => Result {
+  let result: Result | undefined;
+  return () => (result ??= ask());
 }
 
 /** The nodes of a text that can be read: their values and their places. */
@@ -160,31 +134,37 @@ class ScenarioNodes {
     return isScalar(node) ? node.value : null;
   }
 
-  /** Follows a field path as far as the text has it. A field around the one that is missing is shown at its name. */
+  /** How the text writes the value of a field: `007`. Only of a text, a number or a flag. */
+  sourceOf(field: FieldPath): string | undefined {
+    const { value } = this.#follow(field);
+    const scalar = this.#targetOf(value);
+    return isScalar(scalar) ? scalar.source : undefined;
+  }
+
+  /** The place of a field. A field around the one that is missing is shown at its name. */
   locate(field: FieldPath, pointAt: "name" | "value"): FieldLocation {
-    // Only a field has a name: neither the whole scenario nor an item of a list has one.
+    const { name, value, isInText } = this.#follow(field);
+    // A value without text, as in `keys:`, is shown at its name.
+    const [start = 0, end = 0] = value?.range ?? [];
+    const isShownAtValue = name === undefined || (isInText && pointAt === "value" && end > start);
+    const shown = isShownAtValue ? value : name;
+    return { isInText, place: placeAt(this.#source, shown?.range?.[0] ?? 0) };
+  }
+
+  /** Follows a field path as far as the text has it. Neither the whole scenario nor an item of a list has a name. */
+  #follow(field: FieldPath) {
     let name: Node | undefined;
     let value: Node | null = this.#root;
-    let isInText = true;
     for (const step of field) {
       // The fields of an alias are in the lines of its anchor.
       const outer = this.#targetOf(value);
       const pair: MapPair | undefined = isMap(outer) ? this.#pairsOf(outer).get(String(step)) : undefined;
       const item = isSeq(outer) ? (outer.items[Number(step)] as Node | undefined) : undefined;
-      isInText = pair !== undefined || item !== undefined;
-      if (!isInText) break;
+      if (pair === undefined && item === undefined) return { name, value, isInText: false };
       name = pair?.key;
       value = pair === undefined ? (item ?? null) : pair.value;
     }
-
-    // A value without text, as in `keys:`, is shown at its name.
-    const [start = 0, end = 0] = value?.range ?? [];
-    const isShownAtValue = name === undefined || (isInText && pointAt === "value" && end > start);
-    const shown = isShownAtValue ? value : name;
-    const place = placeAt(this.#source, shown?.range?.[0] ?? 0);
-    if (!isInText) return { isInText, place };
-    const scalar = this.#targetOf(value);
-    return { isInText, place, spelling: isScalar(scalar) ? scalar.source : undefined };
+    return { name, value, isInText: true };
   }
 
   #pairsOf(map: YAMLMap): ReadonlyMap<string, MapPair> {

@@ -2,50 +2,180 @@ import { expect, test } from "vitest";
 import { parseScenario } from "../parse-scenario.js";
 import { ScenarioError, type ScenarioProblem } from "../problems.js";
 
-/** The problem of a text that is not YAML. */
-function problemOf(text: string): ScenarioProblem {
+function problemsOf(text: string): readonly ScenarioProblem[] {
   try {
     parseScenario(text);
+    return [];
   } catch (error) {
-    if (error instanceof ScenarioError && error.problems[0]?.code === "yaml_syntax") return error.problems[0];
+    if (error instanceof ScenarioError) return error.problems;
+    throw error;
   }
-  throw new Error("the text is YAML");
 }
 
-test.each([
-  ["version: 1\nx-a: {{ name }}\n", "write the value"],
-  [`version: 1\nx-a: { name: \${NAME} }\n`, "write the value"],
-  ["version: 1\nx-a: { path: /x/{id} }\n", 'write "/x/{id}"'],
-  ["version: 1\nname: Banks: two, three # a note\n", 'write "Banks: two, three"'],
-])("a text that YAML reads as more gets quotes, and a variable its value: %s", (text, hint) => {
-  expect(problemOf(text).hint).toBe(hint);
-});
+const start = "version: 1\norganizations:\n  bank:\n    type: bank\n    keys:\n";
+const key = "      main: { environment: test }\n";
 
-test.each([
-  ["x-a: { list: [1 }", 17],
-  ['x-a: { say: "hi {{name}}", list: [1 }', 37],
-  ["x-a: { list: [1 } # {{name}}", 17],
-  ["description: |\n  a { b\nx-a: [ 1 }", 10],
-  ["x-a: { a: 1 } }", 15],
-])("brackets that do not match are named at the first that shows it: %s", (lines, column) => {
-  const { column: shown, message, hint } = problemOf(`version: 1\n${lines}\n`);
-  expect([shown, message, hint]).toEqual([
-    column,
-    "not valid YAML: the brackets do not match",
-    "close each { and [ once",
-  ]);
-});
+/** The mistakes of people who type YAML: the line that the problem shows, its hint, and the text once that is applied to it. */
+const mistakes: readonly (readonly [
+  what: string,
+  wrong: string,
+  line: number,
+  hint: string,
+  mended: string,
+])[] = [
+  [
+    "a tab",
+    "version: 1\norganizations:\n\tbank: { type: bank }\n",
+    3,
+    "indent with spaces",
+    "version: 1\norganizations:\n  bank: { type: bank }\n",
+  ],
+  [
+    "no space after a colon, first",
+    `version:1\n${start.slice(11)}${key}`,
+    1,
+    "write it as name: value",
+    start + key,
+  ],
+  [
+    "no space after a colon, in lines",
+    (start + key).replace("type: bank", "type:bank"),
+    4,
+    "write it as name: value",
+    start + key,
+  ],
+  [
+    "no space after a colon, in braces",
+    `${start}      main: { environment:test }\n`,
+    6,
+    "colon and a space after it",
+    start + key,
+  ],
+  [
+    "no space before a brace",
+    `${start}      main:{ environment: test }\n`,
+    6,
+    "colon and a space after it",
+    start + key,
+  ],
+  ["no colon", (start + key).replace("type: bank", "type bank"), 4, "write it as name: value", start + key],
+  [
+    "no colon before a brace",
+    `${start}      main { environment: test }\n`,
+    6,
+    "colon and a space after it",
+    start + key,
+  ],
+  ["a line of words", `${start}${key}oops\n`, 7, "or remove it", start + key],
+  [
+    "a colon in a text",
+    `name: Banks: two\n${start}${key}`,
+    1,
+    "put double quotes around a text with a colon",
+    `name: "Banks: two"\n${start}${key}`,
+  ],
+  [
+    "a colon in a text in braces",
+    `${start}      main: { environment: test, name: Core: banking }\n`,
+    6,
+    "put double quotes around a text with a colon",
+    `${start}      main: { environment: test, name: "Core: banking" }\n`,
+  ],
+  [
+    "an open brace",
+    `${start}      main: { environment: test\n      other: { environment: test }\n`,
+    7,
+    "close each { and [",
+    `${start}      main: { environment: test }\n      other: { environment: test }\n`,
+  ],
+  [
+    "an open bracket",
+    `${start}      main: { environment: test, scopes: [consents:read }\n`,
+    6,
+    "close each { and [",
+    `${start}      main: { environment: test, scopes: [consents:read] }\n`,
+  ],
+  ["a brace too many", `${start}      main: { environment: test } }\n`, 6, "close each { and [", start + key],
+  [
+    "an open quote",
+    `name: "Banks of the north\n${start}${key}`,
+    7,
+    "close it on the line where it starts, here or above",
+    `name: "Banks of the north"\n${start}${key}`,
+  ],
+  [
+    "an open quote before another",
+    `name: "Banks\ndescription: "two"\n${start}${key}`,
+    1,
+    "close it on the line where it starts, here or above",
+    `name: "Banks"\ndescription: "two"\n${start}${key}`,
+  ],
+  [
+    "an apostrophe",
+    `name: 'Ben's bank'\n${start}${key}`,
+    1,
+    "put double quotes around a text with quotes",
+    `name: "Ben's bank"\n${start}${key}`,
+  ],
+  [
+    "an @ in front",
+    `name: @bank\n${start}${key}`,
+    1,
+    "put double quotes around it",
+    `name: "@bank"\n${start}${key}`,
+  ],
+  [
+    "a backtick in front",
+    `name: \`bank\`\n${start}${key}`,
+    1,
+    "put double quotes around it",
+    `name: "\`bank\`"\n${start}${key}`,
+  ],
+  [
+    "a dash in front",
+    `name: - bank\n${start}${key}`,
+    1,
+    "put double quotes around it",
+    `name: "- bank"\n${start}${key}`,
+  ],
+  ["too few spaces", (start + key).replace("    keys", "   keys"), 5, "same number of spaces", start + key],
+  [
+    "too many spaces",
+    (start + key).replace("    keys", "      keys"),
+    4,
+    "indent the next line like this one",
+    start + key,
+  ],
+  [
+    "no comma",
+    `${start}      main: { environment: test, state: active name: Main }\n`,
+    6,
+    "a comma between two fields",
+    `${start}      main: { environment: test, state: active, name: Main }\n`,
+  ],
+  [
+    "braces of a path in braces",
+    `${start}${key}endpoints: { a: { path: /a/{id} } }\n`,
+    7,
+    "put double quotes around it",
+    `${start}${key}endpoints: { a: { path: "/a/{id}" } }\n`,
+  ],
+  [
+    "a placeholder of a template",
+    `name: {{ name }}\n${start}${key}`,
+    1,
+    "double quotes around {{ }}",
+    `name: "{{ name }}"\n${start}${key}`,
+  ],
+  ["a name twice", `${start}${key}seed: 1\nseed: 2\n`, 8, "remove one of the two", `${start}${key}seed: 1\n`],
+];
 
-test("an error at a comment is shown at the field after it", () => {
-  const { line } = problemOf("version: 1\nx-a:\n   - 1\n  # a comment\n\n  b: 1\n c: 1\n");
-  expect(line).toBe(6);
-});
-
-test("a line below a dash alone gets a hint", () => {
-  expect(problemOf("version: 1\nx-a:\n  -\n    b: 1\n   c: 1\n").line).toBe(5);
-});
-
-test("a wrong indent is found in a text with many lines that look like other mistakes", () => {
-  const lines = Array.from({ length: 50 }, (_, index) => `  a${index}: one # note: x\n`).join("");
-  expect(problemOf(`version: 1\nx-a:\n${lines}   b: 1\n`).hint).toBe("indent it to column 3");
+test.each(mistakes)("%s has a hint that mends it", (_what, wrong, line, hint, mended) => {
+  const [problem] = problemsOf(wrong);
+  expect(problem).toMatchObject({
+    line,
+    hint: expect.stringContaining(hint),
+    caret: expect.stringMatching(/\^$/),
+  });
+  expect(problemsOf(mended)).toEqual([]);
 });

@@ -13,7 +13,7 @@ import type { ControlServer } from "./route.js";
 const pagePath = new RegExp(`^${controlPath}(?:/?$|/assets/|/docs(?:/|$))`);
 
 /** Whether a call is a probe of a container or a load balancer: they have no token. */
-export function isHealthProbe({ path }: Request): boolean {
+function isHealthProbe({ path }: Request): boolean {
   return path === `${controlPath}/health` || path === `${controlPath}/ready`;
 }
 
@@ -96,7 +96,7 @@ function hasToken({ controlToken }: ControlServer, { headers }: Request): boolea
 export const requireActor: RequestHandler = (request, _response, next) => {
   const actor = request.get("x-sandbox-actor") ?? "administrator";
   if (actor !== "administrator" && actor !== "member") {
-    const problem = "is administrator or member";
+    const problem = "must be administrator or member";
     throw new SandboxError("validation_failed", `The header X-Sandbox-Actor ${problem}.`, {
       fields: { "X-Sandbox-Actor": problem },
     });

@@ -1,4 +1,3 @@
-import { extname } from "node:path";
 import express, {
   type Express,
   type NextFunction,
@@ -7,7 +6,6 @@ import express, {
   type Response,
 } from "express";
 import { textOfBytes } from "../../node/files/scenario-files.js";
-import { timers } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactPath } from "../../rules/keys/redact.js";
 import { controlPath } from "../../rules/known-paths.js";
@@ -17,8 +15,7 @@ import { controlBodies } from "../../scenario/format/inputs.js";
 import { isTooDeep, maxLevels, tryParseJson } from "../../schema/json-text.js";
 import { jsonNotation } from "../../schema/notation.js";
 import { listed } from "../../schema/words.js";
-import type { ControlHandler } from "../sockets/http-server.js";
-import { admitCallers, hasReadingMethod, isHealthProbe, localsOf, requireActor } from "./access.js";
+import { admitCallers, hasReadingMethod, localsOf, requireActor } from "./access.js";
 import { HttpError, sendControlError } from "./control-errors.js";
 import { pageHandlers, setPageHeaders, toGzip } from "./page.js";
 import { type ControlServer, checkedQuery, type Route, type RouteResult } from "./route.js";
@@ -35,7 +32,7 @@ const controlHeaders = {
 const maxBodyBytes = 256_000;
 
 /** The control plane. No error ends the process. A call that is rejected changes nothing. */
-export function createControlApp(server: ControlServer): ControlHandler {
+export function createControlApp(server: ControlServer): Express {
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
@@ -76,48 +73,8 @@ const setControlHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
-// Some calls take long, and have long responses: the farmers, or the state of many keys. So that many of them harm nobody else:
-//
-//     the requests of clients    each call has a turn of the event loop of its own, and they come between two turns
-//     probes                     wait for no turn
-//     the memory                 clients that do not read their responses have at most `maxUnsent` bytes of them, all together: before a
-//                                call exceeds that, the connection ends whose response has waited longest
-
-/** The most bytes of responses that clients have not read. Few responses are longer than 2 MB. */
-const maxUnsent = 32_000_000;
-
-/** Lets the calls of a server run one after the other. */
-class CallTurns {
-  #latest = Promise.resolve();
-  /** The responses that are not sent as a whole, the oldest first. */
-  readonly #unsent = new Set<Response>();
-
-  /** Resolves when it is this call's turn. */
-  take(): Promise<void> {
-    this.#latest = this.#latest.then(() => new Promise((resolve) => timers.setImmediate(resolve)));
-    return this.#latest;
-  }
-
-  /** Follows a response until it is sent. Ends the connections that wait longest if there are too many bytes. */
-  follow(response: Response): void {
-    this.#unsent.add(response);
-    response.once("close", () => this.#unsent.delete(response));
-
-    let bytes = 0;
-    for (const { writableLength } of this.#unsent) bytes += writableLength;
-    for (const oldest of this.#unsent) {
-      if (bytes <= maxUnsent) return;
-      // Its call still runs.
-      if (oldest.writableLength === 0) continue;
-      bytes -= oldest.writableLength;
-      oldest.destroy();
-    }
-  }
-}
-
 /** Mounts each path with all its methods. */
 function mountRoutes(app: Express, server: ControlServer): void {
-  const turns = new CallTurns();
   const readBody = express.raw({ limit: maxBodyBytes, type: () => true });
 
   for (const path of new Set(routes.map((route) => route.path))) {
@@ -127,13 +84,7 @@ function mountRoutes(app: Express, server: ControlServer): void {
 
     for (const route of routes) {
       if (route.path !== path) continue;
-      const run: RequestHandler = async (request, response) => {
-        if (!isHealthProbe(request)) await turns.take();
-        // Nobody waits for what only reads.
-        if (request.socket.destroyed && hasReadingMethod(request)) return;
-        turns.follow(response);
-        await runRoute(route, server, request, response);
-      };
+      const run: RequestHandler = (request, response) => runRoute(route, server, request, response);
       if (route.method === "GET") {
         mounted.get(requireActor, run);
         allowed.push("GET", "HEAD");
@@ -161,24 +112,6 @@ function rejectMethod(allowed: readonly string[]) {
   };
 }
 
-/** A control call: reads it, runs its route, saves its change and sends its result. A call that cannot be read runs nothing. */
-async function runRoute(route: Route, server: ControlServer, request: Request, response: Response) {
-  const { run, body, query } = readControlCall(route, request);
-
-  // The sandbox must be as of now.
-  const { sandbox } = server;
-  server.beforeControlCall();
-  runDue(sandbox);
-
-  // Express has read the parameters from the path of the route.
-  const context = { sandbox, params: request.params, query, body };
-  const result = await run(context, { server, request, response });
-
-  // A change is saved before the client gets its response.
-  if (route.changes) saveChange(result, server.stateFile);
-  await sendResult(result, request, response);
-}
-
 const yamlTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
 
 /** Rejects bodies of other types, because pages of other origins can send forms and plain text without a preflight request. */
@@ -196,41 +129,56 @@ function requireReadableType(route: Route): RequestHandler {
   };
 }
 
-/** How a route reads the body of a call, by its Content-Type: a JSON body may also be a string of YAML. */
+/** How a route reads the body of a call, by its Content-Type, such as `application/json; charset=utf-8`. */
 function bodyKind(route: Route, request: Request): "json" | "yaml" | "unreadable" {
   const contentType = request.get("content-type") ?? "";
-  const [written = ""] = contentType.split(";", 1);
-  const type = written.trim().toLowerCase();
+  const [type = "", ...parameters] = contentType.toLowerCase().replace(/[\s"]/g, "").split(";");
   // No page can send a DELETE without a preflight request.
   const announcesBody =
     request.get("transfer-encoding") !== undefined || Number(request.get("content-length") ?? 0) !== 0;
   if (type === "" && request.method === "DELETE" && !announcesBody) return "json";
 
-  // `application/json; charset=utf-8`
-  const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^";]*)/i.exec(contentType) ?? [];
-  if (charset.trim().toLowerCase() !== "utf-8") return "unreadable";
+  const charset = parameters.find((parameter) => parameter.startsWith("charset="));
+  if (charset !== undefined && charset !== "charset=utf-8") return "unreadable";
   if (type === "application/json") return "json";
   const isYaml = route.runYaml !== undefined && yamlTypes.includes(type);
   return isYaml ? "yaml" : "unreadable";
 }
 
-/** Reads what was sent in a call, with the function of its route that takes it, and checks it by the shapes of the route. The route itself reads YAML. */
-function readControlCall(
+/** A control call: checks it by the shapes of its route, runs that, saves its change and sends its result. A call that cannot be read runs nothing. */
+async function runRoute(
   route: Route,
+  server: ControlServer,
   request: Request,
-): { readonly run: Route["run"]; readonly body: unknown; readonly query: Readonly<Record<string, unknown>> } {
+  response: Response,
+): Promise<void> {
   const query = checkedQuery(route, request.query);
+  let { run } = route;
+  let body: unknown = {};
   // A GET has no body to look at.
-  if (route.method === "GET") return { run: route.run, body: {}, query };
-
-  const text = textOfBytes((request.body as Buffer | undefined) ?? new Uint8Array());
-  if (bodyKind(route, request) === "yaml") {
-    return { run: route.runYaml as Route["run"], body: text, query }; // a YAML body is for this function
+  if (route.method !== "GET") {
+    const text = textOfBytes((request.body as Buffer | undefined) ?? new Uint8Array());
+    if (route.runYaml !== undefined && bodyKind(route, request) === "yaml") {
+      run = route.runYaml as Route["run"]; // it takes the text
+      body = text;
+    } else {
+      // A missing body of a write is an empty object.
+      const sent = text === "" ? {} : parseJson(text);
+      body = checkInput(controlBodies[route.body ?? "nothing"], sent, "read the body", jsonNotation);
+    }
   }
-  // A missing body of a write is an empty object.
-  const sent = text === "" ? {} : parseJson(text);
-  const body = checkInput(controlBodies[route.body ?? "nothing"], sent, "read the body", jsonNotation);
-  return { run: route.run, body, query };
+
+  // The sandbox must be as of now.
+  const { sandbox } = server;
+  server.beforeControlCall();
+  runDue(sandbox);
+
+  // Express has read the parameters from the path of the route.
+  const result = await run({ sandbox, server, params: request.params, query, body, request, response });
+
+  // A change is saved before the client gets its response.
+  if (route.changes) saveChange(result, server.stateFile);
+  await sendResult(result, request, response);
 }
 
 function parseJson(text: string): unknown {
@@ -270,11 +218,7 @@ async function sendResult(result: RouteResult, request: Request, response: Respo
     case "page":
       response.status(result.status);
       setPageHeaders(response, result.type);
-      await sendCompressed(request, response, result.text);
-      return;
-    case "picture":
-      setPageHeaders(response, extname(result.file));
-      response.send(result.content);
+      await sendCompressed(request, response, result.content);
       return;
     case "redirect":
       response.redirect(308, result.to);
@@ -291,10 +235,9 @@ async function sendResult(result: RouteResult, request: Request, response: Respo
  * Sends a body whose type is set, compressed if it is long and the client accepts that. Only of a GET or HEAD, which have no
  * secrets: the length of a compressed body can tell about a secret in it.
  */
-async function sendCompressed(request: Request, response: Response, text: string): Promise<void> {
-  const body = Buffer.from(text);
-  const hasNoSecret = request.method === "GET" || request.method === "HEAD";
-  const isWorthIt = hasNoSecret && body.length >= fewestBytes;
+async function sendCompressed(request: Request, response: Response, content: string | Buffer): Promise<void> {
+  const body = Buffer.from(content);
+  const isWorthIt = hasReadingMethod(request) && body.length >= fewestBytes;
   if (!isWorthIt || !request.acceptsEncodings("gzip")) {
     response.send(body);
     return;

@@ -12,7 +12,7 @@ export const httpErrors = {
   control_token_required: [401, "Send the token that the sandbox printed at startup."],
   foreign_host: [403, "The `Host` is not a name of this machine. Allow it with `--allow-host`."],
   foreign_origin: [403, "A page of another origin sent the request."],
-  not_ready: [503, "From `GET /ready`, `/revision` and `/changes`: the server stops."],
+  not_ready: [503, "From `GET /ready` and `/revision`: the server stops."],
   machine_exhausted: [503, "The machine has reached a limit, such as its number of open files."],
   internal_error: [500, "A defect of svc-sandbox; the log shows more."],
 } as const;
@@ -60,12 +60,6 @@ export const codeOverHttp: Readonly<Record<string, string>> = {
   scenario_invalid: "validation_failed",
 };
 
-/** An error as a response has it. */
-interface ShownError extends Pick<HttpError, "status" | "message"> {
-  readonly code: string;
-  readonly details?: SandboxError["details"] | undefined;
-}
-
 /** Sends an error. Returns its code; `undefined` if a response is already on its way, which then ends. */
 export function sendControlError(
   response: Response,
@@ -83,7 +77,13 @@ export function sendControlError(
 }
 
 /** What a response shows of an error: the own error, or what an error of Express or of the machine means. Reports any other as a defect. */
-export function toShownError(error: unknown, onDefect: (error: unknown) => void): ShownError {
+function toShownError(
+  error: unknown,
+  onDefect: (error: unknown) => void,
+): Pick<HttpError, "status" | "message"> & {
+  readonly code: string;
+  readonly details?: SandboxError["details"];
+} {
   if (error instanceof HttpError) return error;
 
   // An operation rejects the call.
@@ -91,22 +91,25 @@ export function toShownError(error: unknown, onDefect: (error: unknown) => void)
     const status = statusOfCode[error.code];
     const code = codeOverHttp[error.code] ?? error.code;
     if (status !== undefined) {
-      let details: ShownError["details"] = error.details;
+      let { details } = error;
       // A problem may quote a key of the scenario (R46).
       if (error instanceof ScenarioError) {
         details = mapTexts({ fields: problemsByField(error.problems) }, redact);
-      } else if (Object.keys(details).length === 0) {
-        details = undefined;
       }
-      return { status, code, message: error.message, details };
+      const hasDetails = Object.keys(details).length > 0;
+      return { status, code, message: error.message, ...(hasDetails && { details }) };
     }
   }
 
-  // Express rejects a call that it cannot read.
-  const unreadable = error as UnreadableCall;
-  if (unreadable.status >= 400 && unreadable.status < 500) {
-    const code = unreadable.status === 415 ? "unsupported_media_type" : "bad_request";
-    return { status: unreadable.status, code, message: unreadableMessage(unreadable) };
+  // Express rejects a body that it cannot read: one that is too long, or compressed in an unknown way.
+  const { status = 500 } = error as { readonly status?: number };
+  if (status >= 400 && status < 500) {
+    const code = status === 415 ? "unsupported_media_type" : "bad_request";
+    const isTooLong = status === 413;
+    const message = isTooLong
+      ? "The body is longer than 256 kB, the limit of each call."
+      : serverErrors.bad_request;
+    return { status, code, message };
   }
 
   onDefect(error);
@@ -115,25 +118,6 @@ export function toShownError(error: unknown, onDefect: (error: unknown) => void)
     return { status: 503, code: "machine_exhausted", message };
   }
   return { status: 500, code: "internal_error", message: serverErrors.internal_error };
-}
-
-/** The error of Express for a call that it cannot read. */
-interface UnreadableCall {
-  readonly status: number;
-  readonly type?: string;
-  /** The most bytes of a body. */
-  readonly limit?: number;
-}
-
-function unreadableMessage({ type, limit = 0 }: UnreadableCall): string {
-  switch (type) {
-    case "entity.too.large":
-      return `The body is longer than ${limit / 1000} kB, the limit of each call.`;
-    case "encoding.unsupported":
-      return "The body can be compressed only with gzip, deflate or br.";
-    default:
-      return serverErrors.bad_request;
-  }
 }
 
 /** The problems of each field as one text. */

@@ -16,37 +16,33 @@ const notFoundPage = "not-found";
 
 const pageRoute: Route = controlRoute("GET /", {
   summary: "The dashboard, a page for browsers",
-  async run(_context, { request }) {
+  async run({ request }) {
     // A proxy may add a prefix, so the address is relative.
     if (!request.path.endsWith("/")) return { kind: "redirect", to: `.${controlPath}/` };
     const content = await contentOrNotFound("index.html", packageFile("dist/dashboard/index.html"));
-    return { kind: "page", status: 200, type: "html", text: String(content) };
+    return { kind: "page", status: 200, type: "html", content };
   },
 });
 
 const docsRoute: Route = controlRoute("GET /docs/{page}", {
   summary: "The documentation, as pages for browsers: `README` lists them",
-  async run({ params }, { request }) {
+  async run({ params, request }) {
     const { page } = params;
     const isPicture = /^\w+\.(?:svg|webp)$/.test(page);
     if (isPicture) {
       const content = await contentOrNotFound(page, packageFile(`docs/images/${page}`));
-      return { kind: "picture", file: page, content };
+      return { kind: "page", status: 200, type: extname(page), content };
     }
 
     const docs = await readDocs();
-    const text = page === notFoundPage ? undefined : docs.get(page);
-    if (text !== undefined) {
-      const [, ending] = /\.(css|js|json)$/.exec(page) ?? [];
-      const type = (ending ?? "html") as "html" | "css" | "js" | "json"; // the pattern has these endings
-      return { kind: "page", status: 200, type, text };
-    }
+    const content = page === notFoundPage ? undefined : docs.get(page);
+    if (content !== undefined) return { kind: "page", status: 200, type: extname(page) || "html", content };
 
     // Programs get the error as JSON, people a page with a list of all.
     const listOfAll = docs.get(notFoundPage);
     const isForPeople = request.accepts(["json", "html"]) === "html";
     if (listOfAll === undefined || !isForPeople) throw unknownFile(page);
-    return { kind: "page", status: 404, type: "html", text: listOfAll };
+    return { kind: "page", status: 404, type: "html", content: listOfAll };
   },
 });
 
@@ -59,11 +55,6 @@ const redirects: readonly (readonly [address: RegExp, target: string])[] = [
   // A page as a folder, and as the file in the repository.
   [new RegExp(`^${controlPath}/docs/([\\w-]+)/$`), "../$1"],
   [new RegExp(`^${controlPath}/docs/([\\w-]+)\\.md$`), "./$1"],
-  // Pages by their earlier names.
-  [new RegExp(`^${controlPath}/docs/install$`), "./start"],
-  [new RegExp(`^${controlPath}/docs/exec$`), "./coverage"],
-  [new RegExp(`^${controlPath}/docs/test-runners$`), "./javascript"],
-  [new RegExp(`^${controlPath}/docs/reliability$`), "./stability"],
 ];
 
 /** Redirects from other addresses of the documentation, before Express finds a route for them. */

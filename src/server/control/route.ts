@@ -40,19 +40,15 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 type QueryShape = MappingKind & Shape<Readonly<Record<string, unknown>>>;
 
-/** What a route works on: the sandbox, and what a client sent, checked by the shapes of the route. */
+/** What a route works on: the sandbox, its server, what a client sent, checked by the shapes of the route, and the HTTP call. */
 interface RouteContext<Body = unknown, QueryValues = unknown, Params = unknown> {
   readonly sandbox: SandboxState;
+  readonly server: ControlServer;
   /** The named parts of the path, decoded. */
   readonly params: Params;
   readonly query: QueryValues;
   /** The checked value of a JSON body, or the text of a YAML body. */
   readonly body: Body;
-}
-
-/** The HTTP call and the server that gets it, for routes that are about them. */
-export interface HttpCall {
-  readonly server: ControlServer;
   readonly request: Request;
   readonly response: Response;
 }
@@ -68,11 +64,9 @@ export interface Route {
   readonly query: QueryShape | undefined;
   /** Whether it changes the sandbox, so that its state is saved. */
   readonly changes: boolean;
-  readonly run: (context: RouteContext, call: HttpCall) => RouteResult | Promise<RouteResult>;
+  readonly run: (context: RouteContext) => RouteResult | Promise<RouteResult>;
   /** Runs the route with a YAML body; `undefined` if it accepts only JSON. */
-  readonly runYaml:
-    | ((context: RouteContext<string>, call: HttpCall) => RouteResult | Promise<RouteResult>)
-    | undefined;
+  readonly runYaml: ((context: RouteContext<string>) => RouteResult | Promise<RouteResult>) | undefined;
 }
 
 /** What a route responds with. Its errors are thrown, and `sendControlError` responds to them. */
@@ -84,10 +78,10 @@ export type RouteResult =
   | {
       readonly kind: "page";
       readonly status: 200 | 404;
-      readonly type: "html" | "css" | "js" | "json";
-      readonly text: string;
+      /** The extension of its file. */
+      readonly type: string;
+      readonly content: string | Buffer;
     }
-  | { readonly kind: "picture"; readonly file: string; readonly content: Buffer }
   | { readonly kind: "redirect"; readonly to: string }
   /** A 204. */
   | { readonly kind: "nothing" };
@@ -118,12 +112,9 @@ interface RouteRow<
   readonly query?: Queried;
   /** Default: a GET does not, any other does. */
   readonly changes?: false;
-  readonly run: (
-    context: RouteContext<ControlBody<BodyName>, ValueOf<Queried>, ParamsOf<Address>>,
-    call: HttpCall,
-  ) => Result;
+  readonly run: (context: RouteContext<ControlBody<BodyName>, ValueOf<Queried>, ParamsOf<Address>>) => Result;
   /** Runs the route with a YAML body; left out if it accepts only JSON. */
-  readonly runYaml?: ((context: RouteContext<string>, call: HttpCall) => Result) | undefined;
+  readonly runYaml?: ((context: RouteContext<string>) => Result) | undefined;
 }
 
 /** Makes a route whose row returns its result. */
@@ -158,17 +149,24 @@ export function dataRoute<
   };
   return controlRoute<Address, BodyName, Queried>(call, {
     ...row,
-    run: (context, httpCall) => dataOf(run(context, httpCall)),
-    runYaml: runYaml && ((context, httpCall) => dataOf(runYaml(context, httpCall))),
+    run: (context) => dataOf(run(context)),
+    runYaml: runYaml && ((context) => dataOf(runYaml(context))),
   });
 }
 
-/** The fields of a query for a part of a list. `defaultLimit` is the number without a limit. */
-export function pageFields(defaultLimit: number | "all", limit = s.integer()) {
-  return {
-    offset: s.optional(s.described(s.integer(), "The index of the first one. Default: 0.")),
-    limit: s.optional(s.described(limit, `At most this many. Default: ${defaultLimit}.`)),
-  };
+/** The most rows of a list in one response: more would delay everybody's requests. */
+export const maxListed = 1000;
+
+/** The field of a query for at most so many rows of a list. `usual` is the number without it. */
+export function limitField(usual = maxListed) {
+  const limit = s.integer({ max: maxListed });
+  return s.optional(s.described(limit, `At most this many. Default: ${usual}.`));
+}
+
+/** The fields of a query for a part of a list. */
+export function pageFields(usual = maxListed) {
+  const offset = s.described(s.integer(), "The index of the first one. Default: 0.");
+  return { offset: s.optional(offset), limit: limitField(usual) };
 }
 
 /** Runs an operation with a ref of the body. An unknown ref is not found in a path, but invalid in a body. */

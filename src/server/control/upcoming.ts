@@ -1,5 +1,5 @@
 import { faultOutcomeId } from "../../rules/fault-effects.js";
-import { type KeyEnds, lastClockInstant } from "../../rules/key-state.js";
+import { lastClockInstant } from "../../rules/key-state.js";
 import { dayEnd, isoTime, minute, minuteEnd } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { keyRefsOf } from "../../sandbox/steps.js";
@@ -14,20 +14,7 @@ interface ClockEvent extends Partial<Pick<Upcoming, "key" | "organization" | "st
   readonly text: string;
 }
 
-/** How the end of a key is listed. */
-interface EndEvent extends Pick<ClockEvent, "kind"> {
-  readonly textOf: (ref: string) => string;
-}
-
-const maxListed = 100;
-
-/** The event of each time that ends a key. */
-const eventOfEnd: Readonly<Record<keyof KeyEnds, EndEvent | undefined>> = {
-  // A revocation is never in the future.
-  revokedAt: undefined,
-  expiresAt: { kind: "key_expires", textOf: (ref) => `Key ${ref} expires` },
-  overlapEndsAt: { kind: "overlap_ends", textOf: (ref) => `Overlap of ${ref} ends: it stops working` },
-};
+const maxUpcoming = 100;
 
 /** Lists at most 100 events that happen without an action, earliest first, up to the last instant of the clock. */
 export function listUpcoming(sandbox: SandboxState): Upcoming[] {
@@ -35,7 +22,9 @@ export function listUpcoming(sandbox: SandboxState): Upcoming[] {
   const upcoming = clockEvents(sandbox, now).filter(({ at }) => at > now && at <= lastClockInstant);
   upcoming.sort((before, after) => before.at - after.at);
   const nothing = { key: null, organization: null, step: null };
-  return upcoming.slice(0, maxListed).map(({ at, ...event }) => ({ ...nothing, ...event, at: isoTime(at) }));
+  return upcoming
+    .slice(0, maxUpcoming)
+    .map(({ at, ...event }) => ({ ...nothing, ...event, at: isoTime(at) }));
 }
 
 /** Returns the next instant (epoch milliseconds) when time alone changes something; infinite for none. */
@@ -73,29 +62,19 @@ function clockEvents(sandbox: SandboxState, now: number): ClockEvent[] {
 }
 
 function keyEvents({ registry }: SandboxState): ClockEvent[] {
+  const never = Number.POSITIVE_INFINITY;
   const events: ClockEvent[] = [];
   for (const { key } of registry.keys.values()) {
-    // A key stops working once, at the earliest instant.
-    const end = earliestEnd(key);
-    if (end === undefined) continue;
-    const at = key[end];
-    const event = eventOfEnd[end];
-    if (at === undefined || event === undefined) continue;
+    const { ref, organization, revokedAt = never, expiresAt = never, overlapEndsAt = never } = key;
+    // A key stops working once, at the earliest instant; a revocation is never ahead.
+    const at = Math.min(expiresAt, overlapEndsAt);
+    if (at === never || revokedAt <= at) continue;
 
-    const { ref, organization } = key;
-    events.push({ key: ref, organization, at, kind: event.kind, text: event.textOf(ref) });
+    const ofKey = { key: ref, organization, at };
+    if (at === expiresAt) events.push({ ...ofKey, kind: "key_expires", text: `Key ${ref} expires` });
+    else events.push({ ...ofKey, kind: "overlap_ends", text: `Overlap of ${ref} ends: it stops working` });
   }
   return events;
-}
-
-/** The name of the earliest time that ends a key, of equal ones the first; `undefined` if none is known. Unlike the key's state, it is not about now: most of these times are ahead. */
-function earliestEnd(key: KeyEnds): keyof KeyEnds | undefined {
-  const never = Number.POSITIVE_INFINITY;
-  const { revokedAt = never, expiresAt = never, overlapEndsAt = never } = key;
-  const earliest = Math.min(revokedAt, expiresAt, overlapEndsAt);
-  if (earliest === never) return undefined;
-  if (revokedAt === earliest) return "revokedAt";
-  return expiresAt === earliest ? "expiresAt" : "overlapEndsAt";
 }
 
 function resetEvents({ windows }: SandboxState, now: number): ClockEvent[] {

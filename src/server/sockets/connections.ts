@@ -4,7 +4,6 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { errorBody } from "../../api/http-messages.js";
 import { timers } from "../../node/platform.js";
-import { type Connection, latestResponseOn } from "./pipelined-requests.js";
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
 const { STATUS_CODES } = process.getBuiltinModule("node:http");
@@ -15,15 +14,14 @@ export type AnyServer = Server | TlsServer;
 //
 // | bound                                                        | where                                       |
 // |--------------------------------------------------------------|---------------------------------------------|
-// | idle between requests: 5 s                                   | `keepAliveTimeout` in `send-response.ts`    |
+// | idle between requests: 5 s                                   | `keepAliveTimeout` in `send-at-once.ts`     |
 // | idle after its client has ended it: 10 s                     | `longestIdleAfterEnd` here                  |
 // | ended here, and not closed by its client: 1 s                | `lingerMs` here                             |
 // | until it is encrypted: 10 s                                  | `handshakeTimeout` in `http-server.ts`      |
 // | the head of a request: 64 kB                                 | `maxHeaderSize` in `http-server.ts`         |
-// | requests that wait: 100 of a connection, then it is paused   | `maxWaiting` in `pipelined-requests.ts`     |
-// | requests that wait: 2,500 in all, then connections end       | `maxWaitingInAll` in `pipelined-requests.ts`|
+// | requests that wait on a connection: 100, then it is paused   | `maxWaiting` here                           |
+// | requests that wait on a connection: 3,000, then it ends      | `mostWaiting` here                          |
 // | the body of a control call: 256,000 bytes                    | `maxBodyBytes` in `control/app.ts`          |
-// | unread responses of the control plane: 32 MB in all          | `maxUnsent` in `control/app.ts`             |
 
 /** Milliseconds until an idle connection closes after its client has ended it. */
 const longestIdleAfterEnd = 10_000;
@@ -51,6 +49,63 @@ export function followConnections(server: AnyServer): ReadonlySet<Socket> {
   return openConnections;
 }
 
+// A client may pipeline: it sends further requests on its connection before it has the response to the first one. Node parses a
+// chunk of up to 64 kB at once: each request in it becomes an event with a response of its own, before anything is sent. The socket
+// belongs to one response at a time; its event `finish` hands the socket to the next one. Node itself resumes a paused connection when
+// one of its requests ends.
+
+/** Once so many requests of a connection wait, it is not read any more until fewer do. */
+const maxWaiting = 100;
+
+/** Beyond so many, the connection ends: more than a chunk has. Each takes 3 kB. */
+const mostWaiting = 3000;
+
+const latestResponse = Symbol("latest response");
+const waitingRequests = Symbol("waiting requests");
+
+/** A connection with its state between requests, in members, because a map would slow down every request. */
+interface Connection extends Duplex {
+  /** The response to its latest request; those before it are sent first. */
+  [latestResponse]?: ServerResponse;
+  /** How many of its requests wait for the response before them. */
+  [waitingRequests]?: number;
+}
+
+/**
+ * Starts a request once the response before it on its connection is sent, never before: it sees what those before it have changed, and
+ * no finished response stays in memory. Never starts it if the connection ends before.
+ */
+export function startInTurn(response: ServerResponse, start: () => void): void {
+  const connection: Connection & Socket = response.req.socket;
+  const responseBefore = connection[latestResponse];
+  connection[latestResponse] = response;
+
+  // The first response of a connection waits for none. Any later one has the socket once those before it are sent.
+  const isItsTurn = responseBefore === undefined || response.socket !== null;
+  if (isItsTurn) {
+    start();
+    return;
+  }
+
+  const waitingOn = () => connection[waitingRequests] ?? 0;
+  connection[waitingRequests] = waitingOn() + 1;
+  if (waitingOn() > mostWaiting) {
+    connection.destroy();
+    return;
+  }
+  if (waitingOn() >= maxWaiting) {
+    // Once Node has parsed the chunk. With fewer by then, nothing would resume the connection.
+    timers.nextTick(() => {
+      if (waitingOn() >= maxWaiting) connection.pause();
+    });
+  }
+  responseBefore.once("finish", () => {
+    connection[waitingRequests] = waitingOn() - 1;
+    if (waitingOn() === maxWaiting - 1) connection.resume();
+    start();
+  });
+}
+
 /** The TCP socket under an encrypted one, which only this member of Node tells (`lib/_tls_wrap.js` of Node 20 to 24). */
 function socketUnderTls(connection: Socket & { readonly _parent?: Socket }): Socket | undefined {
   return connection._parent;
@@ -64,39 +119,23 @@ export function endUnreadable(connection: Connection, code?: string): void {
   // Node has stopped listening to the connection. Without reading, nothing would show that the client ends it.
   connection.resume();
 
-  const latestResponse = latestResponseOn(connection);
-  if (latestResponse === undefined) {
-    endWithError(connection, code);
+  const response = connection[latestResponse];
+  if (response?.req.complete) {
+    // What cannot be read comes after a whole request, whose response is sent first.
+    if (response.writableFinished) endWithError(connection, code);
+    else response.once("finish", () => endWithError(connection, code));
     return;
   }
-  const isInBody = !latestResponse.req.complete;
-  if (isInBody) {
-    endInBody(connection, latestResponse, code);
-    return;
-  }
-
-  // What cannot be read comes after a whole request, whose response is sent first.
-  if (latestResponse.writableFinished) endWithError(connection, code);
-  else latestResponse.once("finish", () => endWithError(connection, code));
-}
-
-/** Ends a connection on which the body of a request cannot be read. `response`: the response to that request. */
-function endInBody(connection: Connection, response: ServerResponse, code: string | undefined): void {
   // The request has its response: an error would be a second one.
-  if (response.writableEnded) {
+  if (response?.writableEnded) {
     endSocket(connection);
     return;
   }
 
-  // Node gives the socket to one response at a time: without the socket, this response waits for the one before it.
-  const isWaiting = response.socket === null;
-  const mayBeSentInPart = isWaiting || response.headersSent;
-  // An error would be in the middle of this response, or of the one before it.
-  if (mayBeSentInPart) {
-    connection.destroy();
-    return;
-  }
-  endWithError(connection, code);
+  // A response without the socket waits for the one before it. An error would be in the middle of one of the two.
+  const mayBeSentInPart = response !== undefined && (response.socket === null || response.headersSent);
+  if (mayBeSentInPart) connection.destroy();
+  else endWithError(connection, code);
 }
 
 /** Closes a server: each connection after its pending responses, but no later than after `grace` milliseconds. */
@@ -119,10 +158,10 @@ export function closeServer(
 }
 
 /** Closes the connections that have a response to send after that response, and all others now. */
-function closeAfterResponses(openConnections: ReadonlySet<Socket>): void {
+function closeAfterResponses(openConnections: ReadonlySet<Socket & Connection>): void {
   const stillSending = new Set<Socket>();
   for (const connection of openConnections) {
-    const response = latestResponseOn(connection);
+    const response = connection[latestResponse];
     const hasToSend = response !== undefined && !response.writableFinished;
     if (!hasToSend) continue;
 

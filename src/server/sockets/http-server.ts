@@ -2,13 +2,19 @@ import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { TlsOptions } from "node:tls";
 import { handle } from "../../api/handle.js";
+import { readApiRequest } from "../../api/read-request.js";
 import { controlPath } from "../../rules/known-paths.js";
-import { readApiRequest } from "../../rules/read-request.js";
-import type { Received } from "../../rules/request.js";
+import type { RawRequest } from "../../rules/request.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { type AnyServer, endUnreadable, followConnections, sendServerError } from "./connections.js";
-import { PipelinedRequests } from "./pipelined-requests.js";
-import { keepAliveTimeout, sendExchange } from "./send-response.js";
+import {
+  type AnyServer,
+  endUnreadable,
+  followConnections,
+  sendServerError,
+  startInTurn,
+} from "./connections.js";
+import { keepAliveTimeout } from "./send-at-once.js";
+import { sendExchange } from "./send-response.js";
 import type { CertificatePair } from "./tls.js";
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
@@ -28,16 +34,13 @@ const tlsOptions: TlsOptions = {
   handshakeTimeout: 10_000,
 };
 
-/** What responds to the calls of the control plane. */
-export type ControlHandler = (request: IncomingMessage, response: ServerResponse) => void;
-
 /** What responds to the requests of a server. */
 interface Responders {
   readonly sandbox: SandboxState;
   /** Whether API responses have `X-Sandbox-Outcome`. */
   readonly explain: boolean;
   /** The control plane; `undefined` if it is not served. */
-  readonly handleControl: ControlHandler | undefined;
+  readonly handleControl: ((request: IncomingMessage, response: ServerResponse) => Promise<void>) | undefined;
   /** The base URL of the server, as the client of a request knows it. */
   readonly baseUrlFor: (request: IncomingMessage) => string;
   /** Aborted when the server is about to stop: each connection ends after its next response. */
@@ -81,10 +84,9 @@ export function createHttpServer(certificate?: CertificatePair) {
 
 /** Responds to the requests of a server from now on. None ends the process. */
 export function respondTo(server: AnyServer, responders: Responders): void {
-  const pipelined = new PipelinedRequests();
   const listener = (_request: IncomingMessage, response: ServerResponse) => {
     if (responders.stopping.aborted) response.shouldKeepAlive = false;
-    pipelined.start(response, () => tryToRespond(responders, response));
+    startInTurn(response, () => tryToRespond(responders, response));
   };
   server.on("request", listener);
   // An unknown expectation is not a reason to reject a valid request.
@@ -93,23 +95,26 @@ export function respondTo(server: AnyServer, responders: Responders): void {
 
 /** Responds; a defect is a 500, and ends nothing else. */
 function tryToRespond(responders: Responders, response: ServerResponse): void {
-  try {
-    respond(responders, response);
-  } catch (error) {
+  const sendDefect = (error: unknown) => {
     responders.onDefect(error);
     sendServerError(response, 500, responders.sandbox.clock.now());
+  };
+  try {
+    respond(responders, response)?.catch(sendDefect);
+  } catch (error) {
+    sendDefect(error);
   }
 }
 
 const insideControl = `${controlPath}/`;
 
-/** Responds as the control plane under its path, and as the API everywhere else. */
-function respond(responders: Responders, response: ServerResponse): void {
+/** Responds as the control plane under its path, and as the API everywhere else. Only the control plane may take a while. */
+function respond(responders: Responders, response: ServerResponse): Promise<void> | undefined {
   const { sandbox, handleControl, baseUrlFor } = responders;
   const { req: request } = response;
   if (!hasValidHost(request)) {
     sendServerError(response, 400, sandbox.clock.now());
-    return;
+    return undefined;
   }
   // Node drops requests pipelined after an upgrade.
   if (offersUpgrade(request)) response.shouldKeepAlive = false;
@@ -117,8 +122,7 @@ function respond(responders: Responders, response: ServerResponse): void {
   const received = readRequest(request);
   const hasControl = handleControl !== undefined;
   if (hasControl && (received.path === controlPath || received.path.startsWith(insideControl))) {
-    handleControl(request, response);
-    return;
+    return handleControl(request, response);
   }
 
   // A browser opens the printed base URL, as clients of the API do not request HTML: the response names the address of the dashboard.
@@ -130,6 +134,7 @@ function respond(responders: Responders, response: ServerResponse): void {
     apiRequest = readApiRequest({ ...received, dashboard });
   }
   sendExchange(sandbox, handle(sandbox, apiRequest), responders.explain, response);
+  return undefined;
 }
 
 // Raw headers, because Node's header object costs as much as the rest of the response.
@@ -157,7 +162,11 @@ function isNamed(header: string, name: string): boolean {
   return header.length === name.length && header.toLowerCase() === name;
 }
 
-function readRequest({ method = "GET", url: target = "/", rawHeaders: headers }: IncomingMessage): Received {
+function readRequest({
+  method = "GET",
+  url: target = "/",
+  rawHeaders: headers,
+}: IncomingMessage): RawRequest {
   const startOfQuery = target.indexOf("?");
   const beforeQuery = startOfQuery === -1 ? target : target.slice(0, startOfQuery);
   const query = startOfQuery === -1 ? "" : target.slice(startOfQuery);

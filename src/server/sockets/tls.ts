@@ -22,12 +22,6 @@ export interface CertificatePair {
   readonly key: string;
 }
 
-/** A text about each part of a pair, such as the names of its files. */
-interface PairOfTexts {
-  readonly cert: string;
-  readonly key: string;
-}
-
 /** Returns the pair for HTTPS: the given one, checked, or a self-signed one for these names. Throws `certificate_unusable`. */
 export async function certificatePair(
   tls: true | CertificatePair,
@@ -37,9 +31,9 @@ export async function certificatePair(
   return checkPair(tls, { cert: "tls.cert", key: "tls.key" }, failedToServe);
 }
 
-/** Reads a certificate and its key from files. Throws `file_unreadable`, or `certificate_unusable` with what failed. */
+/** Reads a certificate and its key from files, named in the form of a pair. Throws `file_unreadable`, or `certificate_unusable` with what failed. */
 export async function readPair(
-  files: PairOfTexts,
+  files: CertificatePair,
   cwd: string,
   failed = failedToServe,
 ): Promise<CertificatePair> {
@@ -62,7 +56,7 @@ async function readPart(file: string, name: string): Promise<string> {
 }
 
 /** Checks that a certificate and a key fit together. Messages contain their `names`, never the key. */
-function checkPair(pair: CertificatePair, names: PairOfTexts, failed: string): CertificatePair {
+function checkPair(pair: CertificatePair, names: CertificatePair, failed: string): CertificatePair {
   const { cert, key } = pair;
   const problem = problemOfPair(pair);
   if (problem === undefined) return { cert, key };

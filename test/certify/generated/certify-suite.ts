@@ -2,7 +2,7 @@ import { type CertifyResult, certifyResultOf } from "../../../src/certify/certif
 import { certify } from "../../../src/certify/certify.js";
 import type { Finding } from "../../../src/certify/checks/judgment.js";
 import type { CertifyPlan } from "../../../src/certify/checks/plan.js";
-import type { ClientRunner, RunEnd, Timeouts } from "../../../src/certify/client-runs/client-run.js";
+import type { ClientRunner, PlannedRun, RunEnd } from "../../../src/certify/client-runs/client-run.js";
 import { SeenRequests } from "../../../src/certify/client-runs/seen-requests.js";
 import { nodePlatform } from "../../../src/node/platform.js";
 import { clientReport } from "../../../src/report/report.js";
@@ -12,7 +12,6 @@ import type { RunConditions } from "../../../src/runs/conditions.js";
 import { Counters } from "../../../src/sandbox/journal/counts.js";
 import type { SandboxState } from "../../../src/sandbox/sandbox-state.js";
 import { checkedStart, startSandbox } from "../../../src/sandbox/start-sandbox.js";
-import type { VariedPoint } from "../../../src/sandbox/variants.js";
 import { bundledScenarios } from "../../../src/scenario/bundled.js";
 import { runSuite, type Suite } from "./suite.js";
 import { createVirtualTime } from "./virtual-time.js";
@@ -67,37 +66,27 @@ export async function certifySuite(
     timeout: suite.timers === "real" && suite.client.limitTries > 1 ? 1_800_000 : undefined,
     ...options,
   };
-  const certification = await certify(plan, { run, say() {}, separateRuns() {} });
+  const certification = await certify(plan, { run, say() {}, jobs: 1 });
   if (certification.kind !== "judged") throw new Error("The first run was not made.");
   return certifyResultOf(certification, plan, about);
 }
 
-/** The points of a problem that do not break the suite alone: each is tried again with a seed that has it. */
-export async function pointsThatPass(suite: Suite, { points = [], runs }: Finding): Promise<VariedPoint[]> {
-  const passed = await Promise.all(
-    points.map(async (point) => {
-      const { row, status } = point;
-      for (const name of runs) {
-        const conditions = { profile: "varied", rows: [{ row, status }] } as const;
-        const [seed, random] = [Number(name.split(".")[1]), randomStream(1, "again", name)];
-        const run = await runOnce(suite, conditions, { seed, random, number: 2, timeouts: longTimeouts });
-        const isShown = run.points.some(({ variant }) => variant === point.variant);
-        if (isShown && run.result !== "passed") return [];
-      }
-      return [point];
-    }),
-  );
-  return passed.flat();
+/** Whether the row of a problem breaks the suite alone, in another run with the seed of its sentence. */
+export async function breaksAlone(suite: Suite, { row, name }: Finding): Promise<boolean> {
+  if (row === undefined) return true;
+  const conditions = { profile: "varied", rows: [{ row }] } as const;
+  const [seed, random] = [Number(name.split(".")[1]), randomStream(1, "again", name)];
+  const run = await runOnce(suite, conditions, { seed, random, number: 2, timeouts: longTimeouts });
+  return run.result !== "passed";
 }
 
 /** For suites that wait for many minutes. */
 const longTimeouts = { total: 3_600_000, silent: 3_600_000 };
 
-interface RunOptions {
+interface RunOptions extends Pick<PlannedRun, "timeouts"> {
   readonly seed: number;
   readonly random: RandomStream;
   readonly number: number;
-  readonly timeouts: Timeouts;
 }
 
 /** Whether a claim is the first one of its name in all processes of a run. */

@@ -99,7 +99,7 @@ export const ofReading: readonly Flaw[] = [
   ),
   looks(
     "reads 420 characters of a body",
-    ["body_length"],
+    ["body_length", "organization.name_ending", "key.granted_scopes", "error_details", "message"],
     ({ text }) => text.length <= 420 || fail("a long body"),
   ),
   looks(
@@ -284,8 +284,6 @@ const ofRetrying: readonly Flaw[] = [
   {
     does: "sends a key again after a 401, if it has worked",
     causes: ["resend.401"],
-    // The first request with a key cannot show it, so nothing proves that the key comes again because of the last one.
-    isStated: true,
     client: {
       triesAfter: ({ status }, _, hasWorked) => (status === 401 && hasWorked ? 2 : 1),
       caches: false,

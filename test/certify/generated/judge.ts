@@ -42,9 +42,12 @@ export function findingsIn({ problems, verdict, why = "" }: CertifyResult): stri
   return [...problems.map(causeIn), ...(verdict === "not_judged" ? [`not judged: ${why}`] : [])];
 }
 
-/** The problems that neither flaw causes. */
+/** The problems that neither flaw causes. A varied run without a row names no cause. */
 export const falseIn = ({ problems }: CertifyResult, ...right: readonly Flaw[]): Finding[] =>
-  problems.filter((problem) => !right.some((flaw) => isCauseOf(flaw, causeIn(problem))));
+  problems.filter((problem) => {
+    const cause = causeIn(problem);
+    return !cause.startsWith("varied.") && !right.some((flaw) => isCauseOf(flaw, cause));
+  });
 
 const isCauseOf = ({ causes }: Flaw, cause: string) =>
   causes.some((right) => cause === right || cause.startsWith(`${right}.`));

@@ -1,13 +1,21 @@
 import { endpointNamed } from "../../../api/endpoints.js";
-import { cachedByObject } from "../../../rules/cached-by.js";
+import { lifelines } from "../../../api/lifelines.js";
+import { nextRequest } from "../../../api/next-request.js";
 import { SandboxError } from "../../../rules/errors.js";
+import { keyStateAt } from "../../../rules/key-state.js";
+import { type Environment, fingerprintOf } from "../../../rules/keys/key-text.js";
+import { cachedByObject } from "../../../sandbox/cached-by.js";
+import type { Endpoint } from "../../../sandbox/call.js";
+import { sentKeyRef } from "../../../sandbox/journal/exchange.js";
 import {
+  activeKeysIn,
   createKey,
   expireKey,
   revokeKey,
   rotateKey,
   updateOrganization,
 } from "../../../sandbox/operations/key-operations.js";
+import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { fingerprintOfRef, secretToSend } from "../../../sandbox/secrets.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
@@ -18,18 +26,153 @@ import * as s from "../../../schema/shape.js";
 import { membersToSnakeCase } from "../../../schema/spelling.js";
 import { quote } from "../../../schema/words.js";
 import type { Route } from "../route.js";
-import { controlRoute, dataRoute, pageFields, refInBody } from "../route.js";
-import { directoryRoutes, withNextRequest } from "./directory.js";
+import { controlRoute, dataRoute, limitField, maxListed, pageFields, refInBody } from "../route.js";
+import { keysOfStory } from "./story.js";
 
-/** The keys of a page if a call sets no limit: more would delay everybody's requests. */
-const keysOnAPage = 1000;
+// Keys as people look for them: by their organizations, and their lives.
+
+const filterField = s.optional(
+  s.described(s.text(), "Words that the key, its state or its organization must contain. Default: none."),
+);
+
+const directoryRoute: Route = dataRoute("GET /directory", {
+  summary: "The organizations with their keys; `filter` matches words in keys or organizations",
+  query: s.mapping({ filter: filterField, limit: limitField() }),
+  run({ sandbox, query }) {
+    const matching = matchingRows(sandbox, query.filter);
+    const rows = matching.slice(0, query.limit ?? maxListed);
+    const listedKeys = new Map<OrganizationEntry, KeyEntry[]>();
+    for (const { owner, entry } of rows) {
+      const keys = listedKeys.get(owner) ?? [];
+      if (entry !== undefined) keys.push(entry);
+      listedKeys.set(owner, keys);
+    }
+    return {
+      sections: Array.from(listedKeys, ([owner, keys]) => viewSection(sandbox, owner, keys)),
+      matching: matching.filter(({ entry }) => entry !== undefined).length,
+      total: sandbox.registry.keys.size,
+      left: matching.length - rows.length,
+    };
+  },
+});
+
+const lifelinesRoute: Route = dataRoute("GET /lifelines", {
+  summary:
+    "The phases of each key: the outcomes that it got, and will get; of too many, the keys that were used last, then those that end",
+  query: s.mapping({
+    organization: s.optional(s.described(s.text(), "Only the keys of this one. Default: of all.")),
+    key: s.optional(s.described(s.text(), "Only this key. Default: all.")),
+    filter: filterField,
+    story: s.optional(s.described(s.flag(), "Whether only the keys that the story uses. Default: false.")),
+    limit: limitField(),
+  }),
+  run({ sandbox, query }) {
+    const { organization, key, story = false, limit = maxListed } = query;
+    const storyKeys = story ? new Set(keysOfStory(sandbox)) : undefined;
+    // Unknown ones are an error.
+    if (organization !== undefined) sandbox.registry.organization(organization);
+    if (key !== undefined) sandbox.registry.key(key);
+
+    const matching: KeyEntry[] = [];
+    for (const { owner, entry } of matchingRows(sandbox, query.filter)) {
+      if (entry === undefined) continue;
+      const { ref } = entry.key;
+      if (organization !== undefined && owner.organization.ref !== organization) continue;
+      const isWanted = (key === undefined || ref === key) && (storyKeys?.has(ref) ?? true);
+      if (isWanted) matching.push(entry);
+    }
+    const chosen = chooseLines(sandbox, matching, limit);
+    return { lifelines: lifelines(sandbox, chosen), left: matching.length - chosen.length };
+  },
+});
+
+/** At most so many of the keys, in their order: those that were used last, then those that end. */
+function chooseLines(sandbox: SandboxState, keys: readonly KeyEntry[], limit: number): readonly KeyEntry[] {
+  if (keys.length <= limit) return keys;
+  const lastUses = new Map<string, number>();
+  for (const [index, exchange] of sandbox.journal.requests().entries()) {
+    lastUses.set(sentKeyRef(exchange), index + 1);
+  }
+
+  const rankOf = ({ key }: KeyEntry) => {
+    const lastUse = lastUses.get(key.ref);
+    if (lastUse !== undefined) return lastUse;
+    const ends = (key.revokedAt ?? key.expiresAt ?? key.overlapEndsAt) !== undefined;
+    return ends ? 0 : -1;
+  };
+  const ranked = [...keys].sort((one, other) => rankOf(other) - rankOf(one));
+  const chosen = new Set(ranked.slice(0, limit));
+  return keys.filter((entry) => chosen.has(entry));
+}
+
+/** A row of the directory: a key, or an organization without any. */
+interface DirectoryRow {
+  readonly owner: OrganizationEntry;
+  readonly entry: KeyEntry | undefined;
+}
+
+/** The rows that have all words of a filter, in the scenario's order. */
+function matchingRows(sandbox: SandboxState, filter = ""): readonly DirectoryRow[] {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  const now = sandbox.clock.now();
+  const rows: DirectoryRow[] = [];
+  for (const owner of sandbox.registry.organizations.values()) {
+    const ownText = organizationText(owner, sandbox);
+    if (owner.keys.length === 0 && hasAll(words, ownText)) rows.push({ owner, entry: undefined });
+    for (const entry of owner.keys) {
+      // Without a filter, no key is looked at that is not listed.
+      const isListed = words.length === 0 || hasAll(words, `${ownText} ${searchText(entry, sandbox, now)}`);
+      if (isListed) rows.push({ owner, entry });
+    }
+  }
+  return rows;
+}
+
+/** An organization with some of its keys, as the response has it. */
+function viewSection(sandbox: SandboxState, owner: OrganizationEntry, keys: readonly KeyEntry[]) {
+  const now = sandbox.clock.now();
+  const activeIn = (environment: Environment) => activeKeysIn(owner, environment, sandbox.assumptions, now);
+  return {
+    organization: viewOrganization(owner.organization, sandbox),
+    active: { test: activeIn("test"), live: activeIn("live") },
+    keys: keys.map((entry) => withNextRequest(viewKey(entry, sandbox), sandbox)),
+  };
+}
+
+/** Whether a text has all words, in any letter case. The words are in lower case. */
+function hasAll(words: readonly string[], text: string): boolean {
+  const inLowerCase = text.toLowerCase();
+  return words.every((word) => inLowerCase.includes(word));
+}
+
+/** What a filter finds a key by, besides its organization. */
+function searchText({ key }: KeyEntry, sandbox: SandboxState, now: number): string {
+  const words = [key.ref, key.name, fingerprintOf(key.sha256), key.environment, ...key.scopes];
+  words.push(...sandbox.additions.scopes, keyStateAt(key, now));
+  return words.join(" ");
+}
+
+/** What a filter finds an organization by. */
+function organizationText({ organization }: OrganizationEntry, { additions }: SandboxState): string {
+  return `${organization.ref} ${organization.name}${additions.nameEnding}`;
+}
+
+/** Adds the result of a key's next request. */
+function withNextRequest<Key extends { readonly ref: string }>(
+  key: Key,
+  sandbox: SandboxState,
+  endpoint?: Endpoint,
+) {
+  return { ...key, nextRequest: nextRequest(sandbox, key.ref, endpoint) };
+}
 
 export const keyRoutes: readonly Route[] = [
   controlRoute("GET /organizations", {
     summary: "The organizations, in the scenario's order",
-    query: s.mapping(pageFields("all")),
+    query: s.mapping(pageFields()),
     run({ sandbox, query }) {
-      const data = membersToSnakeCase(viewOrganizations(sandbox, query));
+      const { offset, limit = maxListed } = query;
+      const data = membersToSnakeCase(viewOrganizations(sandbox, { offset, limit }));
       return { kind: "json", status: 200, json: { data, total: sandbox.registry.organizations.size } };
     },
   }),
@@ -47,9 +190,9 @@ export const keyRoutes: readonly Route[] = [
   controlRoute("GET /keys", {
     summary:
       "The keys, each with the result of its next request; `created` counts the keys made since the start",
-    query: s.mapping(pageFields(keysOnAPage)),
+    query: s.mapping(pageFields()),
     run({ sandbox, query }) {
-      const { offset, limit = keysOnAPage } = query;
+      const { offset, limit = maxListed } = query;
       const page = viewKeys(sandbox, { offset, limit });
       const data = membersToSnakeCase(page.map((key) => withNextRequest(key, sandbox)));
       const total = sandbox.registry.keys.size;
@@ -57,7 +200,8 @@ export const keyRoutes: readonly Route[] = [
       return { kind: "json", status: 200, json: { data, total, created } };
     },
   }),
-  ...directoryRoutes,
+  directoryRoute,
+  lifelinesRoute,
   dataRoute("POST /keys", {
     summary: "Creates a key; only this response has its secret",
     status: 201,

@@ -6,22 +6,20 @@ import { membersToSnakeCase } from "../../../schema/spelling.js";
 import { pageRoutes } from "../page.js";
 import type { Route } from "../route.js";
 import { controlRoute, dataRoute, pageFields } from "../route.js";
-import { changesRoute, revisionRoute } from "./changes.js";
 import { keyRoutes } from "./keys.js";
 import { requestRoutes } from "./requests.js";
 import { sandboxRoutes } from "./sandbox.js";
 import { scenarioRoutes } from "./scenario.js";
 import { storyRoutes } from "./story.js";
 
-const otherRoutes: readonly Route[] = [
-  revisionRoute,
+export const routes: readonly Route[] = [
   ...sandboxRoutes,
   ...scenarioRoutes,
   ...keyRoutes,
   ...requestRoutes,
   controlRoute("GET /farmers", {
     summary: "The synthetic farmers",
-    query: s.mapping(pageFields(defaultFarmerPage, s.integer({ max: 1000 }))),
+    query: s.mapping(pageFields(defaultFarmerPage)),
     run({ sandbox: { farmers }, query }) {
       const { offset = 0, limit = defaultFarmerPage } = query;
       const data = membersToSnakeCase(farmers.list({ offset, limit }));
@@ -36,7 +34,7 @@ const otherRoutes: readonly Route[] = [
   dataRoute("POST /stop", {
     summary: "Stops the server",
     changes: false,
-    run({ sandbox }, { response, server }) {
+    run({ sandbox, server, response }) {
       // The caller must get this response before the server stops.
       response.once("close", server.stop);
       return { scenario: sandbox.name, seed: sandbox.seed, startedAt: isoTime(server.startedAt) };
@@ -48,5 +46,3 @@ const otherRoutes: readonly Route[] = [
   }),
   ...pageRoutes,
 ];
-
-export const routes: readonly Route[] = [...otherRoutes, changesRoute(otherRoutes)];

@@ -13,7 +13,7 @@ import { localsOf } from "../access.js";
 import { HttpError } from "../control-errors.js";
 import type { ControlServer, Route } from "../route.js";
 import { controlRoute, dataRoute } from "../route.js";
-import { listUpcoming } from "../upcoming.js";
+import { listUpcoming, nextChangeAt } from "../upcoming.js";
 
 /** The JSON Schema of each assumption, with its description. */
 const { properties: assumptionSchemas } = controlBodySchema("assumptions_change") as {
@@ -21,9 +21,16 @@ const { properties: assumptionSchemas } = controlBodySchema("assumptions_change"
 };
 
 export const sandboxRoutes: readonly Route[] = [
+  dataRoute("GET /revision", {
+    summary: "A text that differs once another call shows a change, except of a running clock",
+    run({ sandbox, server }) {
+      requireReady(server);
+      return revisionOf(sandbox, server);
+    },
+  }),
   controlRoute("GET /health", {
     summary: "Status and version; with any required control token, also the scenario",
-    run({ sandbox }, { server, response }) {
+    run({ sandbox, server, response }) {
       const health = { status: "ok", version, ...savedState(server) };
       if (!localsOf(response).isAdmitted) return { kind: "json", status: 200, json: health };
 
@@ -33,7 +40,7 @@ export const sandboxRoutes: readonly Route[] = [
   }),
   controlRoute("GET /ready", {
     summary: "Whether to send requests here; 503 not_ready while the server stops",
-    run(_context, { server }) {
+    run({ server }) {
       requireReady(server);
       const json = { status: "ready", version, ...savedState(server) };
       return { kind: "json", status: 200, json };
@@ -112,8 +119,16 @@ export const sandboxRoutes: readonly Route[] = [
 ];
 
 /** Throws `not_ready` once the server stops. */
-export function requireReady({ stopping }: ControlServer): void {
+function requireReady({ stopping }: ControlServer): void {
   if (stopping.aborted) throw new HttpError("not_ready", "The sandbox is stopping.");
+}
+
+/** A text that differs once a view differs: by an event, by time, by a response that was not read, or by a failed save. */
+function revisionOf(sandbox: SandboxState, { startId, stateFile }: ControlServer): string {
+  const { journal, counters } = sandbox;
+  const isUnwritable = stateFile?.isUnwritable() ?? false;
+  // The numbers of events start again with the process.
+  return [startId, journal.latestNumber(), nextChangeAt(sandbox), counters.unread(), isUnwritable].join(" ");
 }
 
 /** Whether the last save in the state file worked, which the latest requests may have come after; nothing without such a file. */

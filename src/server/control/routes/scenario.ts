@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { scenarioWarnings } from "../../../node/dry-run.js";
 import { readBundledScenario } from "../../../node/package-files.js";
-import { pluralize } from "../../../report/plain-text.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { redactPlainKeys } from "../../../rules/keys/redact.js";
 import type { SandboxState, StartOptions } from "../../../sandbox/sandbox-state.js";
@@ -31,7 +30,6 @@ import { withStory } from "../../../scenario/stories.js";
 import { placeOfField, readValue, type WrittenScenario } from "../../../scenario/written-scenario.js";
 import { readYaml, yamlText } from "../../../scenario/yaml/read-yaml.js";
 import { isMapping } from "../../../schema/type-tag.js";
-import { listed } from "../../../schema/words.js";
 import { problemsByField } from "../control-errors.js";
 import { type ControlServer, controlRoute, dataRoute, type Route } from "../route.js";
 import { scenarioSummary } from "./sandbox.js";
@@ -39,7 +37,7 @@ import { scenarioSummary } from "./sandbox.js";
 export const scenarioRoutes: readonly Route[] = [
   dataRoute("GET /scenarios", {
     summary: "The scenario that the sandbox was started with, and the bundled ones",
-    run({ sandbox }, { server }) {
+    run({ sandbox, server }) {
       const started = server.startedScenario();
       const listedScenarios: NamedScenario[] = [started];
       for (const name of scenarioNames) {
@@ -58,14 +56,14 @@ export const scenarioRoutes: readonly Route[] = [
     summary:
       "Starts a bundled scenario by name, the one that the sandbox was started with, or one sent as application/yaml",
     body: "scenario_choice",
-    run: ({ sandbox, body }, { server }) => startNamed(sandbox, body.name, server),
+    run: ({ sandbox, body, server }) => startNamed(sandbox, body.name, server),
     runYaml: ({ sandbox, body }) => startSent(sandbox, readSent(body)),
   }),
   dataRoute("POST /reset", {
     summary:
       "Restarts the running scenario or starts another one, with the given options; with the keys, if a scenario or a seed is given",
     body: "sandbox_options",
-    run({ sandbox, body }, { server }) {
+    run({ sandbox, body, server }) {
       const { scenario, ...options } = body;
       let summary: ReturnType<typeof summarizeStart>;
       if (scenario === undefined) {
@@ -98,14 +96,16 @@ export const scenarioRoutes: readonly Route[] = [
 /** A row of the list of scenarios that a user can start. */
 function viewListedScenario(listed: NamedScenario, started: NamedScenario, sandbox: SandboxState) {
   const { name, scenario, text } = listed;
-  // Whatever the options of its start.
-  const isSame = isSameScenario(sandbox.scenario, scenario, membersOfOptions);
   return {
     name,
     title: scenario.name ?? name,
     description: scenario.description ?? "",
     startedWith: name === started.name,
-    running: sandbox.name === name && sandbox.text === text && isSame,
+    // A sent scenario may have the name of another one, but has keys of its own.
+    running:
+      sandbox.name === name &&
+      sandbox.text === text &&
+      isDeepStrictEqual(sandbox.scenario.organizations, scenario.organizations),
   };
 }
 
@@ -137,24 +137,6 @@ function summarizeStart(sandbox: SandboxState, warnings: readonly ScenarioProble
   return { ...scenarioSummary(sandbox), warnings: Object.values(problemsByField(warnings)) };
 }
 
-// Whether the sandbox runs a certain scenario. A name does not tell: a sent scenario may have the name of another one. So the members of
-// the scenarios are compared, and which of them count depends on what is asked:
-//
-// - For the list of scenarios, the options of the start do not count, as they are no other scenario.
-// - For the text of a bundled scenario, they count: after a reset with another seed, the text would show the seed from before.
-// - The story never counts: a bundled scenario runs with or without it.
-
-/** The members of a scenario that the options of a start replace. */
-const membersOfOptions: readonly (keyof Scenario)[] = ["seed", "clock", "assumptions"];
-
-/** Whether two scenarios have the same members, but for the ignored ones and the story. */
-function isSameScenario(one: Scenario, other: Scenario, ignored: readonly (keyof Scenario)[]): boolean {
-  const notCompared: readonly string[] = ["story", ...ignored];
-  const comparedMembers = (scenario: Scenario) =>
-    Object.fromEntries(Object.entries(scenario).filter(([name]) => !notCompared.includes(name)));
-  return isDeepStrictEqual(comparedMembers(one), comparedMembers(other));
-}
-
 /** The running scenario as YAML: as it was written with its comments, if possible. Every key in it is cut after its prefix. */
 async function runningText(sandbox: SandboxState): Promise<string> {
   const { scenario } = sandbox;
@@ -173,7 +155,10 @@ async function bundledText(sandbox: SandboxState): Promise<string | undefined> {
   if (!isScenarioName(name)) return undefined;
   const bundled: NamedScenario = { name, scenario: bundledScenarios[name] };
   const asStarted = checkedStart(bundled, startOptions, { platform }).scenario;
-  return isSameScenario(sandbox.scenario, asStarted, []) ? readBundledScenario(name) : undefined;
+  // With or without its story. After a reset with another seed, the text would show the seed from before.
+  const withoutStory = (scenario: Scenario) => ({ ...scenario, story: undefined });
+  const isSame = isDeepStrictEqual(withoutStory(sandbox.scenario), withoutStory(asStarted));
+  return isSame ? readBundledScenario(name) : undefined;
 }
 
 // A scenario that a client sends, as YAML or as a value. It may extend only bundled scenarios, and has a limit of keys.
@@ -193,63 +178,38 @@ function requireStartable(sent: WrittenScenario): CheckedScenario {
 
   const checked = interpretScenario(sent, bundledOnly);
   // The listed keys count, too.
-  const { keys, emptyOrganizations } = sizeOfPopulation(checked.scenario.population);
-  requireSize({ keys: [...listedKeys(checked.scenario)].length + keys, emptyOrganizations });
+  const { scenario } = checked;
+  requireSize([...listedKeys(scenario)].length + sizeOfPopulation(scenario.population));
   return checked;
 }
 
-/** What a scenario creates. */
-interface ScenarioSize {
-  readonly keys: number;
-  /** The organizations of a population without keys, which take as long as keys. */
-  readonly emptyOrganizations: number;
-}
-
-/** The size of a population, which may have any form: one without numbers creates nothing, because its check rejects it. */
-function sizeOfPopulation(population: unknown): ScenarioSize {
-  const nothing = { keys: 0, emptyOrganizations: 0 };
-  if (!isMapping(population)) return nothing;
-
+/** The keys of a population, and its organizations without keys, which take as long. It may have any form: one without numbers creates nothing, because its check rejects it. */
+function sizeOfPopulation(population: unknown): number {
+  if (!isMapping(population)) return 0;
   const { organizations, keysEach } = populationOf({ population });
   const hasNumbers = typeof organizations === "number" && typeof keysEach === "number";
-  if (!hasNumbers) return nothing;
-  if (keysEach < 1) return { keys: 0, emptyOrganizations: organizations };
-  return { keys: organizations * keysEach, emptyOrganizations: 0 };
+  return hasNumbers ? organizations * Math.max(1, keysEach) : 0;
 }
 
 /** Throws `validation_failed` if the start of a scenario would block the server: a few bytes can create 100,000 keys. */
-function requireSize({ keys, emptyOrganizations }: ScenarioSize): void {
-  if (keys + emptyOrganizations <= scenarioLimits.keysSent) return;
-
-  const created: string[] = [];
-  if (keys > 0) created.push(pluralize(keys, "key"));
-  if (emptyOrganizations > 0) created.push(`${pluralize(emptyOrganizations, "organization")} without keys`);
-  const message = `the scenario has ${listed(created, "and")}, and a sent one at most ${scenarioLimits.keysSent}. For more, start the server with this scenario.`;
+function requireSize(size: number): void {
+  const most = scenarioLimits.keysSent;
+  if (size <= most) return;
+  const message = `the scenario has ${size} keys and organizations without keys, and a sent one at most ${most}. For more, start the server with this scenario.`;
   throw new SandboxError("validation_failed", `Failed to start the scenario: ${message}`, {
     fields: { population: message },
   });
 }
 
-/** A problem as the client gets it. */
-interface ShownProblem {
-  /** Where it is in the body, counted from 1; `null` without a place there. */
-  readonly line: number | null;
-  readonly column: number | null;
-  /** An error keeps the scenario from starting. */
-  readonly level: "error" | "warning";
-  readonly message: string;
-  readonly hint: string | null;
-}
-
 /** The warnings of a sent scenario, with their places in the body. */
 function startWarnings(checked: CheckedScenario, startOptions: StartOptions): ScenarioProblem[] {
   const { scenario, placeOf } = checked;
-  const warnings = scenarioWarnings({ scenario, name: sentFile }, checked, startOptions);
+  const warnings = scenarioWarnings({ scenario, name: sentFile }, startOptions);
   return problemsAt(Object.values(warnings).flat(), placeOf, sentFile);
 }
 
 /** What `validate` shows of a sent scenario: its errors, or its warnings if it has none. */
-function problemsInSent(sandbox: SandboxState, text: string): { readonly problems: ShownProblem[] } {
+function problemsInSent(sandbox: SandboxState, text: string) {
   const sent = readSent(text);
   let checked: CheckedScenario;
   try {
@@ -268,10 +228,11 @@ function problemsInSent(sandbox: SandboxState, text: string): { readonly problem
   return { problems: warnings.map((problem) => showProblem("warning", problem)) };
 }
 
+/** A problem with its place in the body, counted from 1. An error keeps the scenario from starting. */
 function showProblem(
-  level: ShownProblem["level"],
+  level: "error" | "warning",
   problem: Pick<ScenarioProblem, "message" | "hint" | "file" | "line" | "column">,
-): ShownProblem {
+) {
   const { message, hint = null, file } = problem;
   // A problem of an extended scenario is not in the body.
   const { line = null, column = null } = file === sentFile ? problem : {};

@@ -13,12 +13,14 @@ import { dataRoute } from "../route.js";
 
 export const storyRoutes: readonly Route[] = [
   dataRoute("GET /story", {
-    summary: "The story: its steps, the next one, and the result of the last one",
+    summary:
+      "The story: its steps, the next one, the result of the last one; `changed`: whether a user has changed the sandbox",
     run({ sandbox }) {
       const { name = null, description = null } = sandbox.scenario;
       const { last = null } = sandbox.story;
       return {
         ...storyProgress(sandbox),
+        changed: sandbox.isChangedByUser,
         name,
         description,
         keys: keysOfStory(sandbox),
