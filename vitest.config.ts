@@ -31,7 +31,8 @@ const project = (name: string, order: number, maxWorkers: number, include: reado
 
 export default defineConfig({
   test: {
-    globalSetup: ["scripts/generate.ts", "scripts/build-age.js"],
+    globalSetup: ["scripts/generate.ts"],
+    reporters: ["default", "./scripts/build-age.js"],
     // For a busy machine. The long forms of the tests take their time.
     testTimeout: process.env.NIGHTLY === "1" ? 600_000 : 120_000,
     hookTimeout: 120_000,

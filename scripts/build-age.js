@@ -21,10 +21,18 @@ export function isBuilt() {
   return sources.every((source) => changedAt(join(root, source)) <= builtAt);
 }
 
-/** Before the tests: those of the built package would otherwise show the behavior of earlier code. */
-export function setup() {
-  if (isBuilt()) return;
-  console.warn(
-    "dist is older than the code, or missing. Tests in test/docs, test/package, test/control, test/dashboard and test/cli use it: run npm run build first.",
-  );
+/** The folders whose tests use `dist`. */
+const builtFolders = ["docs", "package", "control", "dashboard", "cli"].map((name) =>
+  join(root, "test", name),
+);
+
+/** Warns before tests of the built package, which would otherwise show the behavior of earlier code. */
+export default class BuildAgeReporter {
+  onTestRunStart(specifications) {
+    const usesBuild = specifications.some(({ moduleId }) =>
+      builtFolders.some((folder) => moduleId.startsWith(folder)),
+    );
+    if (!usesBuild || isBuilt()) return;
+    console.warn("dist is older than the code, or missing, and these tests use it: run npm run build first.");
+  }
 }

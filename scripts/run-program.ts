@@ -23,6 +23,8 @@ export interface ProgramSurroundings {
   readonly env?: Readonly<Record<string, string>>;
   /** Milliseconds after which it and its children are stopped. Default: 180000. */
   readonly timeout?: number;
+  /** Gets each piece of output when it arrives. */
+  readonly onOutput?: ((text: string) => void) | undefined;
   /** How often it is started again after it was stopped because of `timeout`. Default: 0. */
   readonly retries?: number;
 }
@@ -31,7 +33,7 @@ export interface ProgramSurroundings {
 export function runProgram(
   program: string,
   argv: readonly string[],
-  { cwd = root, env = {}, timeout = 180_000, retries = 0 }: ProgramSurroundings = {},
+  { cwd = root, env = {}, timeout = 180_000, onOutput, retries = 0 }: ProgramSurroundings = {},
 ): Promise<ProgramEnd> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, argv, {
@@ -52,6 +54,7 @@ export function runProgram(
       child[name].setEncoding("utf8").on("data", (text) => {
         written[name] += text;
         output += text;
+        onOutput?.(text);
       });
     }
     child.on("error", (error) => {
@@ -61,7 +64,7 @@ export function runProgram(
     child.on("close", (code) => {
       clearTimeout(timer);
       if (!isStopped || retries === 0) resolve({ code, ...written, output });
-      else resolve(runProgram(program, argv, { cwd, env, timeout, retries: retries - 1 }));
+      else resolve(runProgram(program, argv, { cwd, env, timeout, onOutput, retries: retries - 1 }));
     });
   });
 }

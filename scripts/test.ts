@@ -32,7 +32,8 @@ async function step(name: string, commands: readonly string[][], failure = /^/):
   const start = performance.now();
   let [code, output]: [number | null, string] = [0, ""];
   for (const [program = "", ...argv] of commands) {
-    if (code === 0) ({ code, output } = await runProgram(program, argv, { timeout: 3_600_000 }));
+    if (code !== 0) break;
+    ({ code, output } = await runProgram(program, argv, { timeout: 3_600_000, onOutput: showProgress }));
   }
   const seconds = Math.round((performance.now() - start) / 1000);
   const found = output.slice(Math.max(0, output.search(failure)));
@@ -40,12 +41,18 @@ async function step(name: string, commands: readonly string[][], failure = /^/):
   return code === 0;
 }
 
+/** Prints the lines of `progress-reporter.js`. */
+function showProgress(text: string): void {
+  for (const [line] of text.matchAll(/^… tests: .*$/gm)) console.log(line);
+}
+
 /** Runs Vitest without what the tests and their programs print, and prints the numbers. */
 async function runTests(): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-tests-"));
   const results = join(folder, "results.json");
   const chosen = ["--project", isRest ? "slow*" : "quick*", ...ofVitest];
-  const reporters = ["--reporter", "minimal", "--reporter", "json", "--outputFile", results];
+  const names = ["minimal", "json", "./scripts/progress-reporter.js"];
+  const reporters = [...names.flatMap((name) => ["--reporter", name]), "--outputFile", results];
   const passed = await step(
     "tests",
     // Not by `npm exec -c`: the tests would inherit its variable, and then none of their `npx` starts.
