@@ -37,7 +37,7 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   if (ref === "none") presented = "missing";
   if (ref === "malformed") presented = "malformed";
   const call: RoutedCall = { presented, entry, now, route: undefined, endpoint };
-  const outcome = predictOutcome(sandbox, call);
+  const { outcome, faults } = predictCall(sandbox, call, endpoint);
   const { status } = outcomeRow(outcome);
   // The profile `varied` varies the code of a 429.
   const isCodeVaried =
@@ -46,7 +46,6 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
     sandbox.ownAssumptions.rate_limit_code === undefined;
   const code = isCodeVaried ? null : codeOf(outcome, sandbox.assumptions);
 
-  const faults = faultsAhead(sandbox.faults, call, endpoint.method, outcome);
   const faultOutcomes = [...new Set(faults.map((fault) => fault.outcome))];
   const { why, until } = rejectionReason(sandbox, call, outcome);
 
@@ -56,6 +55,12 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   if (why !== null) sentence += ` ${why}`;
   if (faultOutcomes.length > 0) sentence += ", or a fault";
   return { status, code, outcome, why, faultOutcomes, sentence, until };
+}
+
+/** The outcome that a call would have without faults, and the faults that may hit it or a later one like it. */
+export function predictCall(sandbox: SandboxState, call: RoutedCall, endpoint: Endpoint) {
+  const outcome = predictOutcome(sandbox, call);
+  return { outcome, faults: faultsAhead(sandbox.faults, call, endpoint.method, outcome) };
 }
 
 /** Why a request is rejected, with facts of its key. */

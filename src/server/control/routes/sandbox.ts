@@ -1,3 +1,4 @@
+import { listUpcoming, nextChangeAt } from "../../../api/upcoming.js";
 import { variationTable } from "../../../api/variation/table.js";
 import { version } from "../../../node/package-files.js";
 import { type Assumptions, assumptionTable, profileWords } from "../../../rules/assumptions.js";
@@ -13,7 +14,6 @@ import { localsOf } from "../access.js";
 import { HttpError } from "../control-errors.js";
 import type { ControlServer, Route } from "../route.js";
 import { controlRoute, dataRoute } from "../route.js";
-import { listUpcoming, nextChangeAt } from "../upcoming.js";
 
 /** The JSON Schema of each assumption, with its description. */
 const { properties: assumptionSchemas } = controlBodySchema("assumptions_change") as {

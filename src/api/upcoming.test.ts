@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { startFrozen } from "../../../test/support/doors.js";
-import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import type { Scenario } from "../../scenario/scenario.generated.js";
+import { startFrozen } from "../../test/support/doors.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
 import { listUpcoming, nextChangeAt } from "./upcoming.js";
 
 const start = Date.parse("2026-03-02T09:00:00Z");

@@ -1,13 +1,14 @@
-import { faultOutcomeId } from "../../rules/fault-effects.js";
-import { lastClockInstant } from "../../rules/key-state.js";
-import { dayEnd, isoTime, minute, minuteEnd } from "../../rules/time.js";
-import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { keyRefsOf } from "../../sandbox/steps.js";
-import type { Upcoming } from "../../sandbox/views.js";
-import { actionName, actionRefs } from "../../scenario/actions.js";
+import { faultOutcomeId } from "../rules/fault-effects.js";
+import { lastClockInstant } from "../rules/key-state.js";
+import { dayEnd, isoTime, minute, minuteEnd } from "../rules/time.js";
+import type { KeyEntry } from "../sandbox/registry.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { keyRefsOf } from "../sandbox/steps.js";
+import type { Upcoming } from "../sandbox/views.js";
+import { actionName, actionRefs } from "../scenario/actions.js";
 
 /** An event by which a sandbox changes on its own. */
-interface ClockEvent extends Partial<Pick<Upcoming, "key" | "organization" | "step">> {
+export interface ClockEvent extends Partial<Pick<Upcoming, "key" | "organization" | "step">> {
   /** Epoch milliseconds. */
   readonly at: number;
   readonly kind: Upcoming["kind"];
@@ -51,20 +52,24 @@ function slidingMinuteEnds({ registry, windows }: SandboxState, now: number): nu
   return ends;
 }
 
-/** All events by which a sandbox changes on its own; some are over. */
-function clockEvents(sandbox: SandboxState, now: number): ClockEvent[] {
+/** All events by which a sandbox changes on its own; some are over. `entries`: the keys whose ends are among them. Default: all. */
+export function clockEvents(
+  sandbox: SandboxState,
+  now: number,
+  entries: Iterable<KeyEntry> = sandbox.registry.keys.values(),
+): ClockEvent[] {
   return [
-    ...keyEvents(sandbox),
+    ...keyEvents(entries),
     ...resetEvents(sandbox, now),
     ...timelineEvents(sandbox),
     ...faultEvents(sandbox),
   ];
 }
 
-function keyEvents({ registry }: SandboxState): ClockEvent[] {
+function keyEvents(entries: Iterable<KeyEntry>): ClockEvent[] {
   const never = Number.POSITIVE_INFINITY;
   const events: ClockEvent[] = [];
-  for (const { key } of registry.keys.values()) {
+  for (const { key } of entries) {
     const { ref, organization, revokedAt = never, expiresAt = never, overlapEndsAt = never } = key;
     // A key stops working once, at the earliest instant; a revocation is never ahead.
     const at = Math.min(expiresAt, overlapEndsAt);
