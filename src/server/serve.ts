@@ -109,15 +109,7 @@ async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Pro
   const randomToken = () => nodeCrypto.randomBytes(tokenBytes).toString("base64url");
   const controlToken = options.controlToken || (isLocal ? undefined : randomToken());
 
-  // Timelines also continue without requests.
-  const runDueOrWait = () => {
-    try {
-      runDue(sandbox);
-    } catch {
-      // The next request reports the error. A failed save is tried again, and reported there.
-    }
-  };
-  const dueTimer = timers.setInterval(runDueOrWait, dueIntervalMs).unref();
+  const dueTimer = startDueTimer(sandbox);
   const stopping = new AbortController();
   const close = async (grace = 2000) => {
     stopping.abort();
@@ -133,6 +125,7 @@ async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Pro
     isLocal,
     allowedHosts,
     controlToken,
+    openConnections,
     stopping: stopping.signal,
     startedScenario: options.startedScenario ?? (() => ({ name, scenario, text })),
     stateFile,
@@ -165,6 +158,18 @@ async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Pro
     controlUrl: hasControl ? url + controlPath : undefined,
     controlToken: hasControl ? controlToken : undefined,
   };
+}
+
+/** Continues the timeline also without requests. */
+function startDueTimer(sandbox: SandboxState): NodeJS.Timeout {
+  const runDueOrWait = () => {
+    try {
+      runDue(sandbox);
+    } catch {
+      // The next request reports the error. A failed save is tried again, and reported there.
+    }
+  };
+  return timers.setInterval(runDueOrWait, dueIntervalMs).unref();
 }
 
 /** The control plane. Its first call loads Express, which takes longer than everything else: most runs do not need it. */

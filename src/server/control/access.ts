@@ -13,7 +13,7 @@ import type { ControlServer } from "./route.js";
 const pagePath = new RegExp(`^${controlPath}(?:/?$|/assets/|/docs(?:/|$))`);
 
 /** Whether a call is a probe of a container or a load balancer: they have no token. */
-function isHealthProbe({ path }: Request): boolean {
+export function isHealthProbe({ path }: Request): boolean {
   return path === `${controlPath}/health` || path === `${controlPath}/ready`;
 }
 

@@ -6,6 +6,7 @@ import express, {
   type Response,
 } from "express";
 import { textOfBytes } from "../../node/files/scenario-files.js";
+import { timers } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactPath } from "../../rules/keys/redact.js";
 import { controlPath } from "../../rules/known-paths.js";
@@ -15,7 +16,8 @@ import { controlBodies } from "../../scenario/format/inputs.js";
 import { isTooDeep, maxLevels, tryParseJson } from "../../schema/json-text.js";
 import { jsonNotation } from "../../schema/notation.js";
 import { listed } from "../../schema/words.js";
-import { admitCallers, hasReadingMethod, localsOf, requireActor } from "./access.js";
+import { endSlowestClient } from "../sockets/connections.js";
+import { admitCallers, hasReadingMethod, isHealthProbe, localsOf, requireActor } from "./access.js";
 import { HttpError, sendControlError } from "./control-errors.js";
 import { pageHandlers, setPageHeaders, toGzip } from "./page.js";
 import { type ControlServer, checkedQuery, type Route, type RouteResult } from "./route.js";
@@ -73,8 +75,23 @@ const setControlHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
+/**
+ * The turns of calls: one call runs in a turn of the event loop, and clients, signals and timers come between two. A call may take
+ * long, such as one for a thousand farmers.
+ */
+class CallTurns {
+  #latest = Promise.resolve();
+
+  /** Resolves when it is the next call's turn. */
+  next(): Promise<void> {
+    this.#latest = this.#latest.then(() => new Promise((resolve) => timers.setImmediate(resolve)));
+    return this.#latest;
+  }
+}
+
 /** Mounts each path with all its methods. */
 function mountRoutes(app: Express, server: ControlServer): void {
+  const turns = new CallTurns();
   const readBody = express.raw({ limit: maxBodyBytes, type: () => true });
 
   for (const path of new Set(routes.map((route) => route.path))) {
@@ -84,7 +101,13 @@ function mountRoutes(app: Express, server: ControlServer): void {
 
     for (const route of routes) {
       if (route.path !== path) continue;
-      const run: RequestHandler = (request, response) => runRoute(route, server, request, response);
+      const run: RequestHandler = async (request, response) => {
+        if (!isHealthProbe(request)) await turns.next();
+        // Nobody waits for it any more.
+        if (response.closed) return;
+        endSlowestClient(server.openConnections);
+        await runRoute(route, server, request, response);
+      };
       if (route.method === "GET") {
         mounted.get(requireActor, run);
         allowed.push("GET", "HEAD");

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { Request, Response } from "express";
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
@@ -24,6 +25,7 @@ export interface ControlServer {
   readonly allowedHosts: readonly string[];
   /** The bearer token that calls require; `undefined` for none. */
   readonly controlToken: string | undefined;
+  readonly openConnections: ReadonlySet<Socket>;
   /** Aborted when the server is about to stop. */
   readonly stopping: AbortSignal;
 

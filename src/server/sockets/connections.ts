@@ -22,6 +22,7 @@ export type AnyServer = Server | TlsServer;
 // | requests that wait on a connection: 100, then it is paused   | `maxWaiting` here                           |
 // | requests that wait on a connection: 3,000, then it ends      | `mostWaiting` here                          |
 // | the body of a control call: 256,000 bytes                    | `maxBodyBytes` in `control/app.ts`          |
+// | what clients have not read, when a control call runs: 32 MB  | `maxUnread` here                            |
 
 /** Milliseconds until an idle connection closes after its client has ended it. */
 const longestIdleAfterEnd = 10_000;
@@ -104,6 +105,20 @@ export function startInTurn(response: ServerResponse, start: () => void): void {
     if (waitingOn() === maxWaiting - 1) connection.resume();
     start();
   });
+}
+
+/** Bytes of responses that clients have not read, all together. Few responses are longer than 2 MB. */
+const maxUnread = 32_000_000;
+
+/** Ends the connection with most unread bytes if clients leave too many unread. Called before each response that may be long. */
+export function endSlowestClient(openConnections: ReadonlySet<Socket>): void {
+  let unread = 0;
+  let slowest: Socket | undefined;
+  for (const connection of openConnections) {
+    unread += connection.writableLength;
+    if (connection.writableLength > (slowest?.writableLength ?? 0)) slowest = connection;
+  }
+  if (unread > maxUnread) slowest?.destroy();
 }
 
 /** The TCP socket under an encrypted one, which only this member of Node tells (`lib/_tls_wrap.js` of Node 20 to 24). */
