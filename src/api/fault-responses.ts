@@ -31,7 +31,7 @@ export function faultyResult(sandbox: SandboxState, call: ApiCall, fired: FiredF
   const mainKind = mainFaultKind(effect);
   const result = resultBeforeDelivery(sandbox, call, effect, mainKind);
   const delivery = deliveryOf(fired, mainKind, result.response.body);
-  return { ...result, fault: `fault.${mainKind}`, faultName: fired.name, delivery };
+  return { ...result, fault: `fault.${mainKind}`, delivery };
 }
 
 /** How a fault of this kind has a response with this body delivered: its start, its speed and its end. */

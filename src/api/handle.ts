@@ -126,7 +126,6 @@ function makeExchange(sandbox: SandboxState, call: ApiCall, result: CallResult):
     fingerprint: apiKey === undefined ? null : fingerprintOf(call.sha256),
     outcome,
     fault: result.fault ?? null,
-    faultName: result.faultName,
     status: response.status,
     code: result.code,
     response,

@@ -2,13 +2,12 @@ import { promises as files } from "node:fs";
 import { join } from "node:path";
 import { nodePlatform } from "../node/platform.js";
 import { commandLine } from "../report/curl-line.js";
-import { clientReport, reportedFault } from "../report/report.js";
-import type { ConfiguredFault, Report } from "../report/report-shape.js";
+import { clientReport } from "../report/report.js";
+import type { Report } from "../report/report-shape.js";
 import { adviceOf } from "../rules/advice.js";
 import { SandboxError } from "../rules/errors.js";
 import { conditionedRun } from "../runs/conditioned-run.js";
 import type { RunConditions } from "../runs/conditions.js";
-import { activateFaults, type Fault } from "../sandbox/faults.js";
 import { Counters } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { Invocation, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
@@ -80,19 +79,18 @@ export async function runClient(
     folder.remove();
   }
 
-  const report = reportOfRun(sandbox, counts, keyFinder.places(), conditions.faults ?? []);
+  const report = reportOfRun(sandbox, counts, keyFinder.places());
   return { end, report, folder };
 }
 
 /** The most places of keys in an output that advice names. */
 const maxPlaces = 5;
 
-/** The report of a run: what its requests show, the places of keys in the output, and the faults of `--fault`. */
+/** The report of a run: what its requests show, and the places of keys in the output. */
 export function reportOfRun(
   sandbox: SandboxState,
   counts: Counters,
   keysInOutput: readonly string[],
-  faultsOfRun: readonly Fault[],
 ): Report {
   const report = clientReport(sandbox, counts, true);
 
@@ -106,15 +104,7 @@ export function reportOfRun(
     advice.unshift({ id, level, rule, count, meaning: `${meaning} ${places}`, whatToDo, examples: [] });
   }
 
-  const counted = counts.read();
-  const configuredFaults: ConfiguredFault[] = [];
-  for (const active of activateFaults(faultsOfRun, sandbox.seed, sandbox.startedAt)) {
-    const fault = reportedFault(active, counted);
-    const text = `${fault.fault}@${fault.outcome}`;
-    configuredFaults.push({ ...fault, source: "command_line", text });
-  }
-  configuredFaults.push(...(report.configuredFaults ?? []));
-  return { ...report, advice, configuredFaults };
+  return { ...report, advice };
 }
 
 /** How often the requests of other processes are read while the command runs. */

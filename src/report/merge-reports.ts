@@ -2,7 +2,6 @@ import { adviceIds } from "../rules/advice.js";
 import { maxAdviceExamples } from "../sandbox/journal/counts.js";
 import { sharesOf } from "./report.js";
 import type {
-  ConfiguredFault,
   HowToCover,
   Report,
   ReportedAdvice,
@@ -23,7 +22,6 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
     endpoints: [] as ReportedEndpoint[],
     advice: [] as ReportedAdvice[],
     resends: [] as ReportedResend[],
-    faults: [] as ConfiguredFault[],
   };
   let requests = 0;
   let unread = 0;
@@ -41,7 +39,6 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
     rows.endpoints.push(...report.endpoints);
     rows.advice.push(...report.advice);
     rows.resends.push(...report.resends);
-    rows.faults.push(...(report.configuredFaults ?? []));
   }
 
   const [{ seed, profile, pinned }] = reports;
@@ -60,7 +57,6 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
     outcomes,
     advice: mergeAdvice(rows.advice),
     resends: mergeResends(rows.resends),
-    configuredFaults: mergeFaults(rows.faults),
   } satisfies EachMember<Report>;
 }
 
@@ -125,17 +121,6 @@ function mergeResends(all: readonly ReportedResend[]): ReportedResend[] {
     const { outcome, key, fingerprint } = rows[0];
     const count = sum(rows, (row) => row.count);
     merged.push({ outcome, key, fingerprint, count } satisfies EachMember<ReportedResend>);
-  }
-  return merged;
-}
-
-/** A fault that hit no request in one run may have hit one in another. */
-function mergeFaults(all: readonly ConfiguredFault[]): ConfiguredFault[] {
-  const merged: ConfiguredFault[] = [];
-  for (const rows of groupsOf(all, (row) => `${row.source} ${row.text}`)) {
-    const { source, fault, outcome, text } = rows[0];
-    const requests = sum(rows, (row) => row.requests);
-    merged.push({ source, fault, outcome, text, requests } satisfies EachMember<ConfiguredFault>);
   }
   return merged;
 }

@@ -104,7 +104,6 @@ function reportSections(report: Report): Section[] {
     sections.push(outcomesSection(report));
     sections.push(endpointsSection(report));
     sections.push({ title: "Resent after a rejection", columns, rows: resends });
-    sections.push(unusedFaultsSection(report));
   }
 
   const columns = ["level", "advice", "how often", "rule", "what happened", "what to do", "requests"];
@@ -172,30 +171,6 @@ function endpointsSection({ endpoints }: Report): Section {
     columns: ["endpoint", "coverage", "requests", "operation id", "release"],
     // The table of outcomes shows everything about the only endpoint.
     rows: endpoints.length === 1 ? [] : rows,
-  };
-}
-
-/** The faults that hit no request. Those of `--fault` differ in their outcomes, which share a row. */
-function unusedFaultsSection({ configuredFaults = [] }: Report): Section {
-  const ofScenario: TableRow[] = [];
-  const outcomesOfFlag = new Map<string, string[]>();
-  for (const { source, fault, outcome, text, requests } of configuredFaults) {
-    if (requests > 0) continue;
-    if (source === "command_line" && outcome !== null) {
-      const outcomes = outcomesOfFlag.get(fault) ?? [];
-      outcomesOfFlag.set(fault, [...outcomes, outcome]);
-    } else {
-      ofScenario.push({ cells: ["scenario", text] });
-    }
-  }
-  const ofFlag: TableRow[] = [];
-  for (const [fault, outcomes] of outcomesOfFlag) {
-    ofFlag.push({ cells: ["--fault", `${fault}@${outcomes.join(", ")}`] });
-  }
-  return {
-    title: "Faults that hit no request",
-    columns: ["set by", "fault"],
-    rows: [...ofFlag, ...ofScenario],
   };
 }
 

@@ -120,19 +120,6 @@ const resend = s.mapping({
 /** How often a key was resent after its rejection. */
 export interface ReportedResend extends s.ValueOf<typeof resend> {}
 
-const configuredFault = s.mapping({
-  source: s.described(
-    s.growingChoice(["command_line", "scenario"]),
-    "Where it is set: by --fault, or in the scenario.",
-  ),
-  fault: s.described(outcome(), "The fault."),
-  outcome: s.described(s.orNull(outcome()), "The outcome whose requests it is for; null for any."),
-  text: s.described(s.text(), "The fault as it is written."),
-  requests: s.described(s.integer(), "The number of requests that it hit."),
-});
-/** A fault of the scenario or of the command line, and how many requests it hit. */
-export interface ConfiguredFault extends s.ValueOf<typeof configuredFault> {}
-
 export const reportShape = s.mapping({
   ...sandboxFields,
   /** Left out for a single run. */
@@ -148,10 +135,6 @@ export const reportShape = s.mapping({
   /** The most serious first. */
   advice: s.described(s.list(advice), "Problems in the client's behavior."),
   resends: s.described(s.list(resend), "The keys that were resent after 401, 403 or 429."),
-  /** Left out by older versions. */
-  configuredFaults: s.optional(
-    s.described(s.list(configuredFault), "The faults of the command line and of the scenario."),
-  ),
 });
 /** The outcomes that a client has covered, and advice on its behavior. Plain data without keys. */
 export interface Report extends s.ValueOf<typeof reportShape> {}

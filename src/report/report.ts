@@ -1,11 +1,10 @@
 import { endpointsIn, fillPlaceholders, routeAt } from "../api/endpoints.js";
 import { ownAssumptionNames } from "../api/variation/vary.js";
 import { adviceTable } from "../rules/advice.js";
-import { faultOutcomeId, isFault } from "../rules/fault-effects.js";
+import { isFault } from "../rules/fault-effects.js";
 import { isSuccess, type Outcome, type OutcomeId, outcomeRow, outcomes } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import { type Endpoint, successOutcomesOf } from "../sandbox/call.js";
-import type { ActiveFault } from "../sandbox/faults.js";
 import { type Counters, type Counts, requestsTo } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
@@ -13,7 +12,6 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import { nearest } from "../schema/words.js";
 import { howToCoverEach } from "./how-to-cover.js";
 import type {
-  ConfiguredFault,
   Report,
   ReportedAdvice,
   ReportedEndpoint,
@@ -47,21 +45,6 @@ export function clientReport(
     outcomes,
     advice: reportedAdvice(counted, sandbox),
     resends: counted.resends,
-    configuredFaults: sandbox.faults.map((fault) => reportedFault(fault, counted)),
-  };
-}
-
-/** A fault of the scenario, with the requests that it has hit. */
-export function reportedFault(
-  { definition, name, effect }: ActiveFault,
-  { faultHits = {} }: Counts,
-): ConfiguredFault {
-  return {
-    source: "scenario",
-    fault: faultOutcomeId(effect),
-    outcome: definition.when?.outcome ?? null,
-    text: JSON.stringify(definition),
-    requests: faultHits[name] ?? 0,
   };
 }
 

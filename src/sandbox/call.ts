@@ -133,7 +133,6 @@ export interface CallResult<Outcome = OutcomeId> {
   readonly response: ApiResponse;
   readonly code: string | null;
   readonly fault?: FaultOutcomeId;
-  readonly faultName?: string;
   /** How a fault has the response delivered. Default: at once, and whole. */
   readonly delivery?: Delivery;
   /** Epoch milliseconds of its header `Date`. Default: the sandbox's clock. */

@@ -52,8 +52,6 @@ interface FaultCondition extends Omit<NonNullable<ScenarioFault["when"]>, "outco
 export interface ActiveFault {
   /** As it was written: durations have no start there. */
   readonly definition: Fault;
-  /** What the counts call it. A fault that is set again, in another process or after a reset, has the same name. */
-  readonly name: string;
   readonly when: FaultCondition;
   readonly effect: FaultEffects;
   /** They make its random numbers differ from each other: for whether it fires, and for how long its latency is. */
@@ -65,13 +63,7 @@ export interface ActiveFault {
 /** Makes faults ready for requests. Their durations count from `start` (epoch milliseconds). */
 export function activateFaults(faults: readonly Fault[], seed: number, start: number): ActiveFault[] {
   const active: ActiveFault[] = [];
-  const timesUsed = new Map<string, number>();
   for (const [index, definition] of faults.entries()) {
-    // Faults that differ only in their times, or in nothing, are told apart by their order.
-    const alike = nameOfFault(definition);
-    const nth = (timesUsed.get(alike) ?? 0) + 1;
-    timesUsed.set(alike, nth);
-
     const random = randomStream(seed, "fault", String(index));
     const { after, until, ...otherConditions } = definition.when ?? {};
     const when: Writable<FaultCondition> = otherConditions;
@@ -79,7 +71,6 @@ export function activateFaults(faults: readonly Fault[], seed: number, start: nu
     if (until !== undefined) when.until = timeFrom(start, until);
     active.push({
       definition,
-      name: nth === 1 ? alike : `${alike} #${nth}`,
       when,
       effect: readEffect(definition.then),
       salts: { chance: random(), latency: random() },
@@ -87,12 +78,6 @@ export function activateFaults(faults: readonly Fault[], seed: number, start: nu
     });
   }
   return active;
-}
-
-/** The name of a fault: its condition and its effect. Times are left out, because durations start anew with each start. */
-function nameOfFault({ when = {}, then }: Fault): string {
-  const { after: _after, until: _until, ...conditions } = when;
-  return JSON.stringify({ when: conditions, then });
 }
 
 function readEffect(then: Fault["then"]): FaultEffects {
@@ -129,7 +114,6 @@ function durationMs(duration: string): number {
 }
 
 export interface FiredFault {
-  readonly name: string;
   readonly effect: FaultEffects;
   readonly latency: number;
 }
@@ -169,7 +153,7 @@ export function fireFault(
 
     const drawn = chanceFrom(fault.salts.chance, requestNumber);
     if (drawn < probabilityOn(fault.when, fault.matched)) {
-      fired = { name: fault.name, effect, latency: drawLatency(fault, requestNumber) };
+      fired = { effect, latency: drawLatency(fault, requestNumber) };
     }
   }
   return fired;

@@ -41,6 +41,14 @@ for (const key of [...keys, "", "malformed", SVC_API_KEY.slice(0, -2) + "00", ot
   expect(stderr).toContain(`\`svc-sandbox certify 'my keys.yaml' --only resend ${command}\``);
 });
 
+it.each([
+  ["active", true],
+  ["revoked", false],
+])("warns of a --fault that hit no request: a client with %s", async (word, isWarned) => {
+  const { stderr } = await execHere(["--fault", "fault.status@401.revoked", "--", ...client(word)]);
+  expect(stderr.includes("--fault fault.status@401.revoked hit no request")).toBe(isWarned);
+});
+
 describe("--report", () => {
   const unwritten = async (file: string, cwd = clientFolder(), word = "active") => {
     const { code, stderr } = await execHere(["--report", file, "--", ...client("active", word)], { cwd });

@@ -36,15 +36,13 @@ test("a snapshot continues counting, and keeps after and until at their instants
   expect(await trace(continued, 12)).toEqual(await trace(sandbox, 12));
 });
 
-test("a snapshot has the faults that were set in the place of the scenario's, and the report shows them as they were written", () => {
+test("a snapshot has the faults that were set in the place of the scenario's", () => {
   const sandbox = createSandbox({ scenario: scenarioWith(repeating) });
   const written = [{ when: { until: "1d" }, then: unavailable }];
   for (const faults of [[], written]) {
     sandbox.faults.set(faults);
     const continued = createSandbox({ scenario: sandbox.snapshot() });
     expect(continued.faults.list()).toEqual(sandbox.faults.list());
-    const texts = continued.report().configuredFaults?.map(({ text }) => JSON.parse(text));
-    expect(texts).toEqual(faults);
   }
 });
 

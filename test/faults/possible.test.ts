@@ -79,7 +79,7 @@ const possible: readonly Fault[] = [
   { when: { requests: [1] }, then: status, requests_matched: 5 },
 ];
 
-test.each(possible)("a fault that may hit no request is fine, since the report tells: %j", (fault) => {
+test.each(possible)("a fault that may hit no request is fine: %j", (fault) => {
   expect(problemsOf([fault])).toEqual({ fields: [], words: "" });
 });
 

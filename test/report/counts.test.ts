@@ -232,7 +232,7 @@ test("a report counts the lines of output with keys, and names the first five", 
   const sandbox = open("key-states")();
   const keysInOutput = Array.from({ length: 6 }, (_, index) => `line ${index}`);
   const row = (given: readonly string[]) =>
-    reportOfRun(sandbox, sandbox.counters, given, []).advice.find(({ id }) => id === "key-in-output");
+    reportOfRun(sandbox, sandbox.counters, given).advice.find(({ id }) => id === "key-in-output");
   expect(row([])).toBeUndefined();
   expect(row(keysInOutput)).toMatchObject({
     count: 6,
@@ -256,40 +256,4 @@ test("announced endpoints never lower the coverage, and their own figure is next
   expect(renderReport(later, "text")).toContain(
     `${coverageText(1)}. Announced endpoints: 1 of 5 covered. No advice.`,
   );
-});
-
-test("two faults that differ only in their times have a count of hits each", () => {
-  const then = { status: 503 } as const;
-  const timed: Fault[] = [
-    { when: { until: "1h" }, then },
-    { when: { after: "2h" }, then },
-  ];
-  const scenario = { ...bundledScenarios.active, faults: timed };
-  const sandbox = startInNode({ scenario, name: "timed" }, { frozen: true });
-  handle(sandbox, asked({}));
-  const hits = () => clientReport(sandbox).configuredFaults?.map(({ requests }) => requests);
-  expect(hits()).toEqual([1, 0]);
-  advanceClock(sandbox, { by: "3h" });
-  for (let i = 0; i < 2; i++) handle(sandbox, asked({}));
-  expect(hits()).toEqual([1, 2]);
-});
-
-test("faults of the command line that hit nothing are in the order of the report, before those of the scenario", () => {
-  const sandbox = startInNode(
-    { scenario: { ...bundledScenarios.active, faults }, name: "a" },
-    { frozen: true },
-  );
-  handle(sandbox, asked({}));
-  const report = clientReport(sandbox);
-  const ofFlag = (fault: "fault.reset" | "fault.hang") =>
-    ({ source: "command_line", fault, outcome: "401.revoked", text: fault, requests: 0 }) as const;
-  const configuredFaults = [...(report.configuredFaults ?? []), ofFlag("fault.reset"), ofFlag("fault.hang")];
-  const text = renderReport({ ...report, configuredFaults }, "text");
-  const [, section = ""] = /\nFaults that hit no request\n((?: .*\n)*)/.exec(text) ?? [];
-  expect(section.split("\n").map((line) => line.trim().split(/\s+/)[1]?.slice(0, 11))).toMatchObject([
-    "fault.reset",
-    "fault.hang@",
-    ...faults.map(() => expect.stringMatching(/^\{"when/)),
-    undefined,
-  ]);
 });

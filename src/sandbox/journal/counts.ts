@@ -30,14 +30,10 @@ export interface Counts {
   >;
   /** How often a key was resent after an outcome rejected it, and was rejected there again: the first hundred keys and outcomes. */
   readonly resends: (Pick<Exchange, "fingerprint" | "outcome"> & { key: string | null; count: number })[];
-  /** The number of requests that each fault has hit, by its name: the first thousand. Left out before the first hit. */
-  faultHits?: Record<string, number>;
 }
 
 export const maxAdviceExamples = 5;
 const maxResends = 100;
-/** Tests may set new faults again and again. */
-const maxFaults = 1000;
 
 const misplacedKeyAdvice: readonly AdviceId[] = ["key-in-query", "key-in-url", "key-in-authorization"];
 
@@ -106,13 +102,6 @@ function countExchange(counts: Counts, exchange: Exchange): void {
   countOutcome(counts, outcome, coversOutcome(exchange));
   // A delayed request counts for its outcome and for the fault.
   if (fault !== null && fault !== outcome) countOutcome(counts, fault, true);
-  if (exchange.faultName !== undefined) {
-    counts.faultHits ??= {};
-    const { faultHits } = counts;
-    const hits = faultHits[exchange.faultName] ?? 0;
-    const isFull = hits === 0 && Object.keys(faultHits).length >= maxFaults;
-    if (!isFull) faultHits[exchange.faultName] = hits + 1;
-  }
   if (exchange.isResent) countResend(counts, exchange);
   for (const id of exchange.advice) countAdvice(counts, id, exchange);
 }

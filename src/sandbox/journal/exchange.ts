@@ -41,8 +41,6 @@ export interface Exchange {
   readonly outcome: OutcomeId;
   /** The fault that affected the request, even if it only delayed the response. */
   readonly fault: FaultOutcomeId | null;
-  /** The name of this fault among those of its sandbox and of its run. Default: none. */
-  readonly faultName?: string | undefined;
   readonly status: number;
   readonly code: string | null;
   readonly response: ApiResponse;
