@@ -2,7 +2,6 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
 import { Marked, Renderer, type Tokens } from "marked";
-import { rolldown } from "rolldown";
 import project from "../package.json" with { type: "json" };
 import { root } from "./run-program.js";
 
@@ -32,27 +31,16 @@ export async function buildDocs(into: string): Promise<void> {
     [openApiFile]: await fromRoot(`docs/${openApiFile}`),
     "docs.css": await fromRoot("src/dashboard/styles/docs.css"),
   };
-  const headings: Heading[] = [];
   for (const [name, text] of pages) {
     const renderer = new PageRenderer(name);
     const menu = menuOf(String(pages.get("README")), name);
     let content = new Marked().parse(text, { renderer, async: false });
     if (name === "not-found") content += menu;
-    else headings.push(...renderer.headings());
     const { version } = project;
     const parts: Record<string, string> = { version, title: renderer.title, style, menu, content };
     files[name] = template.replace(/\{(\w+)\}/g, (_, part) => String(parts[part]));
   }
-  files["docs.js"] = await searchScript(headings);
   await writeFile(into, brotliCompressSync(JSON.stringify(files)));
-}
-
-/** The script of the search, with the headings that it searches. */
-async function searchScript(headings: readonly Heading[]): Promise<string> {
-  const bundle = await rolldown({ input: join(root, "src/dashboard/docs-search.ts") });
-  const { output } = await bundle.generate({ format: "iife", minify: true });
-  await bundle.close();
-  return `const headings=${JSON.stringify(headings)};\n${output[0].code}`;
 }
 
 /** The links of the first page to whole pages, below their headings. */
@@ -80,19 +68,10 @@ function pageOfFile(path: string): string | undefined {
   return Object.keys(pagesOfRoot).find((name) => pagesOfRoot[name] === file);
 }
 
-/** A heading that the search finds, by its words and by the code in the first column of the tables below it. */
-interface Heading {
-  readonly at: string;
-  readonly title: string;
-  readonly page: string;
-  readonly terms: string;
-}
-
 /** Renders one page. Throws for HTML in its Markdown. */
 class PageRenderer extends Renderer {
   title = "";
   readonly #anchors = new Map<string, number>();
-  readonly #headings: { readonly at: string; readonly title: string; readonly terms: string[] }[] = [];
 
   constructor(readonly page: string) {
     super();
@@ -101,26 +80,7 @@ class PageRenderer extends Renderer {
   override heading({ tokens, depth, text }: Tokens.Heading): string {
     const title = text.replaceAll("`", "");
     if (depth === 1) this.title = title;
-    const anchor = this.#anchorOf(text);
-    this.#headings.push({ at: depth === 1 ? this.page : `${this.page}#${anchor}`, title, terms: [] });
-    return `<h${depth} id="${anchor}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
-  }
-
-  headings(): Heading[] {
-    return this.#headings.map(({ at, title, terms }) => ({
-      at,
-      title,
-      page: this.title,
-      terms: terms.join(" "),
-    }));
-  }
-
-  /** The search finds a question like a heading, and leads to its first page. */
-  #addQuestions({ rows }: Tokens.Table): void {
-    for (const [question, pages] of rows) {
-      const [, file = "", anchor = ""] = /\]\(([\w-]+)\.md(#[\w-]+)?\)/.exec(pages?.text ?? "") ?? [];
-      this.#headings.push({ at: file + anchor, title: question?.text ?? "", terms: [] });
-    }
+    return `<h${depth} id="${this.#anchorOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
   }
 
   /** As the hosts of Markdown make it. */
@@ -148,14 +108,6 @@ class PageRenderer extends Renderer {
   }
 
   override table(token: Tokens.Table): string {
-    const isOfQuestions = this.page === "README" && token.header[0]?.text === "question";
-    if (isOfQuestions) this.#addQuestions(token);
-    for (const [first] of token.rows) {
-      const words = [...(first?.text ?? "").matchAll(/`([^`]+)`/g)].map(([, word = ""]) =>
-        word.toLowerCase(),
-      );
-      this.#headings.at(-1)?.terms.push(...words);
-    }
     // A narrow window shows a row as a block: each cell repeats the name of its column.
     const columns = token.header.map(({ text }) => text.replace(/[`"<&]/g, ""));
     let column = 0;

@@ -29,38 +29,6 @@ describe.skipIf(noBrowser)("the documentation", () => {
     expect(await axeProblems(docs, ["color-contrast"])).toEqual([]);
   });
 
-  test("the search finds headings, questions and the code in tables by keyboard, without another request", async () => {
-    const { page, server } = await openDashboard();
-    await page.goto(`${server.url}/__sandbox/docs/README`);
-    const requests: string[] = [];
-    page.on("request", (request) => requests.push(request.url()));
-    const field = page.getByRole("combobox", { name: "Search the headings of all pages" });
-    await field.waitFor();
-    await page.keyboard.press("/");
-    await page.keyboard.type("github");
-    await page.getByRole("option", { name: /^GitHub Actions/ }).waitFor();
-    expect(await axeProblems(page)).toEqual([]);
-    expect(requests).toEqual([]);
-    await field.fill("--write-env");
-    expect(await page.getByRole("option").first().textContent()).toMatch(/^start/);
-    await field.fill("powershell");
-    expect(await page.getByRole("option").first().getAttribute("href")).toBe("start#in-powershell");
-    await field.fill("moon");
-    await page.getByText("No heading has these words.").waitFor();
-    await field.fill("429");
-    await page.keyboard.press("ArrowDown");
-    await page.keyboard.press("ArrowDown");
-    const chosen = page.locator('[role="option"][aria-selected="true"]');
-    const address = await chosen.getAttribute("href");
-    expect(await field.getAttribute("aria-activedescendant")).toBe(await chosen.getAttribute("id"));
-    await page.keyboard.press("Enter");
-    await page.waitForURL(new RegExp(`/docs/${address}$`));
-    await page.keyboard.press("/");
-    await page.keyboard.type("timeline");
-    await page.keyboard.press("Escape");
-    expect([await page.getByRole("option").count(), await field.inputValue()]).toEqual([0, ""]);
-  });
-
   test("in a narrow window, each cell of a table has the name of its column", async () => {
     const { page, server } = await openDashboard();
     await page.setViewportSize({ width: 390, height: 900 });

@@ -57,6 +57,25 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await page.getByRole("heading", { name: "Keys", exact: true }).waitFor();
   });
 
+  test.each(["throws", "is null"])(
+    "where the browser blocks site data, so that its storage %s, the page keeps the token",
+    async (how) => {
+      const { page, server } = await openDashboard({ controlToken: "secret-token", settles: false });
+      await page.addInitScript((how) => {
+        const get = () => {
+          if (how === "throws") throw new DOMException("Access is denied", "SecurityError");
+          return null;
+        };
+        for (const name of ["sessionStorage", "localStorage"]) Object.defineProperty(window, name, { get });
+      }, how);
+      await page.goto(`${server.controlUrl}/?blocked#token=secret-token&/keys`);
+      await settled(page);
+      await page.getByRole("link", { name: "Sandbox", exact: true }).click();
+      await page.getByRole("button", { name: "+1 h" }).press("Enter");
+      await page.locator("#section-clock .figure", { hasText: "10:00:00" }).waitFor();
+    },
+  );
+
   test("a link whose token is no encoded text asks for the token", async () => {
     const { page } = await openDashboard({
       controlToken: "a-token-of-the-test",
@@ -194,16 +213,17 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     }
   });
 
-  test("where the button of an action leaves with it, what is now at its place has the focus", async () => {
+  test("where the button of an action leaves with it, the part around it has the focus", async () => {
     const { page, ask, go } = await openDashboard({ scenario: "key-states", view: "/keys/active" });
     const faults = [{ then: { latency: "1ms" } }, { then: { latency: "2ms" } }];
     await ask("/faults", { method: "PUT", json: { faults } });
     await page.getByRole("button", { name: "Revoke…" }).press("Enter");
     await page.getByRole("button", { name: "Revoke the key" }).press("Enter");
-    await page.locator(".row-detail :focus", { hasText: "Its requests" }).waitFor();
+    await page.locator(".row-detail:focus").waitFor();
     await go("sandbox");
     await page.getByRole("button", { name: /1ms late/ }).press("Enter");
-    await page.locator("#section-faults :focus", { hasText: "2ms late" }).waitFor();
+    await page.locator("#section-faults :focus", { hasText: "2ms late" }).press("Enter");
+    await page.locator("#section-faults:focus").waitFor();
     await page.getByRole("button", { name: "Load expired" }).press("Enter");
     await page.getByRole("dialog").getByRole("button", { name: "Load expired" }).press("Enter");
     await page.locator(".running a", { hasText: "expired" }).waitFor();
@@ -410,7 +430,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     expect(await marked("[data-row]")).toEqual(["active"]);
   });
 
-  test("every view's header shows active faults, which it turns off after a question and on again, and the settings, with links to them", async () => {
+  test("every view's header shows active faults, which it turns off, and the settings, with links to them", async () => {
     const { page, ask, go } = await openDashboard({ scenario: "key-states", frozen: false });
     await ask("/clock", { method: "PUT", json: { frozen: true } });
     await ask("/assumptions", { method: "PUT", json: { profile: "typical" } });
@@ -421,14 +441,9 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await go("keys");
     const header = page.getByRole("banner");
     await header.getByRole("link", { name: "2 faults active" }).waitFor();
-    const before = (await ask("/faults")).body.data;
     await header.getByRole("button", { name: "Turn off" }).press("Enter");
-    const undo = page.locator(":focus", { hasText: "Undo" });
-    await undo.waitFor();
+    await header.getByRole("link", { name: "2 faults active" }).waitFor({ state: "detached" });
     expect((await ask("/faults")).body.data).toEqual([]);
-    await undo.press("Enter");
-    await header.getByRole("link", { name: "2 faults active" }).waitFor();
-    expect((await ask("/faults")).body.data).toEqual(before);
     for (const [words, heading] of [
       ["clock frozen", "Clock"],
       ["profile typical", "Profile"],

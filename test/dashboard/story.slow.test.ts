@@ -103,6 +103,27 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     expect(await doneOn(dashboard)).toBe(4);
   });
 
+  test("Back runs the steps before again, of which the audience sees only the last one", async () => {
+    const { page } = await openDashboard({ scenario: "rotation", view: "/story" });
+    for (let step = 1; step <= 6; step++) {
+      await page.keyboard.press("Space");
+      await page.getByText(`Step ${step} of 25`).waitFor();
+    }
+    await page.evaluate(() => {
+      const seen: string[] = [];
+      Object.assign(window, { seen });
+      new MutationObserver(() => {
+        const text = document.querySelector(".steps")?.textContent ?? "";
+        if (seen.at(-1) !== text) seen.push(text);
+      }).observe(document.body, { childList: true, subtree: true, characterData: true });
+    });
+    await page.keyboard.press("ArrowLeft");
+    await page.getByText("Step 5 of 25").waitFor();
+    const seen = await page.evaluate(() => (window as unknown as { seen: string[] }).seen); // set above
+    // A drawing before the steps run shows the old one.
+    expect(seen.filter((text) => !/^Step [56] of 25$/.test(text))).toEqual([]);
+  });
+
   test("a replay sends its first step once the sandbox is reset", async () => {
     const { page } = await openDashboard({ scenario: "rotation", view: "/story" });
     for (const step of [1, 2]) {

@@ -28,14 +28,30 @@ export function disconnect(why: string | undefined): void {
 const tokenName = `svc-sandbox token ${controlUrl.pathname}`;
 
 /** The token of this tab; `null` without one. */
-export const storedToken = () => sessionStorage.getItem(tokenName);
+let token = readToken();
+
+export const storedToken = () => token;
+
+/** The token that this tab has stored. A browser that blocks site data stores nothing: then the token leaves with the page. */
+function readToken(): string | null {
+  try {
+    return sessionStorage.getItem(tokenName);
+  } catch {
+    return null;
+  }
+}
 
 /** Whether the control plane requires a token that the page does not have. */
 export const needsToken = new Shared(false);
 
 /** Stores the token for this tab. Calls that require it are retried. */
-export function storeToken(token: string): void {
-  sessionStorage.setItem(tokenName, token);
+export function storeToken(entered: string): void {
+  token = entered;
+  try {
+    sessionStorage.setItem(tokenName, entered);
+  } catch {
+    // It lasts as long as the page.
+  }
   needsToken.value = false;
 }
 
@@ -43,9 +59,9 @@ export function storeToken(token: string): void {
 function takeToken(): void {
   const match = /^#token=([^&]+)&?(.*)$/.exec(location.hash);
   if (match === null) return;
-  const [, token = "", view = ""] = match;
+  const [, linked = "", view = ""] = match;
   history.replaceState(null, "", `${location.pathname}${location.search}#${view}`);
-  storeToken(decoded(token));
+  storeToken(decoded(linked));
   dispatchEvent(new Event("hashchange"));
 }
 
@@ -78,14 +94,14 @@ const longestSilenceMs = 10_000;
 /** Calls the control plane. Returns the body of a successful response, or throws a `ControlError`. */
 export async function fetchControl(path: string, call: Call = {}): Promise<Blob> {
   const { method = "GET", body = {}, yaml } = call;
-  const token = storedToken();
+  const sentToken = token;
   // A header cannot have other characters, so no sandbox has such a token: a cut one that was copied, for example.
-  if (token !== null && !/^[ -~]*$/.test(token)) throw requireToken(token);
+  if (sentToken !== null && !/^[ -~]*$/.test(sentToken)) throw requireToken(sentToken);
 
   const headers: Record<string, string> = {};
   const request: RequestInit = { method, headers, cache: "no-store" };
   const isChange = method !== "GET";
-  if (token !== null) headers.Authorization = `Bearer ${token}`;
+  if (sentToken !== null) headers.Authorization = `Bearer ${sentToken}`;
   if (isChange) {
     headers["Content-Type"] = yaml === undefined ? "application/json" : "application/yaml";
     request.body = yaml ?? JSON.stringify(body);
@@ -108,13 +124,13 @@ export async function fetchControl(path: string, call: Call = {}): Promise<Blob>
   if (response.ok) return content;
 
   const problem = readProblem(await content.text(), response.status);
-  if (problem.code === "control_token_required") throw requireToken(token);
+  if (problem.code === "control_token_required") throw requireToken(sentToken);
   throw problem;
 }
 
 /** Asks for the token, unless another one was entered since a call was sent with this one. */
 function requireToken(sent: string | null): ControlError {
-  if (sent === storedToken()) needsToken.value = true;
+  if (sent === token) needsToken.value = true;
   return new ControlError("control_token_required", "The sandbox requires its control token.");
 }
 

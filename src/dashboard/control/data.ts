@@ -30,6 +30,20 @@ const followedPaths = new Map<string, FollowedPath>();
 /** Ends the present pause, or the next one. */
 let wake = () => {};
 
+/** How many groups of calls the page shows only once they have ended. */
+let unfinishedGroups = 0;
+
+/** Makes several calls, after which the page changes once. */
+export async function showAtEnd(calls: () => Promise<void>): Promise<void> {
+  unfinishedGroups += 1;
+  try {
+    await calls();
+  } finally {
+    unfinishedGroups -= 1;
+    wake();
+  }
+}
+
 /** Keeps what is followed up to date while the page is visible, as long as it is open. */
 export async function keepUpToDate(): Promise<void> {
   document.addEventListener("visibilitychange", () => wake());
@@ -41,7 +55,7 @@ export async function keepUpToDate(): Promise<void> {
       wake = resolve;
     });
     // Nobody sees a hidden page, and nothing is returned until a token is entered.
-    if (!document.hidden && !needsToken.value) {
+    if (!document.hidden && !needsToken.value && unfinishedGroups === 0) {
       await readNews();
       setTimeout(wake, pauseMs);
     }

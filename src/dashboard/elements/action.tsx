@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ControlError } from "../control/call.js";
 import { whyOffline } from "../control/call.js";
 import { useData } from "../control/data.js";
@@ -108,6 +108,15 @@ export function QuestionDialog(
   );
 }
 
+/** The focus of a button that leaves the page, as after "Turn off", goes to the part of the page around it. */
+function leaveFocus(button: HTMLButtonElement | null): void {
+  if (button === null || button !== document.activeElement) return;
+  const part = button.closest<HTMLElement>("section, main");
+  if (part === null) return;
+  part.tabIndex = -1;
+  part.focus({ preventScroll: true });
+}
+
 /** A button that runs once at a time, and shows a rejection below. A disabled one keeps the focus. */
 export function Button(props: {
   readonly run: () => unknown;
@@ -122,6 +131,8 @@ export function Button(props: {
   const { run, ask } = props;
   const { problem, isRunning, enqueue } = useActions();
   const [isAsking, setAsking] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => () => leaveFocus(button.current), []);
 
   const isUnreachable = useOffline() && props.worksOffline !== true;
   const isDisabled = props.isDisabled === true || isUnreachable;
@@ -132,7 +143,13 @@ export function Button(props: {
   };
   return (
     <>
-      <button type="button" class={props.class ?? "quiet"} aria-disabled={isDisabled} onClick={press}>
+      <button
+        type="button"
+        class={props.class ?? "quiet"}
+        aria-disabled={isDisabled}
+        ref={button}
+        onClick={press}
+      >
         {props.children}
       </button>
       {ask !== undefined && isAsking && (

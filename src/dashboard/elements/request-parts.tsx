@@ -149,8 +149,8 @@ export function BodyText({ text }: Readonly<{ text: string }>) {
   );
 }
 
-/** A short object or list that contains no other one. In JSON, only the layout has lines. */
-const innermost = /[[{]\n[^[\]{}]{1,160}[\]}]/g;
+/** An object or list that contains no other one, and is short enough for a line of a narrow window. In JSON, only the layout has lines. */
+const innermost = /[[{]\n[^[\]{}]{1,72}[\]}]/g;
 
 /** JSON in lines, of which one without an object or list inside is short. Text that would not keep its values is unchanged. */
 function laidOut(text: string): string {

@@ -1,14 +1,11 @@
-import { useEffect } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { ControlData, ShownFault } from "../control/responses.js";
 import { linkTo } from "../control/route.js";
-import { Shared, useShared } from "../control/shared.js";
 import { Button, ShowData } from "../elements/action.js";
 import { Field, Form, type Option, RefField, Submit, textIn } from "../elements/form.js";
 import { capitalized, counted, instantText, percentText, shortened } from "../elements/text.js";
 import { DocsLink, Panel } from "../elements/words.js";
-import { useScenarioName } from "./scenario.js";
 
 type Effects = ControlData["/request-checks"]["effects"];
 
@@ -35,7 +32,8 @@ export function FaultPanel() {
 }
 
 function FaultList({ faults, effects }: Readonly<{ faults: readonly ShownFault[]; effects: Effects }>) {
-  const rows = faults.map((fault) => <FaultRow key={faultText(fault)} fault={fault} effects={effects} />);
+  // Equal faults have the same text.
+  const rows = faults.map((fault, index) => <FaultRow key={index} fault={fault} effects={effects} />);
   return (
     <ul class="list">
       {rows.length === 0 && <li>No faults.</li>}
@@ -145,69 +143,30 @@ function valueWords(value: unknown): string {
 
 type Faults = readonly ShownFault[];
 
-/** What a fault matches and does, as a text. The number of requests that it has matched is not part of it. */
-const faultText = ({ when, then }: ShownFault) => JSON.stringify([when, then]);
-
-const isSameFault = (one: ShownFault, other: ShownFault) => faultText(one) === faultText(other);
-
-const areSameFaults = (some: Faults, others: Faults) =>
-  `${some.map(faultText)}` === `${others.map(faultText)}`;
-
-/** The active faults before and after this page has turned some off: an undo brings back those before. */
-const lastTurnedOff = new Shared<{ readonly before: Faults; readonly after: Faults } | undefined>(undefined);
-
 const readFaults = () => call<Faults>("/faults");
 
 const replaceFaults = (faults: Faults) => call("/faults", { method: "PUT", body: { faults } });
 
-/** Turns off one fault: of equal ones, the first. Without `fault`, turns off all. */
-async function turnOff(fault?: ShownFault): Promise<void> {
-  const before = await readFaults();
-  let after: Faults = [];
-  if (fault !== undefined) {
-    const place = before.findIndex((other) => isSameFault(other, fault));
-    after = before.filter((_, index) => index !== place);
-  }
-  await replaceFaults(after);
-  lastTurnedOff.value = { before, after };
-}
+/** What a fault matches and does, as a text. The number of requests that it has matched is not part of it. */
+const faultText = ({ when, then }: ShownFault) => JSON.stringify([when, then]);
 
-async function undo(before: Faults): Promise<void> {
+/** Turns off a fault as it is now: of equal ones, the first. */
+async function turnOff(fault: ShownFault): Promise<void> {
   const active = await readFaults();
-  // One that is still active may have matched more requests since.
-  const faults = before.map((fault) => active.find((other) => isSameFault(other, fault)) ?? fault);
-  await replaceFaults(faults);
+  const place = active.findIndex((other) => faultText(other) === faultText(fault));
+  await replaceFaults(active.filter((_, index) => index !== place));
 }
 
-/** Faults change responses, so every view shows them and turns them off, or on again. */
+/** Faults change responses, so every view shows them, and turns them off. */
 export function ActiveFaults() {
-  const scenario = useScenarioName();
-  // Another scenario has other keys, and its own faults.
-  useEffect(() => {
-    lastTurnedOff.value = undefined;
-  }, [scenario]);
   const active = useData("/faults").data ?? [];
-  const last = useShared(lastTurnedOff);
-
-  const isOn = active.length > 0;
-  // Nothing is undone after somebody has changed the faults again.
-  const undoable = last !== undefined && areSameFaults(active, last.after) && last;
-  if (!isOn && !undoable) return null;
+  if (active.length === 0) return null;
   return (
     <span class="bar active-faults">
-      <a href={linkTo("sandbox", ["faults"])}>
-        {isOn ? `${counted(active.length, "fault")} active` : "Faults are off"}
-      </a>
-      {isOn && (
-        <Button class="quiet small" run={() => turnOff()}>
-          Turn off
-        </Button>
-      )}
-      {undoable && (
-        <Button class="quiet small" run={() => undo(undoable.before)}>
-          Undo
-        </Button>
-      )}
+      <a href={linkTo("sandbox", ["faults"])}>{counted(active.length, "fault")} active</a>
+      <Button class="quiet small" run={() => replaceFaults([])}>
+        Turn off
+      </Button>
     </span>
   );
 }

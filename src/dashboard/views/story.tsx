@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../control/call.js";
-import { useData } from "../control/data.js";
+import { showAtEnd, useData } from "../control/data.js";
 import type { ControlData, ShownRequest } from "../control/responses.js";
 import { linkTo, linkToKey } from "../control/route.js";
 import { Shared, useShared } from "../control/shared.js";
@@ -55,10 +55,12 @@ const readStory = () => call<Story>("/story");
 
 const runStep = () => call("/story/next", { method: "POST" });
 
-/** Resets the sandbox to its scenario, and runs so many steps. */
-async function runFromStart(count: number): Promise<void> {
-  await call("/reset", { method: "POST" });
-  for (let step = 0; step < count; step++) await runStep();
+/** Resets the sandbox to its scenario, and runs so many steps. An audience sees only the last one. */
+function runFromStart(count: number): Promise<void> {
+  return showAtEnd(async () => {
+    await call("/reset", { method: "POST" });
+    for (let step = 0; step < count; step++) await runStep();
+  });
 }
 
 /** What a presenter can do: one after another, however fast the keys are pressed. */
@@ -257,14 +259,15 @@ function Stage({ step, wasExpected }: Readonly<{ step: StepResult; wasExpected: 
           {say}
         </p>
       )}
-      {request && <RequestLine request={request} />}
-      {response && <ResponsePanel response={response} checks={checks} isAsExpected={wasExpected === true} />}
-      {performed?.error && <p class="muted">{performed.error.message}</p>}
+      {/* Before the response, whose cause they may be. */}
       {meanwhile.map((event, index) => (
         <p key={index} class="muted">
           <InstantText at={event.at} />: <Sentence>{event.text}</Sentence> {event.message}
         </p>
       ))}
+      {request && <RequestLine request={request} />}
+      {response && <ResponsePanel response={response} checks={checks} isAsExpected={wasExpected === true} />}
+      {performed?.error && <p class="muted">{performed.error.message}</p>}
     </>
   );
 }
