@@ -199,6 +199,7 @@ export function controlAddress(
     tokenFrom: sources.controlToken ?? "--control-token",
     ca: flags.ca === undefined ? undefined : resolve(io.cwd, flags.ca),
     timeout: flags.timeout ?? defaultTimeoutMs,
+    program: io.program,
   };
 }
 

@@ -1,5 +1,17 @@
-import { type RequestDetails, requestDetails, requestDetailsShape } from "../api/request-details.js";
+import { authorizationChecks } from "../api/authorize.js";
+import { nextRequest, whatToDoAbout } from "../api/next-request.js";
+import {
+  checkResults,
+  type RequestDetails,
+  requestDetails,
+  requestDetailsShape,
+} from "../api/request-details.js";
+import { outcomeRow } from "../rules/outcomes.js";
+import { isoTime } from "../rules/time.js";
+import type { Endpoint } from "../sandbox/call.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { fingerprintOfRef } from "../sandbox/secrets.js";
+import { isReserved } from "../scenario/format/fields.js";
 import * as s from "../schema/shape.js";
 import { curlLine } from "./curl-line.js";
 import { alignColumns } from "./plain-text.js";
@@ -55,16 +67,53 @@ function requestText(details: RequestDetails): string {
   return lines.join("\n");
 }
 
+/**
+ * Explains what the next request with a key gets, and why, also as text. Its ref may also be `none`, `malformed` or `unknown`.
+ * Counts nothing, and contains no secret.
+ */
+export function explainKey(sandbox: SandboxState, ref: string, endpoint: Endpoint) {
+  const next = nextRequest(sandbox, ref, endpoint);
+  const { status, code, outcome, why, faultOutcomes } = next;
+  const explained = {
+    key: isReserved(ref) ? null : ref,
+    fingerprint: fingerprintOfRef(sandbox, ref),
+    method: endpoint.method,
+    path: endpoint.path,
+    at: isoTime(sandbox.clock.now()),
+    checks: checkResults(outcome, authorizationChecks),
+    status,
+    code,
+    outcome,
+    faultOutcomes,
+    when: outcomeRow(outcome).when,
+    why,
+    whatToDo: whatToDoAbout(outcome, next),
+  };
+
+  let key = `the key ${ref}`;
+  if (ref === "none") key = "no key";
+  else if (isReserved(ref)) key = `a key that is ${ref}`;
+  const facts = responseFacts(explained);
+  const faults = faultOutcomes.join(", ");
+  if (faults !== "") facts.push(["Faults", `${faults} may replace this response`]);
+  const lines = [
+    `${explained.method} ${explained.path} with ${key}, scenario ${sandbox.name}, at ${explained.at}`,
+    "",
+    ...checkLines(explained.checks),
+    "",
+    ...alignColumns(facts),
+  ];
+  return { ...explained, text: lines.join("\n") };
+}
+
 /** The results of checks in order, one a line. */
-export function checkLines(
-  checks: readonly Pick<RequestDetails["checks"][number], "name" | "question" | "result">[],
-): string[] {
+function checkLines(checks: RequestDetails["checks"]): string[] {
   const rows = checks.map(({ name, question, result }) => [checkResultWords[result], name, question]);
   return alignColumns(rows).map((line) => `  ${line}`);
 }
 
 /** The response, its cause, and what to do. */
-export function responseFacts(
+function responseFacts(
   explained: Pick<RequestDetails, "status" | "code" | "outcome" | "when" | "why" | "whatToDo">,
 ): FactRow[] {
   const { status, code, outcome, when, why, whatToDo } = explained;

@@ -234,16 +234,15 @@ function tryToListen(
 /** The error for a port in use, with the program that uses it, and how to stop that if it is a sandbox. */
 async function addressInUse(port: number, host: string, program: string): Promise<SandboxError> {
   // Most starts find their port free, so they do not load the client.
-  const { findListener } = await import("../node/clients/find-listener.js");
-  const listener = await findListener(`${hostToConnectTo(host)}:${port}`);
+  const { findSandbox } = await import("../node/clients/control-client.js");
+  const sandbox = await findSandbox(`${hostToConnectTo(host)}:${port}`);
 
   const inUse = `Port ${port} on ${host} is in use by`;
   const fix = "Choose another port with --port, or any free one with --port 0.";
-  if (listener.kind !== "sandbox") {
+  if (sandbox === undefined) {
     return new SandboxError("address_in_use", `${inUse} another program. ${fix}`, { port, host });
   }
 
-  const { sandbox } = listener;
   let who = `svc-sandbox ${sandbox.version}`;
   let stop = `${program} stop ${sandbox.url}`;
   // A sandbox that requires a token does not show its scenario.

@@ -43,7 +43,7 @@ test.each(hostile)("endpoints with %j forge no output", async (text) => {
     "path.yaml": scenario({ endpoints: { readA: { ...safe, path: `/${text}` } } }),
   });
   const commands = ["validate own.yaml", "validate name.yaml", "validate path.yaml"];
-  for (const words of [...commands, "validate --json path.yaml", "explain main own.yaml", "keys own.yaml"]) {
+  for (const words of [...commands, "validate --json path.yaml", "keys own.yaml"]) {
     const { stdout, stderr } = await runCli(words.split(" "), { cwd, env });
     expect(stdout + stderr).not.toBe("");
     expectHonest(stdout + stderr, /json/.test(words) ? "json" : "text");

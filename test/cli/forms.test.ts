@@ -10,9 +10,9 @@ const files = { "mine.yaml": "version: 1\n" };
 test.each([
   ["init --client node mine.yaml", /mine\.yaml/],
   ["init --agent MINE.md", /init --agent does not use "MINE\.md"/],
-  ["explain last --seed 5 --profile varied", /does not use --seed and --profile/],
+  ["explain last --seed 5", /--seed/],
+  ["explain last my.yaml", /my\.yaml/],
   ["explain last --endpoint nothing", /--endpoint/],
-  ["explain revoked key-states --url http://127.0.0.1:1", /--url/],
   ["fixtures organizations --now 2026-03-02T09:00:00Z", /--now/],
   ["keys --format env --endpoint nothing", /--endpoint/],
   ["start --no-control --open", /--open/],

@@ -2,11 +2,9 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { authorizationChecks } from "../../src/api/authorize.js";
 import { runNextStep } from "../../src/api/story/run-story.js";
 import { createSandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
-import { adviceOf } from "../../src/rules/advice.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -50,12 +48,6 @@ describe("svc-sandbox keys", () => {
     expect(faultsOf.get("flaky")).toEqual(["fault.status", "fault.reset", "fault.truncate", "fault.latency"]);
     expect(faultsOf.get("untouched")).toEqual([]);
     expect(faultsOf.get("slow")).toEqual(["fault.slow"]);
-    const told = await runCli(["explain", "cut-short", "bad-day"]);
-    expect(told.stdout).toMatch(
-      /^Faults {6}fault\.truncate may replace this response; svc-sandbox show bad-day$/m,
-    );
-    const spared = await runCli(["explain", "untouched", "bad-day"]);
-    expect(spared.stdout).not.toContain("Faults");
   });
 
   it("shows a fault that does not hit the next request, but later ones", async () => {
@@ -132,106 +124,6 @@ story:
     if (process.platform !== "win32") {
       expect(execFileSync("sh", ["-c", script], { encoding: "utf8" }).trim()).toBe(active);
     }
-  });
-});
-
-describe("svc-sandbox explain", () => {
-  it("shows the checks in order, the response and what to do, as text in a pipe", async () => {
-    const { code, stdout } = await runCli(["explain", "wrong-scope", "key-states"], {
-      cwd: temporaryFolder(),
-    });
-    expect(code).toBe(0);
-    expect(stdout).toMatch(
-      /^This is what key-states would respond\.\nGET \S+ with the key wrong-scope, scenario key-states, at 2026-03-02T09:00:0/,
-    );
-    const checks = stdout.matchAll(/^ {2}(passed|rejected|not reached) +(key|[a-z]+(?: [a-z]+)?) {2}/gm);
-    const shown = [...checks].map(([, outcome, check]) => `${check} ${outcome}`);
-    const names = authorizationChecks.map(({ name }) => name);
-    const at = names.indexOf("scope");
-    const outcomeAt = (index: number) => (index > at ? "not reached" : index === at ? "rejected" : "passed");
-    expect(shown).toEqual(names.map((name, index) => `${name} ${outcomeAt(index)}`));
-    expect(stdout).toContain("\nResponse    403 insufficient_scope  403.insufficient_scope  (");
-    expect(stdout).toContain("\nWhy         needs attestations:read, has consents:read\n");
-    expect(stdout).toMatch(/\nWhat to do {2}Create a key with the scope that the endpoint needs/);
-  });
-
-  it("shows signs on a terminal", async () => {
-    const options = { cwd: temporaryFolder(), terminal: true, env: { NO_COLOR: "1" } };
-    const { stdout } = await runCli(["explain", "live-suspended", "key-states"], options);
-    expect(stdout).toMatch(/ {2}✓ {2}organization [\s\S]* {2}✗ {2}live access [\s\S]* {2}· {2}scope /);
-  });
-
-  it("explains every key of a scenario as a request with it ends", async () => {
-    for (const row of await json(["keys", "key-states"])) {
-      const { ref: key, outcome, status, code } = row;
-      expect(await json(["explain", key, "key-states"])).toMatchObject({ key, outcome, status, code });
-    }
-  });
-
-  it.each([
-    ["none", "401.missing"],
-    ["unknown", "401.unknown"],
-    ["", "401.malformed"],
-    ["SVC_test_sbxabc", "401.unknown"],
-  ])("explains %j as %s", async (word, outcome) => {
-    const expected = { key: null, outcome, real_key_suspected: false };
-    expect(await json(["explain", word, "key-states"])).toMatchObject(expected);
-  });
-
-  it("knows a key of the scenario by its full text, and never prints it (R46)", async () => {
-    const [{ secret }] = await json(["keys", "revoked"]);
-    const { stdout } = await runCli(["explain", ` ${secret}`, "revoked"]);
-    expect(stdout).toMatch(/^GET \S+ with the key [a-z-]+, scenario revoked/m);
-    expect(stdout).not.toContain(secret);
-  });
-
-  it("reports a key without the sandbox's mark as probably real, and shows only its fingerprint (R46)", async () => {
-    const real = "SVC_live_4f9a8b7c6d5e4f3a2b1c";
-    const { code, stdout, stderr } = await runCli(["explain", real, "key-states"], {
-      cwd: temporaryFolder(),
-    });
-    expect([code, stderr]).toEqual([0, ""]);
-    expect(stdout).toMatch(
-      /with a key of fingerprint [0-9a-f]{12} \(29 characters, without the mark of a sandbox\),/,
-    );
-    expect(stdout).toMatch(/This looks like a real key: [\s\S]* rotate it/);
-    expect(stdout).not.toContain("4f9a");
-    expect(await json(["explain", real, "key-states"])).toMatchObject({
-      outcome: "401.unknown",
-      real_key_suspected: true,
-    });
-  });
-
-  it("reports a key with the mark as another sandbox's, except the unknown key", async () => {
-    const [{ secret }] = await json(["keys", "revoked", "--seed", "99"]);
-    const { stdout } = await runCli(["explain", secret, "revoked"], { cwd: temporaryFolder() });
-    expect(stdout).toContain("Another sandbox created this key");
-    expect(stdout).not.toContain(secret);
-    const is = async (word: string) => (await json(["explain", word, "revoked"])).key_of_another_sandbox;
-    expect([await is(secret), await is("unknown"), await is("revoked")]).toEqual([true, false, false]);
-  });
-
-  it("R15 names the key that another prefix makes unknown, and no other sandbox", async () => {
-    const changed = createSandbox().secret("active").replace("SVC_test_", "SVC_live_");
-    const { stdout } = await runCli(["explain", changed, "key-states"], { cwd: temporaryFolder() });
-    expect(stdout).toContain("This is the key active with another prefix");
-    expect(stdout).not.toContain(changed);
-    expect(await json(["explain", changed, "key-states"])).toMatchObject({
-      key_of_another_sandbox: false,
-      other_prefix_of: "active",
-      key_cut: false,
-    });
-  });
-
-  it("shows of a cut key what its request shows: its form, and the advice", async () => {
-    const cut = createSandbox().secret("active").slice(0, -1);
-    const { stdout } = await runCli(["explain", cut, "key-states"], { cwd: temporaryFolder() });
-    expect(stdout).toMatch(/40 characters: 1 less than a key of this sandbox has/);
-    expect(stdout).toContain(adviceOf("key-cut").whatToDo);
-    expect(await json(["explain", cut, "key-states"])).toMatchObject({
-      key_cut: true,
-      key_of_another_sandbox: false,
-    });
   });
 });
 

@@ -12,7 +12,7 @@ test.each([
   [["--help"], "Usage: npx --no-install svc-sandbox [command]"],
   [["start", "--help", "--all"], "# in the background, until npx --no-install svc-sandbox stop"],
   [["keys", "--help"], 'eval "$(npx --no-install svc-sandbox keys key-states --format env)"'],
-  [["explain", "cut-short", "bad-day"], "; npx --no-install svc-sandbox show bad-day "],
+  [["explain", "active", "--url", "http://127.0.0.1:1"], "with `npx --no-install svc-sandbox start`"],
 ])("started by npx, %j shows %s, and otherwise only the program", async (argv, says) => {
   const said = async (env: Record<string, string>) => {
     const { stdout, stderr } = await runCli(argv, { cwd: temporaryFolder(), env });

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { scenarioNames } from "../../src/scenario/bundled.js";
 import { runCli, startCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -51,12 +51,6 @@ describe("svc-sandbox show", () => {
     const { stderr } = await runCli(["validate", "large.yaml"], { cwd });
     expect(stderr).toContain("1 MiB");
   });
-});
-
-test("a command in a message quotes the name of a file", async () => {
-  const cwd = temporaryFolder({ "my keys.yaml": good });
-  const { stderr } = await runCli(["explain", "nothing-like-it", "my keys.yaml"], { cwd });
-  expect(stderr).toContain("`svc-sandbox keys 'my keys.yaml'`");
 });
 
 describe("a scenario of the user's own", () => {

@@ -22,7 +22,6 @@ it.each([
   ["exec", ["exec", "six.yaml", "--", "node", "-e", "0"]],
   ["certify", ["certify", "six.yaml", "--", "node", "-e", "0"]],
   ["keys", ["keys", "six.yaml"]],
-  ["explain", ["explain", "a", "six.yaml"]],
   ["play", ["play", "six.yaml"]],
   ["verify", ["verify", "six.yaml"]],
 ])("%s shows the place of a problem that only the start has", async (_, argv) => {

@@ -56,11 +56,13 @@ export async function otherBodies(): Promise<Readonly<Record<string, readonly ob
   const rotated = await ask("/keys/ci/rotate", { method: "POST", json: { overlap: "5m" } });
   await ask("/keys/ci-2/revoke", { method: "POST", json: {} });
   const keys = await ask("/keys");
+  const oneByOne: object[] = [];
+  for (const { ref } of keys.body.data) oneByOne.push((await ask(`/keys/${ref}`)).body);
   const timed = await serveControl({ scenario: withTimeline });
   return {
     "GET /health": [(await hidden.ask("/health")).body],
     "GET /keys": [keys.body],
-    "GET /keys/{ref}": keys.body.data.map((data: object) => ({ data })),
+    "GET /keys/{ref}": oneByOne,
     "GET /upcoming": [(await timed.ask("/upcoming")).body],
     "POST /keys": [created.body],
     "POST /keys/{ref}/rotate": [rotated.body],

@@ -158,7 +158,11 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
       ]),
   },
   "docs/errors.md": {
-    explain: printed("explain live-suspended", { ranges: [[/^Why/, /work\.$/]] }),
+    async explain() {
+      const { url } = await served();
+      const { stdout } = await runCli(["explain", "live-suspended", "--url", url]);
+      return block(excerpt(stdout, [[/^Why/, /work\.$/]]));
+    },
     error: printed("keys nope --json", { stream: "stderr", language: "json" }),
   },
   "docs/farmers.md": { farmers },

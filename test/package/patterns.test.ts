@@ -15,8 +15,8 @@ const shortTextsOnly: Readonly<Record<string, Readonly<Record<string, string>>>>
   "src/cli/commands/play.ts": { "\\s*\\n\\s*": "a step of the user's own story" },
   "src/dashboard/control/call.ts": { "^#token=([^&]+)&?(.*)$": "the fragment of the page's own URL" },
   "src/dashboard/elements/text.ts": { ".*[\\\\/]": "the name of a file: 4,096 characters" },
-  "src/node/clients/control-client.ts": { "\\/+$": "a URL of the user's own command line" },
-  "src/node/clients/find-listener.ts": {
+  "src/node/clients/control-client.ts": {
+    "\\/+$": "a URL of the user's own command line",
     "^\\d+\\.\\d+\\.\\d+[\\w.+-]*$": "a version that a server on this machine sends",
   },
   "src/library/base-url.ts": { "[/?#]+$": "a URL of the user's own command line or code" },

@@ -40,22 +40,6 @@ const requestIdForm = variationRow({
   },
 });
 
-/** What ids of these forms are, in upper or lower case, in the order of the row. */
-const requestIdPatterns: readonly RegExp[] = [
-  /^req_[0-9a-z]{6,}$/i,
-  /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
-  /^[0-9a-f]{32}$/i,
-  /^1-[0-9a-f]{8}-[0-9a-f]{24}$/i,
-  /^\d{1,17}$/,
-  /^gw:/i,
-  /^(?:[0-9a-f]{24}\.){8}$/i,
-];
-
-/** Whether a text has the form of a request id, in any profile. The ref of a key may have it, too: a UUID is one. */
-export function isRequestId(text: string): boolean {
-  return requestIdPatterns.some((pattern) => pattern.test(text));
-}
-
 /** A UUID that contains the digits of a request id. */
 function uuidWith(digits: string): string {
   // A UUID has 32 digits: these 24, the first 6 of them again, and one each for its version (4) and its variant (a).

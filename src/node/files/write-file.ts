@@ -4,6 +4,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -125,6 +126,17 @@ export function fileFailure(error: unknown): string {
   // Its code is one of ours, and says nothing of a file.
   if (error instanceof SandboxError) return message;
   return fileErrorWords[code ?? ""] ?? code ?? message;
+}
+
+/** The most bytes of a file that is read whole. */
+const mostBytes = 16 * 1024 * 1024;
+
+/** Reads a file of the user. Throws for one that is huge, and for a pipe or a device, whose read may never end. */
+export function readSmallFile(file: string): Buffer {
+  const stats = statSync(file);
+  if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is not a regular file");
+  if (stats.size > mostBytes) throw new Error(`it is larger than ${mostBytes / 2 ** 20} MiB`);
+  return readFileSync(file);
 }
 
 /** Throws for a pipe or a device, whose read may never end: it would wait for a writer, and no signal could end the process. A folder passes, because its read fails. */

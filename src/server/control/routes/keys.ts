@@ -1,6 +1,7 @@
 import { endpointNamed } from "../../../api/endpoints.js";
 import { lifelines } from "../../../api/lifelines.js";
 import { nextRequest } from "../../../api/next-request.js";
+import { explainKey } from "../../../report/request-text.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { keyStateAt } from "../../../rules/key-state.js";
 import { type Environment, fingerprintOf } from "../../../rules/keys/key-text.js";
@@ -210,19 +211,21 @@ export const keyRoutes: readonly Route[] = [
   }),
   dataRoute("GET /keys/{ref}", {
     summary:
-      "One key, with the result of its next request; `ref` may also be `none`, `malformed` or `unknown`",
+      "One key, and what its next request gets, `explained` as `explain` prints it; `ref` may also be `none`, `malformed`, `unknown`, or the SHA-256 of a key in hex",
     query: s.mapping({
       endpoint: s.optional(
         s.described(s.text(), "The operation id of that request's endpoint. Default: that of `/me`."),
       ),
     }),
     run({ sandbox, params, query }) {
-      const { ref } = params;
+      // A full key is no part of an address (R46): who has one asks by its hash.
+      const ref = sandbox.registry.find(params.ref)?.key.ref ?? params.ref;
+      const endpoint = endpointNamed(sandbox, query.endpoint);
       // The sandbox has no key with a reserved ref, such as `none`.
       const key = isReserved(ref)
         ? { ref, fingerprint: fingerprintOfRef(sandbox, ref) }
         : viewKey(sandbox.registry.key(ref), sandbox);
-      return withNextRequest(key, sandbox, endpointNamed(sandbox, query.endpoint));
+      return { ...withNextRequest(key, sandbox, endpoint), explained: explainKey(sandbox, ref, endpoint) };
     },
   }),
   dataRoute("POST /keys/{ref}/rotate", {
