@@ -7,7 +7,8 @@ import { shellWord } from "../report/curl-line.js";
 import type { SandboxError } from "../rules/errors.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
-import { problemsAt, ScenarioError } from "../scenario/problems.js";
+import { showProblems } from "../scenario/places.js";
+import { ScenarioError } from "../scenario/problems.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
 import { listed } from "../schema/words.js";
 import { usageError } from "./exit-codes.js";
@@ -106,7 +107,7 @@ export async function warnOfScenario(
 
   const { scenarioWarnings } = await import("../node/dry-run.js");
   const { name } = loaded;
-  const { placeOf } = await places();
+  const { locate } = await places();
   const warnings = scenarioWarnings(loaded, startOptions);
   // The kinds are shown in this order.
   const titles: Readonly<Record<keyof typeof warnings, string>> = {
@@ -116,7 +117,7 @@ export async function warnOfScenario(
   };
   for (const kind of Object.keys(titles) as (keyof typeof titles)[]) {
     if (warnings[kind].length === 0) continue;
-    const error = new ScenarioError(problemsAt(warnings[kind], placeOf, name));
+    const error = new ScenarioError(showProblems(warnings[kind], { locate, file: name }));
     logger.note(`${titles[kind]}:\n\n${error.message}\n`);
   }
 }

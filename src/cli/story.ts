@@ -7,7 +7,8 @@ import { oneSafeLine, safeOutput } from "../rules/terminal-text.js";
 import { shortTime } from "../rules/time.js";
 import { type FieldDifference, fieldDifferences, isAsExpected, type PlayedStep } from "../sandbox/steps.js";
 import { viewClock } from "../sandbox/views.js";
-import { formatProblem, type Place, type ScenarioPlaces } from "../scenario/problems.js";
+import { type Locate, type ShownPlace, showPlace } from "../scenario/places.js";
+import { formatProblem } from "../scenario/problems.js";
 import { pathText } from "../schema/field-path.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
 import { actionLine, stepLine } from "./log.js";
@@ -18,16 +19,19 @@ export interface PlacedDifference extends FieldDifference {
   /** Whether the step could not run, or ran and had another result than its scenario expects. */
   readonly kind: "cannot_run" | "unexpected_result";
   /** `undefined` if no text has the field. */
-  readonly place: Place | undefined;
+  readonly place: ShownPlace | undefined;
 }
 
 /** Adds to the differences of a step where they are in its file. */
-export function placeDifferences(result: PlayedStep, { placeOf }: ScenarioPlaces): PlacedDifference[] {
-  return fieldDifferences(result).map((difference) => ({
-    ...difference,
-    kind: difference.at === null ? "cannot_run" : "unexpected_result",
-    place: placeOf(difference.field),
-  }));
+export function placeDifferences(
+  result: PlayedStep,
+  { locate }: { readonly locate: Locate },
+): PlacedDifference[] {
+  return fieldDifferences(result).map((difference) => {
+    const kind = difference.at === null ? "cannot_run" : "unexpected_result";
+    const place = locate(difference.field);
+    return { ...difference, kind, place: place && showPlace(place) };
+  });
 }
 
 /** What came of a story that ran as a test. */
@@ -106,7 +110,7 @@ function storyTestJson(test: StoryTest): unknown {
 }
 
 function stepJson(result: PlayedStep, problems: readonly PlacedDifference[]) {
-  const placeJson = (place: Place | undefined) => {
+  const placeJson = (place: ShownPlace | undefined) => {
     return place && { file: place.file ?? null, line: place.line, column: place.column };
   };
   const differences: unknown[] = [];

@@ -4,7 +4,7 @@ import type { SandboxRun } from "../runs/current-run.js";
 import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 import type { Platform } from "../sandbox/platform.js";
 import { invocationOfServer, type SandboxState, type StartOptions } from "../sandbox/sandbox-state.js";
-import { checkedStart, requirePossibleStart, startSandbox } from "../sandbox/start-sandbox.js";
+import { checkedStart, makeSandbox, requirePossibleStart } from "../sandbox/start-sandbox.js";
 import type { OrganizationRef, SandboxSource, ScenarioKeyRef, ScenarioSource } from "./known-refs.js";
 import type { Sandbox } from "./sandbox.js";
 import { sandboxApi } from "./sandbox-api.js";
@@ -70,7 +70,7 @@ export function sandboxCreator(
     let sandbox: SandboxState | undefined;
     return sandboxApi(() => {
       if (sandbox === undefined) {
-        sandbox = startSandbox(start);
+        sandbox = makeSandbox(start);
         run?.reportRequestsOf(sandbox);
       }
       return sandbox;

@@ -25,13 +25,11 @@ export function dryRunProblems(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
   options: StartOptions = {},
 ): FieldProblem[] {
-  const isClockOpen = scenario.clock?.now === undefined;
-  if (isClockOpen) {
-    const { now } = options;
-    const start = now === undefined ? nodePlatform.time() : requireInstant(now);
-    const problems = problemsAtStart(scenario, start, now !== undefined);
-    if (problems.length > 0) return problems.slice(0, maxProblems);
-  }
+  const { now } = options;
+  const start = now ?? scenario.clock?.now;
+  const startsAt = start === undefined ? nodePlatform.time() : requireInstant(start);
+  const problems = problemsAtStart(scenario, startsAt, start !== undefined);
+  if (problems.length > 0) return problems.slice(0, maxProblems);
 
   const hasSteps = scenario.timeline !== undefined || scenario.story !== undefined;
   if (!hasSteps) return [];

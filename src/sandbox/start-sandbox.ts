@@ -6,13 +6,8 @@ import { checkDuplicates } from "../scenario/checks/duplicate-values.js";
 import { problemsAtStart } from "../scenario/checks/start-rules.js";
 import { timeFrom } from "../scenario/format/times.js";
 import { unknownSecret } from "../scenario/keys.js";
-import {
-  type FieldProblem,
-  ProblemList,
-  problemAt,
-  problemsAt,
-  ScenarioError,
-} from "../scenario/problems.js";
+import { showProblems } from "../scenario/places.js";
+import { type FieldProblem, ProblemList, ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
 import { libraryNotation } from "../schema/notation.js";
@@ -62,8 +57,6 @@ export interface StartSource extends NamedScenario {
 export interface Start extends StartSource {
   /** The options: those of a first start are kept for other scenarios that start later. */
   readonly startOptions: StartOptions;
-  /** Whether the scenario alone does not set the clock, but an option or the real time: only the start shows which times are over. */
-  readonly isClockOpen: boolean;
   readonly platform: Platform;
   readonly run?: ConditionedRun | undefined;
   /** Default: that of a server without HTTPS, by the name of the program. */
@@ -81,7 +74,7 @@ const startOptionsShape = s.mapping({
  * `ScenarioError` if the scenario cannot have this seed.
  */
 export function checkedStart(
-  { scenario, name, text, readPlaces, saved }: StartSource,
+  { scenario, name, text, saved }: StartSource,
   options: StartOptions,
   { platform, run, invocation }: Pick<Start, "platform" | "run" | "invocation">,
 ): Start {
@@ -91,19 +84,18 @@ export function checkedStart(
   if (now !== undefined) requireClockTime(now, "now");
 
   const startOptions: StartOptions = { seed, now, frozen, profile };
-  const context = { name, text, readPlaces, startOptions, platform, run, invocation };
+  const context = { name, text, startOptions, platform, run, invocation };
   // The options of a saved sandbox are only for scenarios that start later.
-  if (saved !== undefined) return { ...context, scenario, saved, isClockOpen: false };
+  if (saved !== undefined) return { ...context, scenario, saved };
 
   const started = withOptions(scenario, startOptions);
   // A seed may generate what the scenario pins: two keys have one secret, or two organizations one id.
   if (seed !== undefined) {
     const problems = new ProblemList();
     checkDuplicates(started, problems);
-    throwIfAny(problems.found, { name, readPlaces });
+    throwIfAny(problems.found, name);
   }
-  const isClockOpen = now !== undefined || scenario.clock?.now === undefined;
-  return { ...context, scenario: started, isClockOpen };
+  return { ...context, scenario: started };
 }
 
 /** Returns a scenario that starts the same sandbox without the options: the same object if there are none. */
@@ -119,23 +111,17 @@ function withOptions(scenario: Scenario, { seed, now, frozen, profile }: StartOp
   return changed;
 }
 
-/** Throws a `ScenarioError` for what only the start of the clock shows (`problemsAtStart`), if the scenario alone does not set it. */
+/** Throws a `ScenarioError` if the scenario cannot start with this clock. A saved sandbox always continues. */
 export function requirePossibleStart(start: Start): void {
-  const { scenario, isClockOpen, saved } = start;
-  if (!isClockOpen || saved !== undefined) return;
-  const startedAt = startOfClock(start);
+  const { scenario, name, saved } = start;
+  if (saved !== undefined) return;
   const isClockSet = scenario.clock?.now !== undefined;
-  throwIfAny(problemsAtStart(scenario, startedAt, isClockSet), start);
+  throwIfAny(problemsAtStart(scenario, startOfClock(start), isClockSet), name);
 }
 
-/** Throws the problems of a start, at their places in the texts of the scenario, if it has any. */
-function throwIfAny(
-  problems: readonly FieldProblem[],
-  { name, readPlaces }: Pick<NamedScenario, "name" | "readPlaces">,
-): void {
+function throwIfAny(problems: readonly FieldProblem[], name: string): void {
   if (problems.length === 0) return;
-  if (readPlaces === undefined) throw new ScenarioError(problems.map((problem) => problemAt(problem)));
-  throw new ScenarioError(problemsAt(problems, readPlaces().placeOf, name));
+  throw new ScenarioError(showProblems(problems, { locate: () => undefined, file: name }));
 }
 
 /**
@@ -144,6 +130,11 @@ function throwIfAny(
  */
 export function startSandbox(start: Start): SandboxState {
   requirePossibleStart(start);
+  return makeSandbox(start);
+}
+
+/** Makes the sandbox of a start that was possible when `requirePossibleStart` checked it. */
+export function makeSandbox(start: Start): SandboxState {
   const { platform, run, startOptions, invocation = invocationOfServer(), saved } = start;
   const counters = new Counters(saved?.counts);
   const journal = new Journal();

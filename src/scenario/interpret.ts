@@ -6,20 +6,30 @@ import { isMapping } from "../schema/type-tag.js";
 import { nearest, quote } from "../schema/words.js";
 import { checkRules } from "./checks/scenario-rules.js";
 import { scenarioSchema } from "./format/schema.js";
-import { type FieldProblem, ScenarioError, type ScenarioPlaces } from "./problems.js";
+import { type Locate, showProblems } from "./places.js";
+import { type FieldProblem, ScenarioError } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
-import { placeOfField, problemsInOrder, type WrittenScenario } from "./written-scenario.js";
+import type { WrittenScenario } from "./written-scenario.js";
 
-export interface CheckedScenario extends ScenarioPlaces {
+/** A checked scenario, with the places of its fields: they keep the whole text in memory. */
+export interface CheckedScenario {
   readonly scenario: Scenario;
+  readonly locate: Locate;
 }
 
-/** Merges a scenario with the one that it extends, checks its shape, then its fields against each other. Throws a `ScenarioError`. */
-export function interpretScenario(written: WrittenScenario, parents: ParentLookup): CheckedScenario {
+/**
+ * Merges a scenario with the one that it extends, checks its shape, then its fields against each other. `start`: when its clock starts
+ * if it does not set `clock.now`. Without a start, `problemsAtStart` has yet to check it. Throws a `ScenarioError`.
+ */
+export function interpretScenario(
+  written: WrittenScenario,
+  parents: ParentLookup,
+  start?: number,
+): CheckedScenario {
   const merged = resolveExtends(written, parents);
   const { fields, notation } = merged;
   const problems = [...merged.problems];
-  if (fields === undefined) throw new ScenarioError(problemsInOrder(problems, merged));
+  if (fields === undefined) throw new ScenarioError(showProblems(problems, merged));
 
   // A member such as `x-limits` exists only for its anchors.
   const isForAnchors = (name: string) => name.startsWith("x-");
@@ -34,10 +44,10 @@ export function interpretScenario(written: WrittenScenario, parents: ParentLooku
   }
 
   const scenario = fields as unknown as Scenario; // if there is no problem of its shape
-  if (shapeCheck.problems.length === 0) problems.push(...checkRules(scenario));
+  if (shapeCheck.problems.length === 0) problems.push(...checkRules(scenario, start));
 
-  if (problems.length > 0) throw new ScenarioError(problemsInOrder(problems, merged));
-  return { scenario, placeOf: (field) => placeOfField(merged, field) };
+  if (problems.length > 0) throw new ScenarioError(showProblems(problems, merged));
+  return { scenario, locate: merged.locate };
 }
 
 /** The inherited ref that a ref without this required field probably means: `active` for `acive`, below `extends`. */
@@ -81,7 +91,7 @@ function resolveExtends(
 
   // Each scenario of the chain has a field `extends`: the place shows whose it is.
   const fail = (code: FieldProblem["code"], message: string, hint: string): WrittenScenario => {
-    const { place } = child.locate(["extends"], "value");
+    const place = child.locate(["extends"]);
     const problem: FieldProblem = { code, message, hint, field: ["extends"], place };
     return { ...child, fields: undefined, problems: [...child.problems, problem] };
   };
@@ -154,13 +164,11 @@ function mergeWithParent(
   return {
     ...child,
     fields: merged,
-    texts: [...child.texts, ...parent.texts],
     locate(field, pointAt) {
-      // A bundled parent has no text: what the child writes around the field is shown.
-      const parentHasText = parent.texts.length > 0;
       const owner = ownerOf(field, ownFields, inherited);
-      if (owner === "parent" && parentHasText) return parent.locate(field, pointAt);
-      return child.locate(field, pointAt);
+      const place = owner === "parent" ? parent.locate(field, pointAt) : undefined;
+      // A bundled parent has no text: what the child writes around the field is shown.
+      return place ?? child.locate(field, pointAt);
     },
   };
 }

@@ -78,10 +78,10 @@ export function parseScenario(text: string, options: ParseOptions = {}): Scenari
   if (load !== undefined && typeof load !== "function") wrong.load = `is a function, not ${quote(load)}`;
   throwIfProblems("parse the scenario", wrong);
 
-  return parseWithPlaces(text, options).scenario;
+  return parseWithPlaces(text, options, Date.now()).scenario;
 }
 
-/** Reads and checks a scenario from YAML, and keeps the places of its fields. */
-export function parseWithPlaces(text: string, options: ParseOptions): CheckedScenario {
-  return interpretScenario(readYaml(text, options.file), bundledAndLoaded(options.load));
+/** Reads and checks a scenario from YAML, and keeps the places of its fields. `start`: as `interpretScenario` has it. */
+export function parseWithPlaces(text: string, options: ParseOptions, start?: number): CheckedScenario {
+  return interpretScenario(readYaml(text, options.file), bundledAndLoaded(options.load), start);
 }

@@ -1,9 +1,8 @@
 import { SandboxError } from "../rules/errors.js";
 import { mapTexts, redactPlainKeys } from "../rules/keys/redact.js";
 import { oneSafeLine } from "../rules/terminal-text.js";
-import type { Writable } from "../rules/writable.js";
 import { maximumProblems, type Problem } from "../schema/check.js";
-import { type FieldPath, pathText } from "../schema/field-path.js";
+import type { FieldPath } from "../schema/field-path.js";
 
 /** The codes of what is valid, and usually a mistake: warnings, and no errors. */
 export const warningCodes = ["secret_unmarked", "scope_unheld"] as const;
@@ -97,26 +96,16 @@ export interface SourceText {
   readonly file: string | undefined;
   /** The text has no byte order mark, and each line ends with `\n` or `\r\n`. */
   readonly text: string;
-  /** Finds the parts that no problem shows, because they may be secrets. */
-  readonly hidden: () => HiddenParts;
 }
 
-export type HiddenParts = readonly (readonly [start: number, end: number])[];
-
-/** A place in a text, which is described only if it is shown. */
-export interface SourcePlace {
+export interface Place {
   readonly source: SourceText;
   readonly offset: number;
-  /** Comes with the reader of the text, so that pages without the reader do not load it. */
-  readonly describe: () => Place;
 }
-
-/** A place for people, as a problem shows it. */
-export type Place = Pick<ScenarioProblem, "file" | "line" | "column" | "source" | "caret">;
 
 /** A problem of a field. Its place is that of its field in the texts, unless it has one of its own. */
 export interface FieldProblem extends Problem<ScenarioProblemCode> {
-  readonly place?: SourcePlace | undefined;
+  readonly place?: Place | undefined;
 }
 
 /** Problems in the order in which they are found, rule by rule. A text may be full of them: only the first `maximumProblems` are kept. */
@@ -140,30 +129,6 @@ export class ProblemList {
   }
 }
 
-/** A problem as it is shown: at its place, or only in its file. */
-export function problemAt(problem: FieldProblem, place?: Place, file?: string): ScenarioProblem {
-  const { code, field, message, hint } = problem;
-  const shownProblem: Writable<ScenarioProblem> = { code, field: pathText(field), message };
-  if (hint !== undefined) shownProblem.hint = hint;
-  if (file !== undefined) shownProblem.file = file;
-  return { ...shownProblem, ...place };
-}
-
-/** What the text of a scenario has at each field: it keeps the whole text in memory. */
-export interface ScenarioPlaces {
-  /** `undefined` for a field that no text has. */
-  readonly placeOf: (field: FieldPath) => Place | undefined;
-}
-
-/** Problems found after the check, such as warnings, at their places. */
-export function problemsAt(
-  problems: readonly FieldProblem[],
-  placeOf: ScenarioPlaces["placeOf"],
-  file: string,
-): ScenarioProblem[] {
-  return problems.map((problem) => problemAt(problem, placeOf(problem.field), file));
-}
-
 /** In place of a file, for a scenario without one. */
 const unnamedScenario = "<scenario>";
 
@@ -175,17 +140,14 @@ export class ScenarioError extends SandboxError {
   readonly problems: readonly ScenarioProblem[];
 
   constructor(problems: readonly ScenarioProblem[]) {
-    const hasNoTextOfScenario = (member: string) => member === "code" || member === "file";
-    // The name of a file may have long words that are no secrets, and yet a key.
-    const safe = mapTexts(problems, redactSecrets, hasNoTextOfScenario).map((problem) => {
-      const { file } = problem;
-      return file === undefined ? problem : { ...problem, file: redactPlainKeys(file) };
-    });
+    // `SandboxError` takes the keys out of its details; a word in the text of a scenario may also be another secret.
+    const isOurs = (member: string) => member === "code" || member === "file";
+    const safe = mapTexts(problems, redactSecrets, isOurs);
     const texts = safe.slice(0, shownProblems).map(formatProblem);
     if (safe.length > shownProblems) texts.push(`… and ${safe.length - shownProblems} more`);
     super("scenario_invalid", texts.join("\n\n"), { problems: safe });
     this.name = "ScenarioError";
-    this.problems = safe;
+    this.problems = this.details.problems as readonly ScenarioProblem[]; // a copy of these, without keys
   }
 
   // The builds for ES modules and for CommonJS each have this class: an error of either is an instance of both. `SandboxError` knows
@@ -215,17 +177,11 @@ export function formatProblem(problem: Omit<ScenarioProblem, "code">): string {
 
 // A secret is known by its prefix, by its look, or by the name in front of it. No problem shows one (R46).
 
-/** What the name of a secret has in it, also misspelled: `secret`, `secert`, `access_token`, `api-key`. */
-const secretWord = "(?:s[ecré]{3,5}t|token|api[\\s_-]?key)";
-const nameOfSecret = new RegExp(secretWord, "i");
-
-/** Whether a text has the name of a secret in it. */
-export function mayNameSecret(text: string): boolean {
-  return nameOfSecret.test(text);
-}
-
-/** What follows the name of a secret, up to a double quote or the end of the line: `secret: hunter2`, `"api_key":"hunter2"`. */
-const namedSecret = new RegExp(`(${secretWord}s?[\\\\"']*\\s*:[\\\\\\s"']*)[^"\\n]+`, "gi");
+/**
+ * A name with one of these words, also misspelled, and what follows it up to a double quote or the end of the line: `secret: hunter2`,
+ * `"api_key":"hunter2"`, `secert: hunter2`.
+ */
+const namedSecret = /((?:s[ecré]{3,5}t|token|api[\s_-]?key)s?[\\"']*\s*:[\\\s"']*)[^"\n]+/gi;
 
 /** A text without possible secrets: keys with a prefix, what follows the name of a secret, long runs that are no word and no number. */
 export function redactSecrets(text: string): string {

@@ -2,7 +2,6 @@ import { isMapping, typeTag } from "../schema/type-tag.js";
 import { bundledScenarios, isScenarioName, type ScenarioName, scenarioNotFound } from "./bundled.js";
 import { interpretScenario } from "./interpret.js";
 import { bundledOnly } from "./parse-scenario.js";
-import type { ScenarioPlaces } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 import { readValue } from "./written-scenario.js";
 
@@ -14,8 +13,6 @@ export interface NamedScenario {
   readonly name: string;
   /** The YAML of its file, unless that extends another one. */
   readonly text?: string | undefined;
-  /** Reads its texts again for the places of problems that only its start shows: kept, places would take much memory. */
-  readonly readPlaces?: (() => ScenarioPlaces) | undefined;
 }
 
 /** A scenario of a file, or of standard input. */

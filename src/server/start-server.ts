@@ -146,9 +146,7 @@ export async function loadScenario(
   const cwd = options.cwd === undefined ? undefined : nameOfFile(options.cwd, "load the scenario", "cwd");
   const name = nameOfFile(nameOrFile, "load the scenario", "file");
   const { loaded } = await openScenario(name, { cwd });
-  // Callers may send it to a worker, which takes no function.
-  const { readPlaces, ...data } = loaded;
-  return data;
+  return loaded;
 }
 
 /** The name of a file or folder that a caller gives, also as a URL. Throws `validation_failed` for the field. */

@@ -59,8 +59,10 @@ test("the text of a scenario is not read again for its places, also not one from
   const cwd = temporaryFolder({ "sandbox.yaml": failingStory });
   const { places } = await openScenario("sandbox.yaml", { cwd });
   rmSync(join(cwd, "sandbox.yaml"));
-  const { placeOf } = await places();
-  expect(placeOf(["story", 0, "request"])).toMatchObject({ file: "sandbox.yaml", line: 13 });
+  const { locate } = await places();
+  expect(locate(["story", 0, "request"])).toMatchObject({
+    source: { file: "sandbox.yaml", text: failingStory },
+  });
   const { stdout } = await runCli(["verify", "-"], { cwd, input: failingStory });
   expect(stdout).toMatch(/^-:13:\d+: step 1: status: expected 401, found 200$/m);
 });

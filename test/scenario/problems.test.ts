@@ -117,8 +117,7 @@ test("a time of the timeline that is over is an error, whether the scenario or t
   const early = [{ code: "timeline_order", field: "timeline[0].at" }];
   const inFile: Scenario = { ...withTimeline, clock: { now: "2026-03-02T09:00:00Z" } };
   expect(problemsIn(() => createSandbox({ scenario: inFile }))).toMatchObject(early);
-  // The real time is read at the first use.
-  expect(problemsIn(() => createSandbox({ scenario: withTimeline }).clock.now())).toMatchObject(early);
+  expect(problemsIn(() => createSandbox({ scenario: withTimeline }))).toMatchObject(early);
   expect(dryRunProblems({ scenario: withTimeline, name: "early" })).toMatchObject([
     { code: "timeline_order", field: ["timeline", 0, "at"] },
   ]);
@@ -152,20 +151,6 @@ test.each([
   const problems = problemsOf(text);
   expect(problems.length).toBeGreaterThan(0);
   expect(JSON.stringify(problems) + new ScenarioError(problems).message).not.toContain(random.slice(4));
-});
-
-test.each([
-  ["      main: { environment: test } }", true],
-  ["      main: { secret: abc-def } }", false],
-  ["      main:\n        secret:\n          abc: def: ghi", false],
-  ["      main:\n        secret: |\n          abc\n          def\n        }", false],
-  ["      main:\n        api_key:\n        }", false],
-])("a syntax error shows its line if that is part of no secret (R46): %j, %j", (lines, isShown) => {
-  const [problem] = problemsOf(inKeys(`${lines}\n`));
-  expect([problem?.code, problem?.source]).toEqual([
-    "yaml_syntax",
-    isShown ? lines.split("\n").at(-1) : undefined,
-  ]);
 });
 
 /** Texts that are too big, or too odd, to keep as files. */

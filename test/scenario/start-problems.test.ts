@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createSandbox, type Scenario, ScenarioError } from "../../src/index.js";
 import { dryRunProblems } from "../../src/node/dry-run.js";
 import { startInNode } from "../../src/node/platform.js";
@@ -155,4 +155,14 @@ test("a reset with a time is checked as a start with it, and one without always 
   expect(sandbox.clock.now()).toBe(before);
   restartSandbox(sandbox);
   expect(sandbox.clock.now()).toBe(before);
+});
+
+test("a sandbox that could start when it was created starts with its first use, however late that is", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 2, 2, 9) });
+  onTestFinished(() => void vi.useRealTimers());
+  const sandbox = createSandbox({
+    scenario: withKeys({ main: { environment: "test", state: "active", expires: "2026-03-02T09:30:00Z" } }),
+  });
+  vi.setSystemTime(Date.UTC(2026, 2, 2, 10));
+  expect(sandbox.keys.get("main").state).toBe("expired");
 });

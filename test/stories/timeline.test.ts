@@ -148,12 +148,7 @@ test("the first step of a story shows what the steps did that were due at the st
 test("a step before the real time is an error where its scenario starts, as one before clock.now", async () => {
   const past = dueAtStart.replace("{ at: 0s, revoke", "{ at: 2020-01-01T00:00:00Z, revoke");
   const problems = [expect.objectContaining({ code: "timeline_order", field: "timeline[0].at" })];
-  expect(() => createSandbox({ scenario: parseScenario(past) })).toThrow(
-    expect.objectContaining({ problems }),
-  );
-  expect(
-    createSandbox({ scenario: parseScenario(past), now: "2019-01-01T00:00:00Z" }).keys.list(),
-  ).toHaveLength(1);
+  expect(() => parseScenario(past)).toThrow(expect.objectContaining({ problems }));
   const cwd = temporaryFolder({ "past.yaml": past });
   const { code, stderr } = await runCli(["validate", "past.yaml"], { cwd });
   expect([code, stderr.includes("past.yaml:6:")]).toEqual([1, true]);

@@ -78,10 +78,6 @@ export const hintRows: readonly HintRow[] = [
     mistake: "a variable such as `$SEED`, which other tools replace before they read YAML",
   },
   {
-    hint: /^write the value in place of the alias$/,
-    mistake: "an alias of a secret, or a secret that is one",
-  },
-  {
     hint: /^add (?:one: )?(\w+: (?:\{.*\}|[\w.]+))(?: or .+)?$/,
     mistake: "a field is missing",
     habit: "only the fields are written that seem to matter",

@@ -1,6 +1,5 @@
 import { reportShape } from "../../report/report-shape.js";
 import { mapTexts, redact } from "../../rules/keys/redact.js";
-import { sha256Text } from "../../scenario/format/fields.js";
 import { shapeDescription } from "../../scenario/format/scenario-json-schema.js";
 import { time } from "../../scenario/format/times.js";
 import { type JsonSchema, jsonSchemaDocument } from "../../schema/json-schema.js";
@@ -17,6 +16,8 @@ import { type CertifyPlan, variedSeeds } from "../checks/plan.js";
 
 /** The version of the certificate's format. It changes if a reader of this version could misread a new one. */
 const certificateFormat = 1;
+
+const sha256Text = s.text({ noun: "a SHA-256", pattern: /^[0-9a-f]{64}$/ });
 
 /** Made anew for each member, which describes it in its own way. */
 const version = () => s.text({ example: "1.0.0", pattern: /^[\w.+-]{1,100}$/ });
@@ -48,7 +49,7 @@ const resultFields = {
   assumptions: s.optional(
     s.described(s.list(s.text()), "The assumptions that the scenario sets, and that would vary otherwise."),
   ),
-  scenarioDigest: s.described(sha256Text(), "SHA-256 in hex of the scenario as JSON with sorted members."),
+  scenarioDigest: s.described(sha256Text, "SHA-256 in hex of the scenario as JSON with sorted members."),
   specification: s.described(version(), "The version of the API's specification."),
   sandbox: s.described(version(), "The version of svc-sandbox."),
   command: s.described(s.list(s.text()), "The client's program and its arguments, without keys."),

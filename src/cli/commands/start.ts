@@ -124,7 +124,7 @@ async function openAndStart(context: StartContext, signal: AbortSignal): Promise
   let opened: OpenedScenario;
   if (name === undefined && run?.scenario !== undefined) {
     // The default is the scenario of the run, which has no text here, and so no places.
-    const places = async () => ({ placeOf: () => undefined });
+    const places = async () => ({ locate: () => undefined });
     opened = { origin: "run", loaded: { ...run.scenario, files: [] }, places };
   } else {
     try {

@@ -3,7 +3,8 @@ import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { oneSafeLine, safeOutput } from "../../rules/terminal-text.js";
 import { allKeys, allOrganizations } from "../../scenario/keys.js";
-import { problemsAt, ScenarioError, type ScenarioProblem } from "../../scenario/problems.js";
+import { showProblems } from "../../scenario/places.js";
+import { ScenarioError, type ScenarioProblem } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
@@ -57,14 +58,15 @@ async function validateFile(file: string, io: Io): Promise<CheckedFile> {
   try {
     const { origin, loaded, places } = await openScenarioArgument(file, io);
     const { name, scenario } = loaded;
-    const { placeOf } = await places();
+    const { locate } = await places();
+    const texts = { locate, file: name };
     const { failingSteps, ...warningsByKind } = scenarioWarnings(loaded);
-    if (failingSteps.length > 0) throw new ScenarioError(problemsAt(failingSteps, placeOf, name));
+    if (failingSteps.length > 0) throw new ScenarioError(showProblems(failingSteps, texts));
 
     // Bundled scenarios are tested: they need no warnings.
     const problems = origin === "bundled" ? [] : Object.values(warningsByKind).flat();
     // As an error, the warnings are shown like problems.
-    const { problems: warnings } = new ScenarioError(problemsAt(problems, placeOf, name));
+    const { problems: warnings } = new ScenarioError(showProblems(problems, texts));
     return { file, warnings, contents: contentsText(scenario) };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;

@@ -5,19 +5,19 @@ import { SandboxError } from "../../rules/errors.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { isScenarioName, type ScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { scenarioLimits } from "../../scenario/format/fields.js";
-import type { ScenarioPlaces } from "../../scenario/problems.js";
+import type { Locate } from "../../scenario/places.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { withStory } from "../../scenario/stories.js";
 import { quoteFile } from "../../schema/words.js";
 import { readBundledScenario } from "../package-files.js";
 import { fileFailure, rejectEndlessFile } from "./write-file.js";
 
-/** A scenario with its places, which whoever runs it for long should not keep. */
+/** A scenario with the places of its fields, which whoever runs it for long should not keep. */
 export interface OpenedScenario {
   /** Where it is from; `run`: `exec` or `certify` has read it, and started this process. */
   readonly origin: "bundled" | "file" | "stdin" | "run";
   readonly loaded: LoadedScenario;
-  readonly places: () => Promise<ScenarioPlaces>;
+  readonly places: () => Promise<{ readonly locate: Locate }>;
 }
 
 interface LoadOptions {
@@ -76,10 +76,9 @@ export async function openScenario(nameOrFile: string, options: LoadOptions): Pr
     return { text: textOfParent, file: shownFile };
   };
   const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
-  const read = () => parseWithPlaces(text, { file: nameOrFile, load });
-  const { scenario, ...places } = read();
+  const { scenario, ...places } = parseWithPlaces(text, { file: nameOrFile, load });
 
-  const loaded = { scenario, name: nameOrFile, ...(isWhole && { text }), files, readPlaces: read };
+  const loaded = { scenario, name: nameOrFile, ...(isWhole && { text }), files };
   return { origin: stdin === undefined ? "file" : "stdin", loaded, places: async () => places };
 }
 

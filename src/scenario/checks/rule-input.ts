@@ -19,6 +19,8 @@ import type { Scenario } from "../scenario.generated.js";
 /** What a rule gets: a scenario that has its shape, what several rules read from it, and where problems go. */
 export interface RuleInput {
   readonly scenario: Scenario;
+  /** When its clock starts if it does not set `clock.now`; `undefined` if that is not known yet. */
+  readonly start: number | undefined;
   /** All keys that the scenario lists, without the population's. */
   readonly keys: readonly ScenarioKey[];
   /** Finds a key by its ref, also one of the population. Of several listed keys with one ref, which is a problem, the first. */
@@ -34,7 +36,7 @@ export interface RuleInput {
 /** Adds a problem for each part of a scenario that breaks it. */
 export type ScenarioRule = (input: RuleInput) => void;
 
-export function ruleInputOf(scenario: Scenario): RuleInput {
+export function ruleInputOf(scenario: Scenario, start: number | undefined): RuleInput {
   const keys = [...listedKeys(scenario)];
   const keyByRef = new Map<string, ScenarioKey>();
   for (const key of keys) {
@@ -45,6 +47,7 @@ export function ruleInputOf(scenario: Scenario): RuleInput {
 
   return {
     scenario,
+    start,
     keys,
     keyOf,
     refs,

@@ -13,7 +13,7 @@ import { endpointRules } from "./endpoint-rules.js";
 import { faultsAreRight } from "./fault-rules.js";
 import { keyRules, replacementRules, rotationRules } from "./key-rules.js";
 import { checkRef, type RuleInput, ruleInputOf, type ScenarioRule } from "./rule-input.js";
-import { problemsAtAnyStart } from "./start-rules.js";
+import { problemsAtStart } from "./start-rules.js";
 import { stepsArePossible } from "./step-rules.js";
 
 /** The scenario has an organization. */
@@ -109,8 +109,10 @@ const clockIsWithinYears: ScenarioRule = ({ scenario, problems }) => {
 };
 
 /** What depends on the start of the clock fits together (`start-rules.ts`). */
-const startIsPossible: ScenarioRule = ({ scenario, problems }) => {
-  for (const problem of problemsAtAnyStart(scenario)) problems.addAt([], problem);
+const startIsPossible: ScenarioRule = ({ scenario, start, problems }) => {
+  const startsAt = parseTime(scenario.clock?.now ?? "") ?? start;
+  if (startsAt === undefined) return;
+  for (const problem of problemsAtStart(scenario, startsAt)) problems.addAt([], problem);
 };
 
 /** A pinned secret or id is unique (R12); a secret is well-formed and agrees with the key's fields (R3, R10, R16). */
@@ -158,9 +160,9 @@ const stages: readonly (readonly ScenarioRule[])[] = [
   [...rotationRules, faultsAreRight],
 ];
 
-/** Compares the fields of a scenario that has its shape, and finds the rules that it breaks. */
-export function checkRules(scenario: Scenario): readonly FieldProblem[] {
-  const input = ruleInputOf(scenario);
+/** Compares the fields of a scenario that has its shape, and finds the rules that it breaks. `start`: as `interpretScenario` has it. */
+export function checkRules(scenario: Scenario, start: number | undefined): readonly FieldProblem[] {
+  const input = ruleInputOf(scenario, start);
   const { problems } = input;
   for (const rules of stages) {
     for (const rule of rules) rule(input);

@@ -1,5 +1,4 @@
 import { countsAsActive, maximumActiveKeys, maximumOverlap } from "../../rules/key-state.js";
-import { parseTime } from "../../rules/time.js";
 import { quote } from "../../schema/words.js";
 import { timeFrom } from "../format/times.js";
 import { keyStateAtStart } from "../key-ends.js";
@@ -96,11 +95,14 @@ const startRules: readonly StartRule[] = [
   faultsEnd,
 ];
 
-/** The problems of a scenario whose clock starts at `start`: chosen by a caller, set by the scenario, or the real time. */
+/**
+ * The problems of a scenario whose clock starts at `start`. `allowsEarlierSteps`: whether steps of the timeline may be before it; they
+ * are due at once then.
+ */
 export function problemsAtStart(
   scenario: Scenario,
   start: number,
-  isChosen: boolean,
+  allowsEarlierSteps = false,
 ): readonly FieldProblem[] {
   const problems = new ProblemList();
   const input = {
@@ -111,19 +113,6 @@ export function problemsAtStart(
     problems,
   };
   for (const rule of startRules) rule(input);
-  // Of a start that a caller chooses, the steps before it are due at once.
-  if (!isChosen) timelineIsInOrder(input);
+  if (!allowsEarlierSteps) timelineIsInOrder(input);
   return problems.found;
-}
-
-/**
- * The problems that a scenario has at each start. One with a time and no start of its own has none yet: each start asks again, at its
- * own time. Without a time, each start is like any other, since durations count from it.
- */
-export function problemsAtAnyStart(scenario: Scenario): readonly FieldProblem[] {
-  const { clock, organizations, faults, timeline } = scenario;
-  const now = clock?.now;
-  if (now !== undefined) return problemsAtStart(scenario, parseTime(now) ?? 0, false);
-  const hasTime = /"\d{4}-\d{2}-\d{2}T/i.test(JSON.stringify([organizations, faults, timeline]));
-  return hasTime ? [] : problemsAtStart(scenario, 0, false);
 }

@@ -20,9 +20,6 @@ const scopePattern = /^[a-z][a-z0-9_.-]*(?::[a-z][a-z0-9_.-]*)*$/;
 export const scope = () =>
   s.text({ noun: "a scope name", example: "attestations:read", pattern: scopePattern });
 
-export const sha256Text = () =>
-  s.text({ noun: "a SHA-256", pattern: /^[0-9a-f]{64}$/, hint: () => "write 64 hex digits in lower case" });
-
 // The largest integer of a structured field (RFC 9651), as in the RateLimit headers.
 const limit = () => s.integer({ max: 999_999_999_999_999 });
 export const limits = s.mapping({ per_minute: s.optional(limit()), per_day: s.optional(limit()) });

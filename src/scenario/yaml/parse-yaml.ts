@@ -8,8 +8,8 @@ import {
   type SchemaOptions,
 } from "yaml";
 import { scenarioLimits } from "../format/fields.js";
+import { textProblem } from "../places.js";
 import type { FieldProblem, SourceText } from "../problems.js";
-import { textProblem } from "./places.js";
 import { syntaxProblem } from "./syntax-problem.js";
 
 // A text is parsed token by token, because a hostile text could exhaust the stack or take minutes.

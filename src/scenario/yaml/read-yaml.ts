@@ -3,12 +3,12 @@ import { maximumProblems } from "../../schema/check.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import { yamlNotation } from "../../schema/notation.js";
 import { scenarioLimits } from "../format/fields.js";
-import type { FieldProblem, HiddenParts, SourceText } from "../problems.js";
-import { type FieldLocation, nowhere, readPlain, type WrittenScenario } from "../written-scenario.js";
+import { type Locate, textProblem } from "../places.js";
+import type { FieldProblem, Place, SourceText } from "../problems.js";
+import { readPlain, type WrittenScenario } from "../written-scenario.js";
 import { changedNumbers } from "./body-numbers.js";
-import { checkNodes, hiddenInDocument, isEmpty, keyText, type MapPair, repeatLessHint } from "./nodes.js";
+import { checkNodes, isEmpty, keyText, type MapPair, repeatLessHint } from "./nodes.js";
 import { parseYaml } from "./parse-yaml.js";
-import { hiddenInText, placeAt, textProblem } from "./places.js";
 
 /**
  * Reads a scenario from YAML to values with their places. Never throws: what is wrong with the text is in `problems`.
@@ -26,20 +26,14 @@ export function readYaml(text: string, file: string | undefined): WrittenScenari
     notation: yamlNotation,
     startsLikeScenario,
     fields: undefined,
-    texts: [],
-    locate: () => nowhere,
+    locate: () => undefined,
     problems: problems.slice(0, maximumProblems),
   });
 
-  const sourceWith = (hidden: () => HiddenParts): SourceText => ({
-    file,
-    text: plainText,
-    hidden: once(hidden),
-  });
-  const document = parseYaml(sourceWith(() => hiddenInText(plainText)));
+  const source: SourceText = { file, text: plainText };
+  const document = parseYaml(source);
   if ("code" in document) return withoutFields([document]);
 
-  const source = sourceWith(() => hiddenInDocument(document, plainText));
   const { contents } = document;
   if (contents === null || isEmpty(contents)) {
     const [offset] = contents?.range ?? [0];
@@ -57,7 +51,7 @@ export function readYaml(text: string, file: string | undefined): WrittenScenari
     scenarioLimits.membersAndItems,
   );
   for (const problem of problemsOfValue) {
-    const { place } = nodes.locate(problem.field, problem.pointAt ?? "value");
+    const place = nodes.locate(problem.field, problem.pointAt);
     // Where a text has aliases, they are why it has too many parts: they repeat some.
     const isRepeated = problem.code === "too_large" && targets.size > 0;
     const words = isRepeated ? { message: "the aliases (*) repeat too much", hint: repeatLessHint } : {};
@@ -70,14 +64,8 @@ export function readYaml(text: string, file: string | undefined): WrittenScenari
     const hint = "put a code or an id in quotes, or write another number";
     problems.push({ code: "out_of_range", field, message, hint });
   }
-  const locate: WrittenScenario["locate"] = (field, pointAt) => nodes.locate(field, pointAt);
-  return { ...withoutFields(problems), fields, texts: [source], locate };
-}
-
-/** A function that is asked only once. */
-function once<Result extends object>(ask: () => Result): () => Result {
-  let result: Result | undefined;
-  return () => (result ??= ask());
+  const locate: Locate = (field, pointAt) => nodes.locate(field, pointAt);
+  return { ...withoutFields(problems), fields, locate };
 }
 
 /** The nodes of a text that can be read: their values and their places. */
@@ -142,13 +130,13 @@ class ScenarioNodes {
   }
 
   /** The place of a field. A field around the one that is missing is shown at its name. */
-  locate(field: FieldPath, pointAt: "name" | "value"): FieldLocation {
+  locate(field: FieldPath, pointAt: "name" | "value" = "value"): Place {
     const { name, value, isInText } = this.#follow(field);
     // A value without text, as in `keys:`, is shown at its name.
     const [start = 0, end = 0] = value?.range ?? [];
     const isShownAtValue = name === undefined || (isInText && pointAt === "value" && end > start);
     const shown = isShownAtValue ? value : name;
-    return { isInText, place: placeAt(this.#source, shown?.range?.[0] ?? 0) };
+    return { source: this.#source, offset: shown?.range?.[0] ?? 0 };
   }
 
   /** Follows a field path as far as the text has it. Neither the whole scenario nor an item of a list has a name. */

@@ -1,6 +1,6 @@
 import type { ErrorCode, YAMLError } from "yaml";
+import { textProblem } from "../places.js";
 import type { FieldProblem, SourceText } from "../problems.js";
-import { textProblem } from "./places.js";
 
 // A text that is not YAML is shown where the parser gave up, with what usually mends such an error. The parser's own message is not
 // shown: it may quote the text, and so a secret (R46).

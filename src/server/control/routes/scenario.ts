@@ -22,12 +22,12 @@ import { scenarioJsonSchema } from "../../../scenario/format/scenario-json-schem
 import { type CheckedScenario, interpretScenario } from "../../../scenario/interpret.js";
 import { listedKeys, populationOf } from "../../../scenario/keys.js";
 import { bundledOnly } from "../../../scenario/parse-scenario.js";
-import type { ScenarioProblem } from "../../../scenario/problems.js";
-import { problemsAt, ScenarioError } from "../../../scenario/problems.js";
+import { showPlace, showProblems } from "../../../scenario/places.js";
+import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import type { NamedScenario } from "../../../scenario/scenario-source.js";
 import { withStory } from "../../../scenario/stories.js";
-import { placeOfField, readValue, type WrittenScenario } from "../../../scenario/written-scenario.js";
+import { readValue, type WrittenScenario } from "../../../scenario/written-scenario.js";
 import { readYaml, yamlText } from "../../../scenario/yaml/read-yaml.js";
 import { isMapping } from "../../../schema/type-tag.js";
 import { problemsByField } from "../control-errors.js";
@@ -127,7 +127,7 @@ function startSent(sandbox: SandboxState, sent: WrittenScenario, options: StartO
   const checked = requireStartable(sent);
   const { scenario } = checked;
   const name = scenario.name ?? "unnamed";
-  const named: NamedScenario = { scenario, name, text: sent.text, readPlaces: () => checked };
+  const named: NamedScenario = { scenario, name, text: sent.text };
   replaceScenario(sandbox, checkedReplacement(sandbox, named, options));
   return summarizeStart(sandbox, startWarnings(checked, sandbox.startOptions));
 }
@@ -203,9 +203,9 @@ function requireSize(size: number): void {
 
 /** The warnings of a sent scenario, with their places in the body. */
 function startWarnings(checked: CheckedScenario, startOptions: StartOptions): ScenarioProblem[] {
-  const { scenario, placeOf } = checked;
+  const { scenario, locate } = checked;
   const warnings = scenarioWarnings({ scenario, name: sentFile }, startOptions);
-  return problemsAt(Object.values(warnings).flat(), placeOf, sentFile);
+  return showProblems(Object.values(warnings).flat(), { locate, file: sentFile });
 }
 
 /** What `validate` shows of a sent scenario: its errors, or its warnings if it has none. */
@@ -220,8 +220,9 @@ function problemsInSent(sandbox: SandboxState, text: string) {
     }
     const isTooLarge = error instanceof SandboxError && error.code === "validation_failed";
     if (!isTooLarge) throw error;
-    const place = { file: sentFile, ...placeOfField(sent, ["population"]) };
-    return { problems: [showProblem("error", { message: error.message, ...place })] };
+    const place = sent.locate(["population"]);
+    const shownPlace = { file: sentFile, ...(place && showPlace(place)) };
+    return { problems: [showProblem("error", { message: error.message, ...shownPlace })] };
   }
 
   const warnings = startWarnings(checked, sandbox.startOptions);
