@@ -27,7 +27,7 @@ async function judged(
   );
   const { checks, problems } = await judgeAnswers(runs);
   const [result] = checks.map((check) => check.result);
-  const why = result?.kind === "not_judged" ? result.reason.why : undefined;
+  const why = result?.kind === "not_judged" ? result.why : undefined;
   return { kind: result?.kind, why, problems: problems.map(({ sentence }) => sentence), names };
 }
 

@@ -3,23 +3,21 @@ import type { ReportedAdvice } from "../report/report-shape.js";
 import { adviceTable } from "../rules/advice.js";
 import { listed } from "../schema/words.js";
 import { judgeAnswers } from "./answers.js";
-import { asksFor, isProblemOf, nameOf, resendChecks } from "./checks/check.js";
+import { asksFor, groups, groupWords, isProblemOf, nameOf } from "./checks/check.js";
 import {
   type Finding,
-  failedResult,
-  heldResult,
   type JudgedCheck,
   type Judgment,
+  judgedAlike,
   mergeJudgments,
+  type NotJudged,
   nothingJudged,
   notJudged,
-  type Reason,
-  singleCheck,
 } from "./checks/judgment.js";
-import { type CertifyPlan, faultChecks, isOnPurpose, isWanted, variedSeeds } from "./checks/plan.js";
-import { type ClientRun, type ClientRunner, endWords, plainRunRequest } from "./client-runs/client-run.js";
+import { type CertifyPlan, isOnPurpose } from "./checks/plan.js";
+import { type ClientRun, type ClientRunner, plainRunRequest } from "./client-runs/client-run.js";
 import { againCommandOfRun } from "./client-runs/finding-parts.js";
-import { Runs, unlessStopped, whatElse } from "./client-runs/runs.js";
+import { Runs, unlessStopped } from "./client-runs/runs.js";
 import { judgeFaults } from "./faults.js";
 import { judgePlainRun } from "./plain-run.js";
 import { judgeResends } from "./resends.js";
@@ -57,7 +55,7 @@ export interface JudgedClient extends Judgment {
   readonly plain: ClientRun;
   readonly isStopped: boolean;
   /** Why the client cannot be judged, or not wholly. Default: it can. */
-  readonly whyNotJudged?: Reason;
+  readonly whyNotJudged?: NotJudged;
   readonly scenarios: readonly string[];
 }
 
@@ -65,15 +63,14 @@ export interface JudgedClient extends Judgment {
 export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<Certification> {
   const runs = new Runs(plan, runner);
   const plain = await unlessStopped(runs.makeOnce(plainRunRequest));
-  if ("reason" in plain) return { kind: "no_run" };
+  if ("kind" in plain) return { kind: "no_run" };
   if (plain.failure !== undefined) return { kind: "not_started", failure: plain.failure };
 
   const shown = judgePlainRun(plain);
   if (shown.kind === "not_judged") {
     // What there is of advice is a problem all the same. Without any, there is no check of it.
     const advice = judgeAdvice(runs);
-    if (advice.problems.length > 0) return judgedClient(runs, advice, shown.reason);
-    return judgedClient(runs, nothingJudged, shown.reason);
+    return judgedClient(runs, advice.problems.length > 0 ? advice : nothingJudged, shown);
   }
 
   runner.say(aboutRuns(runs, runner));
@@ -85,63 +82,47 @@ export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<
     judgeAnswers(runs),
   ]);
   const ofGroups = mergeJudgments([resends, varied, faults, answers]);
-  let whyUncounted: Reason | undefined;
+  let contradiction: NotJudged | undefined;
   if (ofGroups.checks.some(restsOnFailure)) {
     // A command that no longer passes at all contradicts its first run then.
     const last = await unlessStopped(runs.makeAnother({ ...plainRunRequest, isAlone: true }));
-    whyUncounted = "reason" in last ? last.reason : whyNoFailureCounts(runs);
+    contradiction = "kind" in last ? last : runs.findContradiction();
   }
-  const counted = whyUncounted ? withoutFailures(ofGroups, whyUncounted) : ofGroups;
+  const counted = contradiction ? withoutFailures(ofGroups, contradiction) : ofGroups;
   const judgment = mergeJudgments([judgeAdvice(runs), withAllowed(counted, plan)]);
   if (runs.isStopped) return judgedClient(runs, judgment);
   const { checks } = judgment;
-  const reason = whyUncounted ?? findDoubtOfOnly(plan, checks) ?? findDoubtOfGroup(checks);
-  return judgedClient(runs, judgment, reason);
+  const why = contradiction ?? findNameWithoutCheck(plan, checks) ?? findGroupWithoutResults(checks);
+  return judgedClient(runs, judgment, why);
 }
 
 /** How many runs follow the plain one for a client without a problem, and how long they take. */
-function aboutRuns({ plan, plain, outcomesToJudge }: Runs, { jobs }: ClientRunner): string {
-  const checks = [...resendChecks(outcomesToJudge), ...faultChecks(plan)].filter((check) => {
-    return isWanted(plan, check);
-  });
-  const answers = outcomesToJudge.filter((outcome) => isWanted(plan, { kind: "answer", outcome }));
-  const mixed = isWanted(plan, { kind: "varied", seed: "mixed" }) ? 1 : 0;
+function aboutRuns({ checks, plain }: Runs, { jobs }: ClientRunner): string {
   // The last one is the plain run again.
-  const count = variedSeeds(plan).length + mixed + answers.length + checks.length + 1;
+  const count = Object.values(checks).flat().length + 1;
   const seconds = Math.ceil((count * plain.durationMs) / jobs / 1000);
   return `About ${pluralize(count, "more run")}, ${seconds} s and the time that the client waits. In answer, resend and fault, certify sends the wrong response.`;
 }
 
 /** Whether a check has its result only because the command failed in some run: it noticed a wrong answer or a rejection, or a varied response or a fault broke it. */
-function restsOnFailure({ check, result }: JudgedCheck): boolean {
-  if (check.kind === "answer" || check.kind === "resend") return result.kind === "held";
-  return result.kind === "failed" && check.kind !== "advice";
-}
-
-/** Why nothing counts that rests on a failure; `undefined` if no two runs contradict each other. */
-function whyNoFailureCounts(runs: Runs): Reason | undefined {
-  const contradiction = runs.findContradiction();
-  if (contradiction === undefined) return undefined;
-  const { failed, passed } = contradiction;
-  const name = nameOf(failed.purpose);
-  const seen = `${name}: it passed in run ${passed.number}, and ${endWords(failed)} in run ${failed.number}`;
-  return { why: `the command passes and fails under the same conditions (${seen})`, whatToDo: whatElse };
+function restsOnFailure({ result }: JudgedCheck): boolean {
+  return result.kind !== "not_judged" && result.byFailure === true;
 }
 
 /** What is left after a contradiction: a problem stays if one of its checks still fails, as of a client that resends, or that accepts a wrong answer. */
-function withoutFailures({ checks, problems, notes }: Judgment, whyUnsteady: Reason): Judgment {
-  const left: JudgedCheck[] = [];
+function withoutFailures({ checks, problems, notes }: Judgment, contradiction: NotJudged): Judgment {
+  const open: JudgedCheck[] = [];
   for (const judged of checks) {
     const { check } = judged;
-    if (restsOnFailure(judged)) left.push({ check, result: notJudged(whyUnsteady) });
-    else left.push(judged);
+    if (restsOnFailure(judged)) open.push({ check, result: contradiction });
+    else open.push(judged);
   }
-  const failed = left.filter(({ result }) => result.kind === "failed");
+  const failed = open.filter(({ result }) => result.kind === "failed");
   const stillShown = problems.filter((problem) => failed.some(({ check }) => isProblemOf(problem, check)));
-  return { checks: left, problems: stillShown, notes };
+  return { checks: open, problems: stillShown, notes };
 }
 
-function judgedClient(runs: Runs, judgment: Judgment, whyNotJudged?: Reason): JudgedClient {
+function judgedClient(runs: Runs, judgment: Judgment, whyNotJudged?: NotJudged): JudgedClient {
   const { ended, plain, isStopped } = runs;
   const scenarios = new Set<string>();
   for (const run of ended) {
@@ -169,35 +150,31 @@ function withAllowed(judgment: Judgment, plan: CertifyPlan): Judgment {
 }
 
 /** Why nothing is judged of a name of `--only`: no check has it. `undefined` if there is no such name. */
-function findDoubtOfOnly({ only = [] }: CertifyPlan, checks: readonly JudgedCheck[]): Reason | undefined {
+function findNameWithoutCheck(
+  { only = [] }: CertifyPlan,
+  checks: readonly JudgedCheck[],
+): NotJudged | undefined {
   for (const name of only) {
     if (name === "plain" || checks.some(({ check }) => asksFor(name, check))) continue;
     const whatToDo = "Send a request that ends there, and check its response.";
-    return { why: `the client covers no outcome of ${name}`, whatToDo };
+    return notJudged(`the client covers no outcome of ${name}`, whatToDo);
   }
   return undefined;
 }
 
-const groupWords = {
-  varied: "varied runs",
-  answer: "wrong answers",
-  resend: "resends",
-  fault: "faults",
-} as const;
-
 /** Why too few checks of a group are judged for a client to pass: it needs three of four in each. */
-function findDoubtOfGroup(checks: readonly JudgedCheck[]): Reason | undefined {
-  for (const kind of ["answer", "varied", "resend", "fault"] as const) {
-    const group = checks.filter(({ check }) => check.kind === kind);
-    const reasons: Reason[] = [];
-    for (const { result } of group) {
-      if (result.kind === "not_judged") reasons.push(result.reason);
+function findGroupWithoutResults(checks: readonly JudgedCheck[]): NotJudged | undefined {
+  for (const group of groups) {
+    const ofGroup = checks.filter(({ check }) => check.kind === group);
+    const open: NotJudged[] = [];
+    for (const { result } of ofGroup) {
+      if (result.kind === "not_judged") open.push(result);
     }
-    const [first] = reasons;
-    if (first === undefined || group.length - reasons.length >= (3 / 4) * group.length) continue;
+    const [first] = open;
+    if (first === undefined || ofGroup.length - open.length >= (3 / 4) * ofGroup.length) continue;
 
-    const why = `${reasons.length} of ${group.length} ${groupWords[kind]} show nothing: ${first.why}`;
-    return { why, whatToDo: first.whatToDo };
+    const count = `${open.length} of ${ofGroup.length} ${groupWords[group].tried}`;
+    return notJudged(`${count} show nothing: ${first.why}`, first.whatToDo);
   }
   return undefined;
 }
@@ -216,7 +193,7 @@ function judgeAdvice({ ended, plan }: Runs): Judgment {
     const check = { kind: "advice", id } as const;
     const firstName = nameOf(first.purpose);
     const names = new Set(runsWithAdvice.map(({ purpose }) => nameOf(purpose)));
-    checks.push({ check, result: failedResult });
+    checks.push({ check, result: { kind: "failed" } });
     problems.push({
       name: nameOf(check),
       sentence: `${seenOf(first, advice).replace(/\.$/, "")} (run ${firstName})`,
@@ -225,7 +202,7 @@ function judgeAdvice({ ended, plan }: Runs): Judgment {
       runs: first.purpose.kind === "plain" ? [firstName] : [...names],
     });
   }
-  if (problems.length === 0) return singleCheck({ kind: "advice" }, heldResult);
+  if (problems.length === 0) return judgedAlike([{ kind: "advice" }], { kind: "held" });
   return { checks, problems, notes: [] };
 }
 

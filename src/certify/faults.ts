@@ -3,120 +3,83 @@ import { exampleOfFault } from "../sandbox/faults.js";
 import { listed } from "../schema/words.js";
 import {
   type Finding,
-  heldResult,
-  type JudgedCheck,
   type Judgment,
+  judgedAlike,
   type NotJudged,
   nothingJudged,
   notJudged,
   type ResultOfCheck,
 } from "./checks/judgment.js";
-import { type CertifyPlan, faultChecks } from "./checks/plan.js";
-import {
-  type ClientRun,
-  endWords,
-  isBroken,
-  isNoticed,
-  longestWait,
-  resultOfPass,
-  wrongAnswerRun,
-} from "./client-runs/client-run.js";
+import type { CertifyPlan } from "./checks/plan.js";
+import { type ClientRun, isBroken, type RunRequest, resultOfPass } from "./client-runs/client-run.js";
 import { againWithOnly, lastLineOf } from "./client-runs/finding-parts.js";
-import { type Runs, unlessStopped } from "./client-runs/runs.js";
-import { findWorkingKeys, moreRequests, type WorkingKey } from "./resends.js";
+import { judgeEach, type Runs, unlessStopped } from "./client-runs/runs.js";
+import {
+  findUsedKey,
+  findWorkingKeys,
+  lastRequestRun,
+  moreRequests,
+  type WorkingKey,
+} from "./last-request.js";
 
-// A fault hits the first request with a key that works. A client that survives it shows something only if a test uses the response: then the
-// command fails when the response is a 401. If no test does, the faults are tried all the same, since a client that does not survive one has
-// a problem.
+// A fault hits the last request with a key that works (last-request.ts says which). A client that survives it shows something only if a test
+// uses the response: then the command fails when the response is a 401.
 
 /** Hits one request with each kind of fault, in a run of its own, which the client must survive. */
 export async function judgeFaults(runs: Runs): Promise<Judgment> {
   const { plan } = runs;
-  const wanted = faultChecks(plan);
-  if (wanted.length === 0) return nothingJudged;
-  const target = await unlessStopped(findTarget(runs));
-  if ("reason" in target) {
-    return { ...nothingJudged, checks: wanted.map((check) => ({ check, result: target })) };
+  const checks = runs.checks.fault;
+  if (checks.length === 0) return nothingJudged;
+  const key = await unlessStopped(chooseKey(runs));
+  if ("kind" in key) return judgedAlike(checks, key);
+
+  const judged = await judgeEach(checks, ({ outcome }) => judgeFault(runs, key, outcome));
+  const failed: FailedAtFault[] = [];
+  for (const { check, result } of judged) {
+    if (result.kind !== "failed") continue;
+    failed.push({ fault: check.outcome, run: await runs.makeOnce(faultRun(key, check.outcome)) });
   }
-
-  const tried = await Promise.all(wanted.map((check) => tryFault(runs, target, check)));
-  return { checks: tried, problems: problemsOf(tried, target.key, plan), notes: [] };
+  return { checks: judged, problems: problemsOf(failed, key, plan), notes: [] };
 }
 
-interface FaultTarget {
-  readonly key: WorkingKey;
-  /** Whether a test uses the response. If none does, a client that survives a fault shows nothing. */
-  readonly isUsed: boolean;
-}
-
-/** Finds a key whose first GET a test uses, or else any that a fault may hit. */
-async function findTarget(runs: Runs): Promise<FaultTarget | NotJudged> {
-  const targets: FaultTarget[] = [];
-  for (const key of await findWorkingKeys(runs)) {
-    const request = key.requests.find(({ canTakeFault }) => canTakeFault);
-    if (request === undefined) continue;
-    const isUsed = isNoticed(await runs.makeOnce(wrongAnswerRun("first", request.outcome)));
-    targets.push({ key, isUsed });
-    if (isUsed) break;
+async function chooseKey(runs: Runs): Promise<WorkingKey | NotJudged> {
+  const keys = await findWorkingKeys(runs);
+  const keysToHit = keys.filter(({ requests }) => requests.at(-1)?.canTakeFault);
+  if (keysToHit.length === 0) {
+    return notJudged(
+      "no key that always works came equally often in each run, with a GET",
+      "Add a test that sends one, such as SVC_KEY_ACTIVE, and nothing else in the background.",
+    );
   }
-  const target = targets.find(({ isUsed }) => isUsed) ?? targets[0];
-  if (target !== undefined) return target;
-  return notJudged({
-    why: "no key that always works came equally often in each run, with a GET",
-    whatToDo: "Send one, and check its response. Turn off what sends it in the background.",
-  });
-}
-
-type FaultCheck = ReturnType<typeof faultChecks>[number];
-
-/** A check of a fault, with the run in which the fault hit a request. */
-interface TriedFault extends JudgedCheck {
-  readonly check: FaultCheck;
-  /** `undefined` if it was not made. */
-  readonly run?: ClientRun;
-}
-
-async function tryFault(runs: Runs, target: FaultTarget, check: FaultCheck): Promise<TriedFault> {
-  const { outcome } = check;
-  const which = { kind: "nth", key: target.key.ref, nth: 1 } as const;
-  const gets = { kind: "fault", effect: exampleOfFault(outcome, { asPage: true }) } as const;
-  const conditions = { onRequest: { which, gets } };
-  const run = await unlessStopped(
-    runs.makeOnce({ purpose: check, conditions, clientMayWaitMs: longestWait }),
+  const key = await findUsedKey(runs, keysToHit);
+  if (key !== undefined) return key;
+  return notJudged(
+    "no test fails when the last request with a key that works gets a 401, or something sends it again",
+    "Add a test that sends such a key last, and fails without a 200. Turn off what repeats requests or failed tests, or add --allow fault.",
   );
-  if ("reason" in run) return { check, result: run };
+}
 
-  if (!isBroken(run) || run.replacedCount === 0) {
-    return { check, run, result: resultIfSurvived(runs.plain, run, target, outcome) };
-  }
-  const seen = `the command ${endWords(run)} with ${outcome}`;
-  return { check, run, result: await unlessStopped(runs.judgeAgainst(check, run, isBroken, seen)) };
+function faultRun(key: WorkingKey, fault: FaultOutcomeId): RunRequest {
+  const gets = { kind: "fault", effect: exampleOfFault(fault, { asPage: true }) } as const;
+  return lastRequestRun(key, gets, { kind: "fault", outcome: fault });
 }
 
 /** A delayed response still comes. After any other fault, the client must send the request again. */
-function resultIfSurvived(
-  plain: ClientRun,
-  run: ClientRun,
-  { key, isUsed }: FaultTarget,
-  fault: FaultOutcomeId,
-): ResultOfCheck {
-  const shown = resultOfPass(plain, run, "replaced");
+async function judgeFault(runs: Runs, key: WorkingKey, fault: FaultOutcomeId): Promise<ResultOfCheck> {
+  const run = await runs.makeOnce(faultRun(key, fault));
+  const isBrokenByFault = isBroken(run) && run.replacedCount > 0;
+  if (isBrokenByFault) return runs.judgeFailure({ kind: "fault", outcome: fault }, run);
+
+  const shown = resultOfPass(runs.plain, run, "replaced");
   if (shown.kind === "not_judged") return shown;
-  if (!isUsed) {
-    return notJudged({
-      why: "the command also passes when the first request with a key that works gets a 401",
-      whatToDo:
-        "Use the response of each key that works in a test. Turn off what repeats requests or failed tests, or add --allow fault.",
-    });
-  }
-  if (faultKindRow(fault).onlyDelays || moreRequests(run, key).length > 0) return heldResult;
-  return notJudged({
-    why: "the command passed, and no run shows that the request came again that was hit",
-    whatToDo: "Make a test fail when the response of a key that works does not come.",
-  });
+  if (faultKindRow(fault).onlyDelays || moreRequests(run, key).length > 0) return { kind: "held" };
+  return notJudged(
+    "the command passed, and no run shows that the request came again that was hit",
+    "Make a test fail when the response of a key that works does not come.",
+  );
 }
 
-/** What happens to a request that is hit by the example of each kind, in words: "breaks when the first request with a key that works …". */
+/** What happens to a request that is hit by the example of each kind, in words: "fails when the last request with a key that works …". */
 const wordsOfKinds: Readonly<Record<FaultOutcomeId, string>> = {
   "fault.latency": "gets its response a second late",
   "fault.status": "gets a 503 with an HTML page",
@@ -127,21 +90,27 @@ const wordsOfKinds: Readonly<Record<FaultOutcomeId, string>> = {
   "fault.slow": "gets its response in many parts",
 };
 
+/** A fault at which the command failed, and the first run that shows it. */
+interface FailedAtFault {
+  readonly fault: FaultOutcomeId;
+  readonly run: ClientRun;
+}
+
 /** The problems of faults: one of all runs that failed, since one flaw breaks them, and one of all that did not end in time. */
-function problemsOf(tried: readonly TriedFault[], key: WorkingKey, plan: CertifyPlan): Finding[] {
+function problemsOf(failed: readonly FailedAtFault[], key: WorkingKey, plan: CertifyPlan): Finding[] {
   const problems: Finding[] = [];
-  for (const result of ["failed", "timed_out"] as const) {
-    const alike = tried.filter((one) => one.result.kind === "failed" && one.run?.result === result);
+  for (const end of ["failed", "timed_out"] as const) {
+    const alike = failed.filter(({ run }) => run.result === end);
     const [first] = alike;
-    if (first?.run === undefined) continue;
-    const names = alike.map(({ check }) => check.outcome);
-    const isSentAgain = alike.every(({ run }) => run && moreRequests(run, key).length > 0);
-    const ends = result === "failed" ? "Fails" : "Does not end in time";
+    if (first === undefined) continue;
+    const names = alike.map(({ fault }) => fault);
+    const isSentAgain = alike.every(({ run }) => moreRequests(run, key).length > 0);
+    const ends = end === "failed" ? "Fails" : "Does not end in time";
     const words = names.map((name) => wordsOfKinds[name]);
     const again = isSentAgain ? ", although the request came again" : "";
     problems.push({
-      name: first.check.outcome,
-      sentence: `${ends} when the first request with a key that works ${listed(words, "or")}${again} (3 of 3 runs)`,
+      name: first.fault,
+      sentence: `${ends} when the last request with a key that works ${listed(words, "or")}${again} (3 of 3 runs)`,
       whatToDo: fixesOf(names, isSentAgain).join(" "),
       again: againWithOnly(plan, names),
       ...lastLineOf(first.run),

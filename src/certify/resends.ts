@@ -1,84 +1,60 @@
 import { adviceOf } from "../rules/advice.js";
 import { keyVariable } from "../rules/keys/key-text.js";
-import { isSuccess, outcomeRow } from "../rules/outcomes.js";
-import type { Replacement } from "../runs/conditions.js";
+import { outcomeRow } from "../rules/outcomes.js";
 import { listed } from "../schema/words.js";
-import { nameOf, type ResendCheck, type RunPurpose, resendChecks } from "./checks/check.js";
+import { nameOf, type ResendCheck } from "./checks/check.js";
 import {
   type Finding,
   type Judgment,
+  judgedAlike,
   type NotJudged,
   nothingJudged,
   notJudged,
   type ResultOfCheck,
 } from "./checks/judgment.js";
-import { isOnPurpose, isWanted } from "./checks/plan.js";
-import {
-  type ClientRun,
-  type KeyRequest,
-  longestWait,
-  plainRunRequest,
-  type RunRequest,
-  requestsWith,
-  resultOfPass,
-} from "./client-runs/client-run.js";
+import { type ClientRun, type KeyRequest, type RunRequest, resultOfPass } from "./client-runs/client-run.js";
 import { againWithOnly } from "./client-runs/finding-parts.js";
-import { type Runs, timesToNotice, unlessStopped } from "./client-runs/runs.js";
+import { judgeEach, type Runs, timesToNotice, unlessStopped } from "./client-runs/runs.js";
+import {
+  findUsedKey,
+  findWorkingKeys,
+  lastRequestRun,
+  moreRequests,
+  notFoundRun,
+  type WorkingKey,
+} from "./last-request.js";
 
-// Is a key sent again after a 401 or 403, or too soon after a 429 or 503? A run rejects the last request with a key that works and that all
-// runs send equally often, so that another test's request cannot follow. What follows then, on any path and by any method, is one request more
-// than in the plain run:
+// Is a key sent again after a 401 or 403, or too soon after a 429 or 503? A run rejects the last request with a key that works (last-request.ts
+// says which). Any further one is one more:
 //
-//     plain run                         1--2--3
-//     a 401 in place of its last 200    1--2-[3]       nothing more, and the command fails: held
-//                                       1--2-[3]--4    one more: asked again by two such runs, and by three with a 404
-//     a 404 in its place                1--2-[3]       nothing more
+//     no more                       the command fails: held
+//     one more in some of 3 runs    not judged
+//     one more in 3 of 3 runs       and one more after a 404 in place of the rejection: not judged, something asks again after every failure
+//                                   and none after a 404, in three of three: a problem
 //
-// If the key comes again in three of three runs, and in none of the three with a 404, that is a problem. Its sentence says no more: no run
-// shows whether the client sends it, or a test that waits until a key works. With --allow, the second is no problem.
-
-/** A key that the plain run accepted each time, and that other runs send as often, with its requests in the plain run. */
-export interface WorkingKey {
-  readonly ref: string;
-  readonly requests: readonly KeyRequest[];
-}
+// Its sentence says no more: no run shows whether the client sends it, or a test that waits until a key works. With --allow, the second is no
+// problem.
 
 export async function judgeResends(runs: Runs): Promise<Judgment> {
-  const { plan } = runs;
-  const checks = resendChecks(runs.outcomesToJudge).filter((check) => isWanted(plan, check));
+  const checks = runs.checks.resend;
   if (checks.length === 0) return nothingJudged;
-  const allNotJudged = (result: NotJudged): Judgment => {
-    return { ...nothingJudged, checks: checks.map((check) => ({ check, result })) };
-  };
-  const keys = await unlessStopped(findWorkingKeys(runs));
-  if ("reason" in keys) return allNotJudged(keys);
-  const key = keys.find(({ requests }) => requests.length > 1);
-  if (key === undefined) {
-    return allNotJudged(
-      notJudged({
-        why: "no key that always works came twice or more, and equally often in each run",
-        whatToDo:
-          "Send a key that works, such as SVC_KEY_ACTIVE, in two tests, and in each run. Turn off what sends it in the background or keeps its response. Keys of outcomes in --allow are left out.",
-      }),
-    );
-  }
+  const key = await unlessStopped(chooseKey(runs));
+  if ("kind" in key) return judgedAlike(checks, key);
 
   const times = timesToNotice(checks);
-  const judged = await Promise.all(
-    checks.map(async (check) => {
-      return { check, result: await unlessStopped(judgeResend(runs, key, check, times)) };
-    }),
-  );
-  const failed = judged.filter(({ result }) => result.kind === "failed").map(({ check }) => check);
+  const judged = await judgeEach(checks, (check) => judgeResend(runs, key, check, times));
+  const failed: ResendCheck[] = [];
+  for (const { check, result } of judged) {
+    if (result.kind === "failed") failed.push(check);
+  }
   if (failed.length === 0) return { ...nothingJudged, checks: judged };
 
-  const doubt = await unlessStopped(findDoubtOfResends(runs, key, failed));
-  if (doubt !== undefined) {
-    const left = judged.map(({ check, result }) => ({
-      check,
-      result: result.kind === "failed" ? doubt : result,
-    }));
-    return { ...nothingJudged, checks: left };
+  const comesAlways = await unlessStopped(findWhatComesAlways(runs, key, failed));
+  if (comesAlways !== undefined) {
+    const open = judged.map(({ check, result }) => {
+      return { check, result: result.kind === "failed" ? comesAlways : result };
+    });
+    return { ...nothingJudged, checks: open };
   }
   const problems: Finding[] = [];
   // One loop of a client sends again whatever is rejected for good, and another one whatever ends.
@@ -89,32 +65,14 @@ export async function judgeResends(runs: Runs): Promise<Judgment> {
   return { checks: judged, problems, notes: [] };
 }
 
-/**
- * The keys that the plain run accepted each time, and that it and two others or more send equally often, the default key first. A client
- * survives a rejection on purpose where --allow names the success.
- */
-export async function findWorkingKeys(runs: Runs): Promise<WorkingKey[]> {
-  const { plain, plan } = runs;
-  const variedRuns = await runs.heldVaried();
-  const others = variedRuns.length > 1 ? variedRuns : await runs.makeUpTo(plainRunRequest, 3);
-  const keys: WorkingKey[] = [];
-  for (const { key: ref, isUnknown, requests } of plain.sentKeys) {
-    const isAlwaysAccepted = requests.every(({ outcome }) => {
-      return isSuccess(outcome) && !isOnPurpose(plan, { kind: "answer", outcome });
-    });
-    const isSteady = others.every((run) => requestsWith(run, ref).length === requests.length);
-    if (isUnknown || !isAlwaysAccepted || !isSteady) continue;
-
-    if (ref === plan.defaultKey) keys.unshift({ ref, requests });
-    else keys.push({ ref, requests });
-  }
-  return keys;
-}
-
-/** The requests with the key that the plain run does not have, in a run that put something in place of one of them. */
-export function moreRequests(run: ClientRun, { ref, requests }: WorkingKey): readonly KeyRequest[] {
-  if (run.replacedCount === 0) return [];
-  return requestsWith(run, ref).slice(requests.length);
+async function chooseKey(runs: Runs): Promise<WorkingKey | NotJudged> {
+  const keys = await findWorkingKeys(runs);
+  const key = (await findUsedKey(runs, keys)) ?? keys[0];
+  if (key !== undefined) return key;
+  return notJudged(
+    "no key that always works came equally often in each run",
+    "Add a test that sends a key that works, such as SVC_KEY_ACTIVE, and nothing else in the background. Keys of outcomes in --allow are left out.",
+  );
 }
 
 /** The first request that must not have come: any one more after a 401 or 403; after a rejection that ends, one before its time, if none came in time. */
@@ -145,49 +103,46 @@ async function judgeResend(
 
   const more = moreRequests(run, key);
   if (more.some(({ afterRejection }) => afterRejection?.kind === "by_other_process")) {
-    return notJudged({
-      why: "another process of the command sent the key after the rejection, whose clock no run shows",
-      whatToDo: "Send the key in tests of one process only.",
-    });
+    return notJudged(
+      "another process of the command sent the key after the rejection, whose clock no run shows",
+      "Send the key in tests of one process only.",
+    );
   }
   if (more.some(isTooEarly) && check.retryAfter !== undefined) {
-    return notJudged({
-      why: `after ${responseWords(check)}, ${keyVariable(key.ref)} was sent again too early, and once more in time`,
-      whatToDo: "Turn off what sends the key in the background, such as a health check.",
-    });
+    return notJudged(
+      `after ${responseWords(check)}, ${keyVariable(key.ref)} was sent again too early, and once more in time`,
+      "Turn off what sends the key in the background, such as a health check.",
+    );
   }
 
-  const held = { kind: "held", key: key.ref } as const;
   // The client waited.
-  if (more.length > 0 && run.result === "passed") return held;
+  if (more.length > 0 && run.result === "passed") return { kind: "held", key: key.ref };
   // The client gave up.
-  if (await runs.isNoticed(rejection, times)) return held;
+  if (await runs.isNoticed(rejection, times)) return { kind: "held", key: key.ref, byFailure: true };
   const shown = resultOfPass(runs.plain, run, "replaced");
   if (shown.kind === "not_judged") return shown;
-  return notJudged({
-    why: `the command passes when the last request with ${keyVariable(key.ref)} gets ${responseWords(check)}, and does not send it again`,
-    whatToDo:
-      "Use each response of a key that works in a test. If your client survives a rejection on purpose, such as by a second key, add --allow with the outcome of this key.",
-  });
+  return notJudged(
+    `the command passes when the last request with ${keyVariable(key.ref)} gets ${responseWords(check)}, and does not send it again`,
+    "Add a test that sends this key last, and fails without a 200. If your client survives a rejection on purpose, such as by a second key, add --allow with the outcome of this key.",
+  );
 }
 
-/** Why a key that came again shows nothing: it also comes again after a 404, which nobody has to repeat. `undefined` if it does not, in three of three runs. */
-async function findDoubtOfResends(
+/** Whether the key comes again after a 404, too, in one of three runs: then its resends show nothing. `undefined` if it does not. */
+async function findWhatComesAlways(
   runs: Runs,
   key: WorkingKey,
   checks: readonly ResendCheck[],
 ): Promise<NotJudged | undefined> {
-  const notFound = { kind: "rejection", as: "404.unknown_path" } as const;
-  const controls = await runs.makeUpTo(lastRequestRun(key, notFound, { kind: "resend_control" }), 3);
-  const silent = controls.filter((one) => one.replacedCount > 0 && moreRequests(one, key).length === 0);
-  if (silent.length === controls.length) return undefined;
+  const three = await runs.makeUpTo(notFoundRun(key), 3);
+  const silent = three.filter((one) => one.replacedCount > 0 && moreRequests(one, key).length === 0);
+  if (silent.length === three.length) return undefined;
 
   const statuses = new Set(["404"]);
   for (const check of checks) statuses.add(String(statusOf(check)));
-  return notJudged({
-    why: `asks again after every failure (${[...statuses].sort().join(", ")}): the client, or the runner's retries`,
-    whatToDo: "Turn the runner's retries off, or add --allow resend.",
-  });
+  return notJudged(
+    `asks again after every failure (${[...statuses].sort().join(", ")}): the client, or the runner's retries`,
+    "Turn the runner's retries off, or add --allow resend.",
+  );
 }
 
 function rejectionRun(key: WorkingKey, check: ResendCheck): RunRequest {
@@ -198,13 +153,6 @@ function rejectionRun(key: WorkingKey, check: ResendCheck): RunRequest {
   const run = lastRequestRun(key, rejection, check);
   if (check.retryAfter === "without") return { ...run, clientMayWaitMs: untilNextMinute };
   return run;
-}
-
-/** Asks for a run in which the last request with the key gets this. */
-function lastRequestRun({ ref, requests }: WorkingKey, gets: Replacement, purpose: RunPurpose): RunRequest {
-  const { nth } = requests.at(-1) as KeyRequest; // a key that was found came twice
-  const onRequest = { which: { kind: "nth", key: ref, nth }, gets } as const;
-  return { purpose, conditions: { onRequest }, clientMayWaitMs: longestWait };
 }
 
 /** The `Retry-After` of rejections that have one: short, and longer than a pause of a client that does not read it. */

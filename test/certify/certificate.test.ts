@@ -21,7 +21,7 @@ test("a certificate is one screen: causes first, then what held and what was not
       "   Its last line: Error: unexpected Content-Type",
       "   Fix: Compare only the media type.",
       "   Again: svc-sandbox exec --profile varied --seed 3 -- npm run test:api -- --grep 'it'\\''s a key'",
-      "Held: varied responses (1 of 2), wrong answers noticed (1 of 1), faults (1 of 1), no resend of ACTIVE after a 401 and a 403 with `access_denied`, no key in output or URL",
+      "Held: varied responses (1 of 2), wrong answers noticed (1 of 1), no resend of ACTIVE after a 401 and a 403 with `access_denied`, faults (1 of 1), no key in output or URL",
       "Not judged: resend.429.without: no request was rejected. Send the key.",
       "Not judged: varied 403: no request got a 403. Send a key that gets a 403.",
       "",
@@ -163,9 +163,8 @@ test("a certificate that was stopped says so first, and JUnit has it as an error
   );
 });
 
-const reason = { why: "the run shows nothing", whatToDo: "Send more." };
 const held = { kind: "held" } as const;
-const open = notJudged(reason);
+const open = notJudged("the run shows nothing", "Send more.");
 const plain: ClientRun = {
   ...runEnd({ report: { ...failed.report, requests: 9 } }),
   purpose: { kind: "plain" },
@@ -199,13 +198,13 @@ test.each<[string, object, string]>([
     },
     "passed",
   ],
-  ["there is a problem", { problems: [problem], whyNotJudged: reason }, "failed"],
+  ["there is a problem", { problems: [problem], whyNotJudged: open }, "failed"],
   [
     "a check failed without a problem",
     { checks: [judgedCheck({ kind: "varied", seed: 1 }, { kind: "failed" })] },
     "failed",
   ],
-  ["it cannot be judged", { whyNotJudged: reason }, "not_judged"],
+  ["it cannot be judged", { whyNotJudged: open }, "not_judged"],
   ["no fault is judged", { checks: [judgedCheck({ kind: "fault", outcome: "fault.hang" }, open)] }, "passed"],
   [
     "no resend is judged",
@@ -219,7 +218,7 @@ test.each<[string, object, string]>([
 
 test("a command that prints a key has failed, also if it sends no request", () => {
   const withoutRequests = { ...plain, report: { ...plain.report, requests: 0 } };
-  const clientWithoutRequests = { ...client, plain: withoutRequests, whyNotJudged: reason };
+  const clientWithoutRequests = { ...client, plain: withoutRequests, whyNotJudged: open };
   const verdictWith = (problems: typeof failed.problems) =>
     certifyResultOf({ ...clientWithoutRequests, problems }, { allow: [], firstSeed: 1 }, failed).verdict;
   expect(verdictWith([])).toBe("no_request");

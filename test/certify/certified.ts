@@ -44,7 +44,7 @@ export const failed: CertifyResult = {
     judgedCheck({ kind: "resend", outcome: "403.access_denied" }, { kind: "held", key: "active" }),
     judgedCheck(
       { kind: "resend", outcome: "429.per_minute", retryAfter: "without" },
-      { kind: "not_judged", reason: { why: "no request was rejected", whatToDo: "Send the key." } },
+      { kind: "not_judged", why: "no request was rejected", whatToDo: "Send the key." },
     ),
     judgedCheck({ kind: "fault", outcome: "fault.hang" }, { kind: "held" }),
     judgedCheck({ kind: "advice" }, { kind: "held" }),

@@ -65,7 +65,7 @@ export const named = (request: PlannedRun): NamedRun => ({ ...request, name: nam
 
 /** Why a result is not judged; `undefined` if it is. */
 export const reasonOf = (result: ResultOfCheck | undefined) =>
-  result?.kind === "not_judged" ? result.reason : undefined;
+  result?.kind === "not_judged" ? result : undefined;
 
 /** The results of checks, by the names of these. */
 export const resultsOf = (checks: readonly JudgedCheck[]): Record<string, ResultOfCheck> =>

@@ -65,7 +65,7 @@ test.each([
     const early = resultsOf(checks)["resend.429.seconds"];
     expect(early?.kind).not.toBe("held");
     if (early?.kind === "not_judged") {
-      expect(early.reason.why).toMatch(/^after a 429 with `Retry-After: 4`, /);
+      expect(early.why).toMatch(/^after a 429 with `Retry-After: 4`, /);
     }
   },
 );
@@ -249,7 +249,7 @@ describe.each<[string, Suite]>([
       if (result.kind === "failed") expect(named).toContain(name);
       if (result.kind === "held") expect([name, results[name]?.kind]).not.toEqual([name, "failed"]);
       if (result.kind === "not_judged" && runs < total) {
-        expect([notMade, results[name]]).toContainEqual(isOpen(result.reason.why) ? notMade : result);
+        expect([notMade, results[name]]).toContainEqual(isOpen(result.why) ? notMade : result);
       }
     }
   });

@@ -3,8 +3,8 @@ import { pluralize, wrapped } from "../../report/plain-text.js";
 import type { ReportLayout, TableRow, Tone } from "../../report/render/layout.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { listed } from "../../schema/words.js";
-import { isProblemOf, nameOf } from "../checks/check.js";
-import type { Finding, JudgedCheck, Reason, ResultOfCheck } from "../checks/judgment.js";
+import { groups, groupWords, isProblemOf, nameOf } from "../checks/check.js";
+import type { Finding, JudgedCheck, NotJudged, ResultOfCheck } from "../checks/judgment.js";
 import { nameOfKey, responseWords } from "../resends.js";
 import { type CertifyResult, certificateJson } from "./certificate.js";
 
@@ -67,18 +67,20 @@ function problemLines(
 /** What held, in words: each group with its count, as in "faults (3 of 4)", and each kind of resend. What --allow names is not counted. */
 function heldWords(checks: readonly JudgedCheck[]): string[] {
   const words: string[] = [];
-  for (const kind of ["varied", "answer", "fault"] as const) {
-    const ofKind = checks.filter(({ check, result }) => check.kind === kind && result.kind !== "allowed");
-    const heldChecks = ofKind.filter(({ result }) => result.kind === "held");
-    if (heldChecks.length > 0) words.push(`${groupWords[kind]} (${heldChecks.length} of ${ofKind.length})`);
+  for (const group of groups) {
+    if (group === "resend") {
+      words.push(...heldResends(checks));
+      continue;
+    }
+    const ofGroup = checks.filter(({ check, result }) => check.kind === group && result.kind !== "allowed");
+    const heldChecks = ofGroup.filter(({ result }) => result.kind === "held");
+    if (heldChecks.length === 0) continue;
+    words.push(`${groupWords[group].held} (${heldChecks.length} of ${ofGroup.length})`);
   }
-  words.push(...heldResends(checks));
   const isKeyHidden = checks.some(({ check, result }) => check.kind === "advice" && result.kind === "held");
   if (isKeyHidden) words.push("no key in output or URL");
   return words;
 }
-
-const groupWords = { varied: "varied responses", answer: "wrong answers noticed", fault: "faults" } as const;
 
 /** As in "no resend of ACTIVE after a 401" and "no resend of ACTIVE before its time after a 503 with `Retry-After: 4`": a client may wait, and send it then. */
 function heldResends(checks: readonly JudgedCheck[]): string[] {
@@ -104,22 +106,21 @@ function heldResends(checks: readonly JudgedCheck[]): string[] {
  */
 function notJudgedLines({ checks, notes }: CertifyResult): string[] {
   const namesByReason = new Map<string, Set<string>>();
-  const add = (name: string, reason: Reason) => {
-    const text = reasonSentence(reason);
+  const add = (name: string, text: string) => {
     const names = namesByReason.get(text) ?? new Set();
     namesByReason.set(text, names);
     names.add(name);
   };
   for (const { check, result } of checks) {
     if (result.kind !== "not_judged") continue;
-    const text = reasonSentence(result.reason);
+    const text = reasonSentence(result);
     const ofKind = checks.filter((other) => other.check.kind === check.kind);
     const isOfAll = ofKind.every((other) => {
-      return other.result.kind === "not_judged" && reasonSentence(other.result.reason) === text;
+      return other.result.kind === "not_judged" && reasonSentence(other.result) === text;
     });
-    add(isOfAll && ofKind.length > 1 ? check.kind : nameOf(check), result.reason);
+    add(isOfAll && ofKind.length > 1 ? check.kind : nameOf(check), text);
   }
-  for (const note of notes) add(note.what, note);
+  for (const note of notes) add(note.what, reasonSentence(note));
   return [...namesByReason].map(([text, names]) => `Not judged: ${listed([...names], "and")}: ${text}`);
 }
 
@@ -189,11 +190,11 @@ function checkRow(
   }
   if (result.kind !== "not_judged") return { cells, details: [[]] };
 
-  const text = reasonSentence(result.reason);
+  const text = reasonSentence(result);
   return { cells, details: [[text]], message: text };
 }
 
-function reasonSentence({ why, whatToDo }: Reason): string {
+function reasonSentence({ why, whatToDo }: Pick<NotJudged, "why" | "whatToDo">): string {
   return `${why}. ${whatToDo}`;
 }
 

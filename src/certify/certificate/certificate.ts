@@ -115,7 +115,7 @@ export function certifyResultOf(
     notes,
     report: plain.report,
   };
-  return mapTexts(result as CertifyResult, redact); // what --allow names are outcomes
+  return mapTexts(result as CertifyResult, redact); // a copy of the same shape
 }
 
 /** The verdict. A problem comes before a missing request: a command that sends nothing may still print a key. */
@@ -143,8 +143,8 @@ export function certificateJsonSchema(): JsonSchema {
 export function certificateJson(certified: CertifyResult): object {
   const checks = certified.checks.map(({ check, result }) => {
     const members = { name: nameOf(check), result: result.kind };
-    if (result.kind === "held") return { ...members, key: result.key };
-    return result.kind === "not_judged" ? { ...members, ...result.reason } : members;
+    if (result.kind === "not_judged") return { ...members, why: result.why, whatToDo: result.whatToDo };
+    return { ...members, key: result.key };
   });
   const members = membersToSnakeCase({ ...certified, checks }) as object; // of an object, it returns one
   const file = { svc_sandbox_certificate: certificateFormat, ...members };

@@ -25,6 +25,19 @@ export type Check =
   /** Whether a run has advice of level error: this one, or none at all. */
   | { readonly kind: "advice"; readonly id?: AdviceId };
 
+/** The groups of checks, of which each must be judged: whatever needs a row for each of them, the compiler asks for it. */
+export type Group = Exclude<Check["kind"], "advice">;
+
+/** What a group tries, and what a client does that holds all of it. */
+export const groupWords: Readonly<Record<Group, { readonly tried: string; readonly held: string }>> = {
+  varied: { tried: "varied runs", held: "varied responses" },
+  answer: { tried: "wrong answers", held: "wrong answers noticed" },
+  resend: { tried: "resends", held: "resends" },
+  fault: { tried: "faults", held: "faults" },
+};
+
+export const groups = Object.keys(groupWords) as Group[]; // its keys are the groups
+
 /** Whether the client sends a key again after this rejection, or before its time. */
 export interface ResendCheck {
   readonly kind: "resend";
@@ -65,19 +78,9 @@ function wordsOf(subject: RunPurpose): readonly string[] {
   }
 }
 
-/** The checks of resends of a client that covers these outcomes: after a 429 and a 503, which end, after a 401, and after a 403 of each code that it covers. */
+/** The checks of resends of a client that covers these outcomes: after a 401, after a 403 of each code that it covers, and after a 429 and a 503, which end. */
 export function resendChecks(covered: readonly OutcomeId[]): ResendCheck[] {
-  // What the client expects: no fault has one of these statuses.
-  const firstWithStatus = (status: 401 | 429) =>
-    covered.find((id) => outcomeRow(id).status === status) as ApiOutcomeId | undefined;
-  const limit = firstWithStatus(429) ?? "429.per_minute";
-  const checks: ResendCheck[] = [
-    { kind: "resend", outcome: limit, retryAfter: "without" },
-    { kind: "resend", outcome: limit, retryAfter: "seconds" },
-    { kind: "resend", outcome: limit, retryAfter: "date" },
-    { kind: "resend", outcome: "fault.status", retryAfter: "seconds" },
-    { kind: "resend", outcome: firstWithStatus(401) ?? "401.revoked" },
-  ];
+  const checks: ResendCheck[] = [resendAfter401(covered)];
   const codes = new Set<string>();
   for (const id of covered) {
     const { status, code } = outcomeRow(id);
@@ -85,7 +88,24 @@ export function resendChecks(covered: readonly OutcomeId[]): ResendCheck[] {
     codes.add(String(code));
     checks.push({ kind: "resend", outcome: id as ApiOutcomeId }); // no fault has a 403
   }
+
+  const limit = firstWithStatus(covered, 429) ?? "429.per_minute";
+  checks.push(
+    { kind: "resend", outcome: limit, retryAfter: "without" },
+    { kind: "resend", outcome: limit, retryAfter: "seconds" },
+    { kind: "resend", outcome: limit, retryAfter: "date" },
+    { kind: "resend", outcome: "fault.status", retryAfter: "seconds" },
+  );
   return checks;
+}
+
+export function resendAfter401(covered: readonly OutcomeId[]): ResendCheck {
+  return { kind: "resend", outcome: firstWithStatus(covered, 401) ?? "401.revoked" };
+}
+
+/** What the client expects. No fault has one of these statuses. */
+function firstWithStatus(covered: readonly OutcomeId[], status: 401 | 429): ApiOutcomeId | undefined {
+  return covered.find((id) => outcomeRow(id).status === status) as ApiOutcomeId | undefined;
 }
 
 /** Whether a problem is about this check. One of advice lists the runs that have the advice, and is about none of their checks. */

@@ -2,27 +2,27 @@ import type { ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
 import type { Check } from "./check.js";
 
-/** Why something shows nothing about the client, and what to change so that it does. */
-export interface Reason {
-  readonly why: string;
-  readonly whatToDo: string;
-}
-
 export interface JudgedCheck {
   readonly check: Check;
   readonly result: ResultOfCheck;
 }
 
 /** What the runs answer, as the head of certify.ts lists it. */
-export type ResultOfCheck =
-  | { readonly kind: "failed" | "allowed" }
-  /** `key`: of a resend, the ref of the key whose last request was rejected. */
-  | { readonly kind: "held"; readonly key?: string }
-  | NotJudged;
+export type ResultOfCheck = Shown | NotJudged;
 
+/** `key`: of a resend that held, the ref of the key whose last request was rejected. */
+export interface Shown {
+  readonly kind: "held" | "failed" | "allowed";
+  readonly key?: string;
+  /** Whether it rests on a run that failed. A command that fails at random shows nothing by that. */
+  readonly byFailure?: true;
+}
+
+/** Nothing is shown: why, and what to change so that it is. */
 export interface NotJudged {
   readonly kind: "not_judged";
-  readonly reason: Reason;
+  readonly why: string;
+  readonly whatToDo: string;
 }
 
 const noteShape = s.mapping({
@@ -63,25 +63,28 @@ export interface Judgment {
   readonly notes: readonly Note[];
 }
 
-export const heldResult = { kind: "held" } as const;
-export const failedResult = { kind: "failed" } as const;
-export const notJudged = (reason: Reason): NotJudged => ({ kind: "not_judged", reason });
+export const notJudged = (why: string, whatToDo: string): NotJudged => ({
+  kind: "not_judged",
+  why,
+  whatToDo,
+});
 
 /** Nothing was tried: no run was asked for, or the plain run shows too little for any other. */
 export const nothingJudged: Judgment = { checks: [], problems: [], notes: [] };
 
-export function singleCheck(check: Check, result: ResultOfCheck, ...problems: readonly Finding[]): Judgment {
-  return { checks: [{ check, result }], problems, notes: [] };
+/** All these checks have this one result. */
+export function judgedAlike(checks: readonly Check[], result: ResultOfCheck): Judgment {
+  return { ...nothingJudged, checks: checks.map((check) => ({ check, result })) };
 }
 
-export function mergeJudgments(parts: readonly Partial<Judgment>[]): Judgment {
+export function mergeJudgments(parts: readonly Judgment[]): Judgment {
   const checks: JudgedCheck[] = [];
   const problems: Finding[] = [];
   const notes: Note[] = [];
   for (const part of parts) {
-    checks.push(...(part.checks ?? []));
-    problems.push(...(part.problems ?? []));
-    notes.push(...(part.notes ?? []));
+    checks.push(...part.checks);
+    problems.push(...part.problems);
+    notes.push(...part.notes);
   }
   return { checks, problems, notes };
 }

@@ -1,7 +1,16 @@
 import type { Profile } from "../../rules/assumptions.js";
 import type { FaultOutcomeId } from "../../rules/fault-effects.js";
 import { faultOutcomeIds, type OutcomeId } from "../../rules/outcomes.js";
-import { asksFor, type Check, nameOf, type RunPurpose, resendChecks, seedIn } from "./check.js";
+import {
+  asksFor,
+  type Check,
+  type Group,
+  groups,
+  nameOf,
+  type RunPurpose,
+  resendChecks,
+  seedIn,
+} from "./check.js";
 
 /** What a call of certify asks for: its flags, read. */
 export interface CertifyPlan {
@@ -29,10 +38,8 @@ export interface CertifyPlan {
   readonly timeout?: number | undefined;
 }
 
-/** Whether `--only` asks for a check: by its name or the start of it. */
-export function isWanted({ only }: Pick<CertifyPlan, "only">, check: Check): boolean {
-  return only === undefined || only.some((name) => asksFor(name, check));
-}
+/** What decides which checks there are. */
+type Choice = Pick<CertifyPlan, "only" | "hasAllFaults" | "firstSeed">;
 
 /** Whether `--allow` names a check, or the outcome of a wrong answer: what would be a problem is none then. */
 export function isOnPurpose({ allow }: Pick<CertifyPlan, "allow">, check: RunPurpose): boolean {
@@ -47,14 +54,37 @@ const defaultFaults: readonly FaultOutcomeId[] = [
   "fault.malformed",
 ];
 
-/** The checks of faults that the plan has. */
-export function faultChecks(plan: Pick<CertifyPlan, "only" | "hasAllFaults">) {
+/** The checks of each group, in the order in which they are listed. */
+export type PlannedChecks = { readonly [Kind in Group]: readonly Extract<Check, { readonly kind: Kind }>[] }; // a new group is an error here
+
+/** What a plan tries of a client that covers these outcomes. `varied.mixed` follows the seeds, if all of them hold. */
+export function plannedChecks(plan: Choice, outcomes: readonly OutcomeId[]): PlannedChecks {
   const { only, hasAllFaults } = plan;
-  const wanted = faultOutcomeIds.filter((outcome) => {
-    if (!isWanted(plan, { kind: "fault", outcome })) return false;
+  const seeds = [...variedSeeds(plan), "mixed" as const];
+  const faults = faultOutcomeIds.filter((outcome) => {
     return hasAllFaults || only?.includes(outcome) || defaultFaults.includes(outcome);
   });
-  return wanted.map((outcome) => ({ kind: "fault", outcome }) as const);
+  return {
+    varied: wantedOf(
+      plan,
+      seeds.map((seed) => ({ kind: "varied", seed })),
+    ),
+    answer: wantedOf(
+      plan,
+      outcomes.map((outcome) => ({ kind: "answer", outcome })),
+    ),
+    resend: wantedOf(plan, resendChecks(outcomes)),
+    fault: wantedOf(
+      plan,
+      faults.map((outcome) => ({ kind: "fault", outcome })),
+    ),
+  };
+}
+
+/** Those that `--only` asks for, by their names or the starts of these. */
+function wantedOf<Some extends Check>({ only }: Choice, checks: readonly Some[]): readonly Some[] {
+  if (only === undefined) return checks;
+  return checks.filter((check) => only.some((name) => asksFor(name, check)));
 }
 
 /** So many seeds in a row show every variant of each row. */
@@ -76,9 +106,6 @@ export function variedSeeds(plan: Pick<CertifyPlan, "only" | "firstSeed">): numb
   return [...seeds];
 }
 
-/** The words that names of runs begin with. */
-const groupNames = ["plain", "varied", "answer", "resend", "fault"];
-
 /**
  * Finds the first name of `--only` that asks for no run of a client that covers these outcomes, and returns all names with it; `undefined` if
  * each asks for one. A name is that of a run, the start of such a name, or a seed.
@@ -87,10 +114,9 @@ export function findUnknownOnly(
   only: readonly string[],
   outcomes: readonly OutcomeId[],
 ): { readonly unknown: string; readonly names: readonly string[] } | undefined {
-  const checks: Check[] = [{ kind: "varied", seed: "mixed" }, ...resendChecks(outcomes)];
-  for (const outcome of outcomes) checks.push({ kind: "answer", outcome });
-  for (const outcome of faultOutcomeIds) checks.push({ kind: "fault", outcome });
-  const names = [...groupNames, ...checks.map(nameOf)];
+  const all = plannedChecks({ firstSeed: 1, hasAllFaults: true }, outcomes);
+  const checks = Object.values(all).flat();
+  const names = ["plain", ...groups, ...checks.map(nameOf)];
 
   for (const name of only) {
     if (names.includes(name) || checks.some((check) => asksFor(name, check))) continue;

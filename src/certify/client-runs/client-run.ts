@@ -7,7 +7,7 @@ import type { AfterRejection } from "../../runs/run-trace.js";
 import type { VariedPoint } from "../../sandbox/variants.js";
 import { listed } from "../../schema/words.js";
 import type { RunPurpose } from "../checks/check.js";
-import { heldResult, notJudged, type ResultOfCheck } from "../checks/judgment.js";
+import { notJudged, type ResultOfCheck } from "../checks/judgment.js";
 
 // A run is one start of the client's command, against sandboxes of its own. A part of certify asks for it (RunRequest), the runner gets it
 // with its defaults and its timeouts (PlannedRun), and returns how the command ended (RunEnd) and what its requests show (RequestFacts).
@@ -164,31 +164,31 @@ export function resultOfPass(
   whatWasTried: "varied" | "replaced",
 ): ResultOfCheck {
   if (run.result === "timed_out") {
-    const why = `the command did not end in time in run ${run.number}`;
-    return notJudged({ why, whatToDo: "Set a longer --timeout." });
+    return notJudged(`the command did not end in time in run ${run.number}`, "Set a longer --timeout.");
   }
   const missing = missingRequests(plain, run);
   if (missing.length > 0) {
     const named = missing.length > 3 ? [...missing.slice(0, 3), "others"] : missing;
-    return notJudged({
-      why: `the command did not send what it sent in the plain run: ${listed(named, "and")}`,
-      whatToDo:
-        "Send the same keys to the same endpoints in each run: turn off what keeps results from one run to the next, such as a cache on disk, or one of tests (`--rerun-tasks` of Gradle, `--force` of Turborepo, `--skip-nx-cache` of Nx).",
-    });
+    return notJudged(
+      `the command did not send what it sent in the plain run: ${listed(named, "and")}`,
+      "Send the same keys to the same endpoints in each run: turn off what keeps results from one run to the next, such as a cache on disk, or one of tests (`--rerun-tasks` of Gradle, `--force` of Turborepo, `--skip-nx-cache` of Nx).",
+    );
   }
   if (whatWasTried === "replaced") {
-    if (run.replacedCount > 0) return heldResult;
-    const whatToDo =
-      "Send the requests of the plain run again: without a cache of your client's own on disk.";
-    return notJudged({ why: "no request was hit", whatToDo });
+    if (run.replacedCount > 0) return { kind: "held" };
+    return notJudged(
+      "no request was hit",
+      "Send the requests of the plain run again: without a cache of your client's own on disk.",
+    );
   }
   if (run.ownSeed !== undefined) {
-    const why = `your code sets the seed ${run.ownSeed}`;
-    return notJudged({ why, whatToDo: "Leave the seed out: the sandbox then has the run's." });
+    return notJudged(
+      `your code sets the seed ${run.ownSeed}`,
+      "Leave the seed out: the sandbox then has the run's.",
+    );
   }
-  if (run.points.length > 0) return heldResult;
-  const whatToDo = "Leave out what your tests set themselves, such as assumptions.";
-  return notJudged({ why: "no response varied", whatToDo });
+  if (run.points.length > 0) return { kind: "held" };
+  return notJudged("no response varied", "Leave out what your tests set themselves, such as assumptions.");
 }
 
 /** What the plain run sent and this run did not, as in "`active` (200.test)". A key of which a request was hit is left out: what follows may change with it. */

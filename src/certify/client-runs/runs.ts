@@ -1,11 +1,18 @@
 import { isSuccess, type OutcomeId } from "../../rules/outcomes.js";
 import { hidesOutcomes } from "../../runs/conditions.js";
-import type { Check } from "../checks/check.js";
-import { failedResult, type NotJudged, notJudged, type ResultOfCheck } from "../checks/judgment.js";
-import { type CertifyPlan, isOnPurpose, variedSeeds } from "../checks/plan.js";
+import { type Check, nameOf } from "../checks/check.js";
+import { type NotJudged, notJudged, type ResultOfCheck } from "../checks/judgment.js";
+import {
+  type CertifyPlan,
+  isOnPurpose,
+  type PlannedChecks,
+  plannedChecks,
+  variedSeeds,
+} from "../checks/plan.js";
 import {
   type ClientRun,
   type ClientRunner,
+  endWords,
   isBroken,
   isNoticed,
   type PlannedRun,
@@ -26,8 +33,20 @@ export async function unlessStopped<Shown>(work: Promise<Shown>): Promise<Shown 
     return await work;
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
-    return notJudged({ why: "certify was stopped", whatToDo: "Run certify again." });
+    return notJudged("certify was stopped", "Run certify again.");
   }
+}
+
+/** Judges each of these checks; one whose runs were stopped is not judged. */
+export function judgeEach<Some extends Check>(
+  checks: readonly Some[],
+  judge: (check: Some) => Promise<ResultOfCheck>,
+): Promise<{ readonly check: Some; readonly result: ResultOfCheck }[]> {
+  return Promise.all(
+    checks.map(async (check) => {
+      return { check, result: await unlessStopped(judge(check)) };
+    }),
+  );
 }
 
 /** What to do about a command that passes and fails under the same conditions. */
@@ -73,6 +92,11 @@ export class Runs {
     return outcomes;
   }
 
+  /** What is tried of the client. */
+  get checks(): PlannedChecks {
+    return plannedChecks(this.plan, this.outcomesToJudge);
+  }
+
   async makeOnce(request: RunRequest): Promise<ClientRun> {
     const [run] = await this.makeUpTo(request, 1);
     return run as ClientRun; // one was asked for
@@ -99,7 +123,7 @@ export class Runs {
     return all.every(isNoticed);
   }
 
-  /** Makes a run twice more, alone: it may have ended as it did because of a run next to it. */
+  /** A run, and two more of it, each alone: it may have ended as it did because of a run next to it. */
   async threeOf(run: ClientRun): Promise<readonly ClientRun[]> {
     let planned = this.#planned({ ...run, isAlone: true });
     if (run.result === "timed_out") planned = { ...planned, timeouts: this.#timeoutsOfRepetition(run) };
@@ -116,11 +140,15 @@ export class Runs {
     if (isOnPurpose(this.plan, check)) return { kind: "allowed" };
     const three = await this.threeOf(run);
     const count = three.filter(isSeen).length;
-    if (count === three.length) return failedResult;
-    return notJudged({
-      why: `${seen} in ${count} of 3 runs`,
-      whatToDo: whatElse,
-    });
+    if (count === three.length) return { kind: "failed" };
+    return notJudged(`${seen} in ${count} of 3 runs`, whatElse);
+  }
+
+  /** Judges a run that the command should have passed. */
+  async judgeFailure(check: Check, run: ClientRun): Promise<ResultOfCheck> {
+    const seen = `the command ${endWords(run)} with ${nameOf(check)}`;
+    const result = await this.judgeAgainst(check, run, isBroken, seen);
+    return result.kind === "failed" ? { kind: "failed", byFailure: true } : result;
   }
 
   /** Makes the run of a seed of varied responses, once for all parts. It has one variant of each row; a mixed one has others in each response. */
@@ -138,10 +166,10 @@ export class Runs {
   }
 
   /**
-   * The first two runs under the same conditions of which one failed and one passed. What rests on a failure shows nothing then. `undefined` if
-   * there are none. What hides an outcome from the client, such as a wrong answer, may leave open what it does.
+   * Why nothing counts that rests on a failure: of two runs under the same conditions, one failed and one passed. `undefined` if there are no
+   * such runs. What hides an outcome from the client, such as a wrong answer, may leave open what it does.
    */
-  findContradiction(): { readonly failed: ClientRun; readonly passed: ClientRun } | undefined {
+  findContradiction(): NotJudged | undefined {
     const firstFailed = new Map<string, ClientRun>();
     const firstPassed = new Map<string, ClientRun>();
     for (const run of this.ended) {
@@ -153,7 +181,10 @@ export class Runs {
 
       const failed = firstFailed.get(id);
       const passed = firstPassed.get(id);
-      if (failed !== undefined && passed !== undefined) return { failed, passed };
+      if (failed === undefined || passed === undefined) continue;
+      const name = nameOf(failed.purpose);
+      const why = `the command ${endWords(failed)} in run ${failed.number}, and passed in run ${passed.number} under the same conditions (${name})`;
+      return notJudged(why, whatElse);
     }
     return undefined;
   }
