@@ -313,6 +313,17 @@ organizations:
     },
   );
 
+  test("the status of a fault has the color of its outcome", async () => {
+    const { page, send, ask } = await openDashboard({ scenario: "key-states", view: "/requests" });
+    await ask("/faults", { method: "PUT", json: { faults: [{ then: { status: 503 } }] } });
+    await send("active");
+    const link = rows(page).first().getByRole("link", { name: "fault.status 503" });
+    const [statusColor, outcomeColor] = await link.evaluate((element) =>
+      [element, element.firstElementChild as Element].map((part) => getComputedStyle(part).color),
+    );
+    expect(statusColor).toBe(outcomeColor);
+  });
+
   test("one that was sent again is opened, and Escape focuses its row", async () => {
     const { page, send } = await openDashboard({ scenario: "key-states", view: "/requests" });
     await send("organization-inactive");

@@ -13,6 +13,7 @@ import {
   OutcomeBadge,
   OutcomeText,
   Target,
+  toneOf,
 } from "../elements/request-parts.js";
 import { counted, instantParts } from "../elements/text.js";
 import { FactList, InstantText, Sentence } from "../elements/words.js";
@@ -130,7 +131,7 @@ function Row(props: {
       {date !== dateAbove && <li class="day muted small">{date}</li>}
       <li data-row={id}>
         {/* Its link covers the row. */}
-        <a href={linkWithin([id])} aria-current={isOpen}>
+        <a class={`toned tone-${toneOf(outcome)}`} href={linkWithin([id])} aria-current={isOpen}>
           <OutcomeBadge outcome={outcome} /> {!hasStatus && (status === 0 ? "no response" : status)}
         </a>
         <bdi>{key ?? fingerprint ?? "no key"}</bdi>
