@@ -28,7 +28,6 @@ RUN ["node", "-e", "fs.mkdirSync('/state', 0o700); fs.chownSync('/state', 1000, 
 # A number, which Kubernetes can tell from root. The files belong to root, so that it can change none of them.
 USER 1000:1000
 EXPOSE 4747
-# A Service of Kubernetes with this name sets SVC_SANDBOX_PORT to a URL, which is no port.
-HEALTHCHECK --interval=10s --timeout=5s --start-period=10s CMD ["node", "-e", "const { SVC_SANDBOX_PORT, PORT } = process.env; const port = [SVC_SANDBOX_PORT, PORT].find((text) => /^[0-9]+$/.test(text)) ?? 4747; fetch(`http://127.0.0.1:${port}/__sandbox/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+HEALTHCHECK --interval=10s --timeout=5s --start-period=10s CMD ["node", "-e", "const { SVC_SANDBOX_PORT, PORT } = process.env; const port = SVC_SANDBOX_PORT || PORT || 4747; fetch(`http://127.0.0.1:${port}/__sandbox/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "/app/bin/svc-sandbox.js"]
 CMD ["start"]

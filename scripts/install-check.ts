@@ -114,8 +114,8 @@ async function newcomer(address: string, contents = {}): Promise<User> {
 /** Starts the sandbox as a newcomer does, and calls it with a revoked key. Returns what went wrong. */
 async function firstResponse(address: string): Promise<string | undefined> {
   const { cwd, env: own } = await newcomer(address);
-  const env = { ...ownEnvironment(), ...own, SVC_SANDBOX_PORT: "0", SVC_SANDBOX_JSON: "1" };
-  const child = spawn("npx", [name], { cwd, env, detached: true, timeout: 180_000 });
+  const env = { ...ownEnvironment(), ...own };
+  const child = spawn("npx", [name, "--json", "--port", "0"], { cwd, env, detached: true, timeout: 180_000 });
   const ended = once(child, "close");
   try {
     const { base_url, keys } = JSON.parse(await firstLine(child));

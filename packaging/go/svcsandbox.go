@@ -455,7 +455,7 @@ func projectFolder() string {
 
 // usable returns an error if a variable is set with which no test reaches its sandbox.
 func usable() error {
-	for _, name := range []string{"HOST", "TLS", "CERT", "PUBLIC_URL", "NO_CONTROL"} {
+	for _, name := range []string{"HOST", "TLS", "CERT", "PUBLIC_URL"} {
 		switch strings.ToLower(os.Getenv("SVC_SANDBOX_" + name)) {
 		case "", "0", "false", "no", "off":
 		default:

@@ -15,7 +15,7 @@ import type { RunningServer } from "../server/serve.js";
 import type { CommandCall } from "./command.js";
 import type { Io } from "./io.js";
 import { type KeyRow, keyRows, keyTable, nextResult } from "./key-rows.js";
-import type { StartFlags } from "./shared-flags.js";
+import { controlTokenOf, type StartFlags } from "./shared-flags.js";
 import type { Style } from "./terminal.js";
 
 /** Whether the program that starts the server reads its announcement, a line of JSON, and no person does. */
@@ -55,9 +55,9 @@ function printAnnouncement(
   const print = showsSecrets ? io.stdout.printSecret : io.stdout.write;
   // People know a token that they have set, and so do their browsers; the program that starts the server gets each token.
   const { controlToken } = server;
-  const generatedToken = flags.controlToken === undefined ? controlToken : undefined;
-  const token = isForProgram(flags) ? controlToken : generatedToken;
-  const shownToken = showsSecrets ? token : undefined;
+  const isGenerated = controlToken !== controlTokenOf(flags, io);
+  const isTokenShown = showsSecrets && (isGenerated || isForProgram(flags));
+  const shownToken = isTokenShown ? controlToken : undefined;
 
   if (isForProgram(flags)) {
     print(listeningLine(sandbox, server, shownToken));
@@ -69,10 +69,10 @@ function printAnnouncement(
     print(banner(sandbox, server, io.stdout.style(), shownToken, io.program));
   }
 
-  if (generatedToken !== undefined && shownToken === undefined) {
+  if (isGenerated && !isTokenShown) {
     log.note("The generated control token is hidden. Set one with --control-token, or add --show-keys.");
   }
-  if (flags.open) openDashboard(server, generatedToken, io, log);
+  if (flags.open) openDashboard(server, isGenerated ? controlToken : undefined, io, log);
 }
 
 /** Notes who can reach the server: a proxy opens a control plane to others that only this machine would reach. */

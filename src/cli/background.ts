@@ -2,7 +2,7 @@ import { fstatSync } from "node:fs";
 import spawn from "cross-spawn";
 import type { CommandCall } from "./command.js";
 import { exitCode, usageError } from "./exit-codes.js";
-import { backgroundVariable, isExecutable } from "./io.js";
+import { isExecutable } from "./io.js";
 import { stdinName } from "./scenario.js";
 
 /**
@@ -17,7 +17,8 @@ export async function startInBackground({ argv, args, io }: CommandCall): Promis
   const stderr = fstatSync(2).isFile() ? "inherit" : "pipe";
   const child = spawn(process.execPath, [...script, ...argv], {
     cwd: io.cwd,
-    env: { ...io.env, [backgroundVariable]: "1" },
+    // With it, the same command line serves.
+    env: { ...io.env, SVC_IN_BACKGROUND: "1" },
     signal: stopSignal,
     detached: true,
     windowsHide: true,

@@ -2,16 +2,9 @@ import { version } from "../node/package-files.js";
 import { shellWord } from "../report/curl-line.js";
 import { wrapped } from "../report/plain-text.js";
 import type { CliCommand } from "./command.js";
-import {
-  type CommandLine,
-  errorForm,
-  hasFlag,
-  readCall,
-  readLine,
-  requireKnownWord,
-} from "./command-line.js";
+import { cutAtDashes, readCommandLine, requireScenario } from "./command-line.js";
 import { commands, loadCommand } from "./commands.js";
-import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
+import { describeFailure, exitCode, exitCodeOf, failureForm } from "./exit-codes.js";
 import { type HostIo, type Io, isExecutable } from "./io.js";
 import { withVerbose } from "./shared-flags.js";
 import { createPrinter } from "./terminal.js";
@@ -31,46 +24,49 @@ export async function cli(argv: readonly string[], hostIo: HostIo): Promise<numb
   let program = "svc-sandbox";
   if (isExecutable()) program = shellWord(process.argv0);
   else if (hostIo.env.npm_command !== undefined) program = "npx --no-install svc-sandbox";
-  // A copy would read `stdin`, which opens it.
-  const io: Io = Object.assign(Object.create(hostIo), {
-    stdout: createPrinter(hostIo.stdout, hostIo.env),
-    stderr: createPrinter(hostIo.stderr, hostIo.env),
-    program,
-  });
-
-  let form: { readonly verbose?: boolean; readonly json?: boolean } = {};
-  try {
-    // `help exec` is about the command exec, as `exec --help` is.
-    const isHelp = argv[0] === "help";
-    const line = await readLine(isHelp ? argv.slice(1) : argv, io);
-    form = errorForm(line, io.env);
-    return await run(line, isHelp || hasFlag(line, "help"), io);
-  } catch (error) {
+  const stderr = createPrinter(hostIo.stderr, hostIo.env);
+  const { line } = cutAtDashes(argv);
+  const form = failureForm(line);
+  const sayFailure = (error: unknown) => {
     const text = describeFailure(error, form);
     // A line of JSON stays a line.
-    if (form.json) io.stderr.write(text);
-    else io.stderr.say(text);
+    if (form.json) stderr.write(text);
+    else stderr.say(text);
+  };
+
+  try {
+    const stdout = createPrinter(hostIo.stdout, hostIo.env);
+    return await run(argv, line, { ...hostIo, stdout, stderr, program, sayFailure });
+  } catch (error) {
+    sayFailure(error);
     return exitCodeOf(error);
   }
 }
 
-async function run(line: CommandLine, isHelp: boolean, io: Io): Promise<number> {
-  const { name, command, hasName, words } = line;
+/** Runs a command line; `line` is the part before `--`. */
+async function run(argv: readonly string[], line: readonly string[], io: Io): Promise<number> {
+  // `help exec` is about the command exec, as `exec --help` is.
+  const isHelp = line[0] === "help" || line.includes("--help") || line.includes("-h");
   if (isHelp) {
-    requireKnownWord(line, io);
-    // `help key-states` is about the default command.
-    const hasTopic = hasName || words.length > 0;
-    io.stdout.write(hasTopic ? commandHelp(name, command, io) : await programHelp(io));
+    io.stdout.write(await helpOf(line[0] === "help" ? line[1] : line[0], io));
     return exitCode.fine;
   }
-  if (hasFlag(line, "version")) {
+  if (line[0] === "-v" || line[0] === "--version") {
     io.stdout.write(`${version}\n`);
     return exitCode.fine;
   }
 
-  const call = await readCall(line, io);
+  const { command, call } = await readCommandLine(argv, io);
   const code = await command.run(call);
   return code ?? exitCode.fine;
+}
+
+/** The help of what a first word calls: a command, or `start` for a scenario; without a word, of the program. */
+async function helpOf(word: string | undefined, io: Io): Promise<string> {
+  if (word === undefined || word.startsWith("-")) return programHelp(io);
+  if (Object.hasOwn(commands, word)) return commandHelp(word, await loadCommand(word), io);
+  requireScenario(word, io);
+  return commandHelp("start", await loadCommand("start"), io);
 }
 
 /** Each terminal gets the same help, because the documentation contains it. */
@@ -78,19 +74,19 @@ const helpWidth = 80;
 
 /** The help of a command: its usage, its arguments, its flags in groups, and examples. */
 function commandHelp(name: string, command: CliCommand, io: Pick<Io, "program">): string {
-  const { description, args = {}, variableOfArgument, examples } = command;
+  const { description, args = {}, variables = {}, examples } = command;
   const lines = [`Usage: ${io.program} ${name} ${usageOf(command)}`, "", ...wrapped(description, helpWidth)];
 
   const argumentRows: [string, string][] = [];
   for (const [spec, text] of Object.entries(args)) {
-    const variable = variableOfArgument === undefined ? "" : ` [${variableOfArgument}]`;
-    argumentRows.push([spec.replace(/[<>[\]]|\.\.\./g, ""), text + variable]);
+    argumentRows.push([spec.replace(/[<>[\]]|\.\.\./g, ""), text]);
   }
   const groups: Record<string, [string, string][]> = { Arguments: argumentRows };
-  for (const { spec, help, variables, group } of Object.values(withVerbose(command.flags))) {
-    const variable = variables.length === 0 ? "" : ` [${variables.join(", ")}]`;
+  for (const [member, { spec, help, group }] of Object.entries(withVerbose(command.flags))) {
+    const names = Object.keys(variables).filter((variable) => variables[variable] === member);
+    const shown = names.length === 0 ? "" : ` [${names.join(", ")}]`;
     groups[group] ??= [];
-    groups[group].push([spec, help + variable]);
+    groups[group].push([spec, help + shown]);
   }
   groups.Flags = [...(groups.Flags ?? []), ["-h, --help", "print this help"]];
   lines.push(...groupLines(groups), "", exampleText(examples, io));
@@ -112,8 +108,7 @@ const rootExamples = {
 };
 
 const rootNotes = `Run \`svc-sandbox <command> --help\` for a command's flags.
-\`svc-sandbox key-states\` is short for \`svc-sandbox start key-states\`.
-To set a flag in the environment, use the variable in brackets.`;
+\`svc-sandbox key-states\` is short for \`svc-sandbox start key-states\`.`;
 
 /** The help of the program, with all commands. */
 async function programHelp(io: Pick<Io, "program">): Promise<string> {

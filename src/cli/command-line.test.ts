@@ -1,19 +1,17 @@
 import { expect, test } from "vitest";
-import { errorForm, readLine } from "./command-line.js";
+import { readCommandLine } from "./command-line.js";
+import { failureForm } from "./exit-codes.js";
+import type { Io } from "./io.js";
+
+const io = { cwd: "/", program: "svc-sandbox", env: {} } as unknown as Io;
 
 test.each([
-  [["--json"], {}, { json: true, verbose: false }],
-  [["--verbose", "--format=json"], {}, { json: true, verbose: true }],
-  [["--format", "text", "--", "--json", "--verbose"], {}, { json: false, verbose: false }],
-  [
-    ["--format", "jsonx"],
-    { SVC_SANDBOX_VERBOSE: "Off", SVC_SANDBOX_JSON: "" },
-    { json: false, verbose: false },
-  ],
-  [[], { SVC_SANDBOX_VERBOSE: "1", SVC_SANDBOX_JSON: "true" }, { json: true, verbose: true }],
-])("errors of %j with %j are told as %j", async (argv, env, expected) => {
-  const line = await readLine(["start", ...argv], { cwd: "/" });
-  expect(errorForm(line, env)).toEqual(expected);
+  [["--json"], { json: true, verbose: false }],
+  [["--verbose", "--format=json"], { json: true, verbose: true }],
+  [["--format", "text", "--", "--json", "--verbose"], { json: false, verbose: false }],
+  [["--format", "jsonx"], { json: false, verbose: false }],
+])("errors of %j are told as %j", (argv, expected) => {
+  expect(failureForm(["start", ...argv])).toEqual(expected);
 });
 
 test.each([
@@ -21,17 +19,40 @@ test.each([
     ["exec", "key-states", "--port", "0", "--", "npm", "test", "--", "-x"],
     ["key-states"],
     ["npm", "test", "--", "-x"],
-    [],
   ],
-  [["exec", "pytest", "-v"], [], undefined, ["pytest", "-v"]],
-  [["exec", "a.yaml", "npm", "test"], ["a.yaml"], undefined, ["npm", "test"]],
-  // What stands right before the dashes is a scenario, also a misspelled one.
-  [["exec", "npm", "--", "test"], ["npm"], ["test"], []],
-  [["start", "-p0", "--host=::1", "key-states"], ["key-states"], undefined, []],
-])(
-  "%j has the words %j, the client %j, and the misplaced client %j",
-  async (argv, words, clientCommand, misplacedCommand) => {
-    expect(await readLine(argv, { cwd: "/" })).toMatchObject({ words, misplacedCommand });
-    expect((await readLine(argv, { cwd: "/" })).clientCommand).toEqual(clientCommand);
-  },
-);
+  // A misspelled scenario is told when it is read.
+  [["exec", "npm", "--", "test"], ["npm"], ["test"]],
+  [["start", "-p0", "--host=::1", "key-states"], ["key-states"], []],
+  [["-p0", "key-states"], ["key-states"], []],
+])("%j has the words %j, and the client %j", async (argv, args, clientCommand) => {
+  expect((await readCommandLine(argv, io)).call).toMatchObject({ args, clientCommand });
+});
+
+test.each([
+  [["exec", "--seed", "--", "npm", "test"], /^--seed needs a value\./],
+  [["exec", "pytest", "-v"], /^exec needs -- and your command/],
+  [["exec", "--"], /^exec needs -- and your command/],
+  [["exec", "--port", "0", "--port", "1", "--", "true"], /^--port appears more than once/],
+  [["start", "--watch=yes"], /^--watch accepts no value/],
+  [["start", "--tls", "--cert", "c.pem"], /^--tls and --cert cannot be used together/],
+  [["serve", "--delay", "3"], /^"serve" is not a command/],
+  [["--delay", "3"], /^Unknown flag "--delay"/],
+  [["list", "key-states"], /^list does not use "key-states"/],
+  [["compare"], /^compare needs <base-url>/],
+  [["certify", "--frozen", "--", "true"], /^Unknown flag "--frozen"/],
+  // After a command, it is a flag of other commands for more output.
+  [["exec", "-v", "--", "false"], /^Unknown flag "-v"\. Did you mean --verbose/],
+  [["verify", "--version"], /^Unknown flag "--version"\. Did you mean --verbose/],
+])("%j is a usage error: %s", async (argv, message) => {
+  await expect(readCommandLine(argv, io)).rejects.toMatchObject({
+    code: "usage",
+    message: expect.stringMatching(message),
+  });
+});
+
+test("a variable of start sets a flag that the line does not, and the first one counts", async () => {
+  const env = { SVC_SANDBOX_PORT: "1", PORT: "2", SVC_SANDBOX_SEED: "3", SVC_SANDBOX_STATE: "" };
+  const flagsOf = async (argv: readonly string[]) => (await readCommandLine(argv, { ...io, env })).call.flags;
+  expect(await flagsOf(["--seed", "4"])).toEqual({ port: 1, seed: 4 });
+  expect(await flagsOf(["keys"])).toEqual({});
+});

@@ -3,13 +3,11 @@ import { usageError } from "./exit-codes.js";
 import type * as flag from "./flags.js";
 import type { Io } from "./io.js";
 
-/** A call of a command, as its command line and the variables of the user set it. */
+/** A call of a command, as its command line sets it, and the variables of the user. */
 export interface CommandCall<Flags = object> {
   /** The arguments that are not flags. */
   readonly args: readonly string[];
   readonly flags: Flags & { readonly verbose?: boolean };
-  /** What has set each flag, for messages: `--seed` or `SVC_SANDBOX_SEED`. */
-  readonly sources: Readonly<Record<string, string>>;
   /** The words after `--`: the command line of a client. */
   readonly clientCommand: readonly string[];
   /** The whole command line. */
@@ -25,8 +23,8 @@ export interface CliCommand<Flags extends flag.FlagSet = flag.FlagSet> {
   readonly description: string;
   /** Its arguments (`<needed>`, `[optional]`, `[several...]`), with descriptions. */
   readonly args?: Readonly<Record<string, string>>;
-  /** The variable that sets its first argument, for a command line without one. Default: none. */
-  readonly variableOfArgument?: string;
+  /** The variables that it reads, and the name of the flag that each sets if the command line does not. Default: none. */
+  readonly variables?: Readonly<Record<string, keyof Flags>>;
   /** Whether it takes the command line of a client after `--`. Default: no. */
   readonly takesClientCommand?: boolean;
   /** Its flags, except for `--verbose`, which every command has. */
@@ -43,12 +41,12 @@ export function declareCommand<Flags extends flag.FlagSet>(command: CliCommand<F
   return command;
 }
 
-/** Throws a usage error for flags of the command line that a form of their command does not use. */
-export function refuseFlags({ sources }: CommandCall, names: readonly string[], form: string): void {
+/** Throws a usage error for flags that a form of their command does not use. */
+export function refuseFlags({ flags }: CommandCall, names: readonly string[], form: string): void {
   const unused: string[] = [];
   for (const name of names) {
-    const source = sources[name];
-    if (source?.startsWith("--")) unused.push(source);
+    const isSet = flags[name as keyof typeof flags] !== undefined; // the flags of any command
+    if (isSet) unused.push(`--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
   }
   const them = unused.length === 1 ? "it" : "them";
   if (unused.length > 0) throw usageError(`${form} does not use ${listed(unused, "and")}. Remove ${them}.`);

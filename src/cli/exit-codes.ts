@@ -1,4 +1,4 @@
-import { inspect } from "node:util";
+import { inspect, parseArgs } from "node:util";
 import { fileFailure, isMachineLimit } from "../node/files/write-file.js";
 import { SandboxError } from "../rules/errors.js";
 import { safeOutput } from "../rules/terminal-text.js";
@@ -34,11 +34,24 @@ export function unwritable(cause: unknown, what: string, whatToDo = ""): Sandbox
   return usageError(`Failed to write ${what}: ${fileFailure(cause)}.${hint}`);
 }
 
+/** How to describe an error: as JSON if a program reads it. */
+interface FailureForm {
+  readonly verbose?: boolean;
+  readonly json?: boolean;
+}
+
+/** The form that a command line asks for, also one that cannot be read. */
+export function failureForm(argv: readonly string[]): FailureForm {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: { json: { type: "boolean" }, format: { type: "string" }, verbose: { type: "boolean" } },
+    strict: false,
+  });
+  return { verbose: values.verbose === true, json: values.json === true || values.format === "json" };
+}
+
 /** Describes an error, with a line end, or as a line of JSON; a defect with its stack only if verbose. */
-export function describeFailure(
-  error: unknown,
-  form: { readonly verbose?: boolean; readonly json?: boolean },
-): string {
+export function describeFailure(error: unknown, form: FailureForm): string {
   const text = failureText(error, form.verbose ?? false);
   if (!form.json) return text;
   let code: string = isMachineLimit(error) ? "machine" : "defect";

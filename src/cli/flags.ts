@@ -7,11 +7,15 @@ import { usageError } from "./exit-codes.js";
 export interface Flag<Value> {
   /** As the help shows it: `-p, --port <number>`. */
   readonly spec: string;
+  /** Its name on a command line and in messages: `--port`. */
+  readonly long: string;
+  /** Its letter: `p`. */
+  readonly short: string | undefined;
+  /** Whether it has a value, as `--port <number>` does. */
+  readonly hasValue: boolean;
   /** What the help says about it. */
   readonly help: string;
   readonly read: FlagReader<Value>;
-  /** The environment variables for it; the first set variable wins. */
-  readonly variables: readonly string[];
   /** The names of the flags that it cannot be used with: `untilStdinEnds`. */
   readonly conflicts: readonly string[];
   /** The title above it in the help. */
@@ -26,42 +30,24 @@ export type FlagValues<Flags extends FlagSet> = {
   readonly [Name in keyof Flags]?: Flags[Name] extends Flag<infer Value> ? Value : never;
 };
 
-type FlagOptions = Partial<Pick<Flag<unknown>, "variables" | "conflicts">>;
-
-/** Declares a flag with a value, which the variable `SVC_SANDBOX_<FLAG>` also sets by default. If its reader returns a list, the flag is repeatable. */
+/** Declares a flag with a value. If its reader returns a list, the flag is repeatable. */
 export function option<Value>(
   spec: string,
   help: string,
   read: FlagReader<Value>,
-  options: FlagOptions = {},
+  { conflicts }: Pick<Flag<Value>, "conflicts"> = { conflicts: [] },
 ): Flag<Value> {
-  const variable = `SVC_SANDBOX_${longForm(spec).slice(2).replaceAll("-", "_").toUpperCase()}`;
-  return { spec, help, read, variables: [variable], conflicts: [], group: "Flags", ...options };
+  const [, short, long = spec] = /^(?:-(\w), )?(--[a-z-]+)/.exec(spec) ?? [];
+  return { spec, long, short, hasValue: spec.includes("<"), help, read, conflicts, group: "Flags" };
 }
 
-/** Declares a flag with a value that no variable sets. */
-export function cliOnlyOption<Value>(spec: string, help: string, read: FlagReader<Value>): Flag<Value> {
-  return option(spec, help, read, { variables: [] });
-}
-
-/** Declares a flag without a value; its variable is `1` or `0`. */
-export function toggle(spec: string, help: string, options: FlagOptions = {}): Flag<boolean> {
-  return option(spec, help, readSwitch, options);
-}
-
-/** Declares a flag without a value that no variable sets. */
-export function cliOnlyToggle(spec: string, help: string): Flag<boolean> {
-  return cliOnlyOption(spec, help, readSwitch);
-}
-
-/** The name of a flag in messages: `--port` of `-p, --port <number>`. */
-export function longForm(spec: string): string {
-  return /--[a-z-]+/.exec(spec)?.[0] ?? spec;
-}
-
-/** Whether a flag has a value, as `--port <number>` does. */
-export function takesValue(spec: string): boolean {
-  return spec.includes("<");
+/** Declares a flag without a value: on a command line it is on, and a variable can also turn it off. */
+export function toggle(
+  spec: string,
+  help: string,
+  { conflicts }: Pick<Flag<boolean>, "conflicts"> = { conflicts: [] },
+): Flag<boolean> {
+  return option(spec, help, readSwitch, { conflicts });
 }
 
 /** The same flags, with this title above them in the help. */
@@ -108,15 +94,8 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]): 
 
 export const readFileName = readerOf((text) => text || undefined, "the name of a file");
 
-/** Whether a text turns a switch on. */
-export function isOn(text: string): boolean {
-  return ["1", "true", "yes", "on"].includes(text.toLowerCase());
-}
-
-export const readSwitch = readerOf((text) => {
-  if (isOn(text)) return true;
-  return ["0", "false", "no", "off"].includes(text.toLowerCase()) ? false : undefined;
-}, "1 or 0");
+const switches: Readonly<Record<string, boolean>> = { "1": true, "0": false };
+const readSwitch = readerOf((text) => switches[text], "1 or 0");
 
 export const readPort = wholeNumber(0, 65_535, "; 0 uses any free port");
 

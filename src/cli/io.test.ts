@@ -4,7 +4,8 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { processIo } from "./io.js";
 
 /** A process with its own streams and listeners, which records how it ends. */
-function fakeProcess(argv: readonly string[] = []) {
+function fakeProcess(words: readonly string[] = []) {
+  const argv = ["node", "svc-sandbox", ...words];
   const exits: unknown[] = [];
   const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: vi.fn() });
   const [stdout, stderr] = [new PassThrough(), new PassThrough({ highWaterMark: 1 })];
@@ -49,6 +50,7 @@ test("a stop by the program ends soon, as a signal does", () => {
 test.each([
   [[], /^svc-sandbox failed: a defect\nThis is/],
   [["--json"], /^\{"error":\{"code":"defect",/],
+  [["report", "--format", "json"], /^\{"error":\{"code":"defect",/],
 ])("an error that nobody takes is a defect, with %j", (argv, says) => {
   const { one, exits, said } = fakeProcess(argv);
   one.emit("uncaughtException", new Error("a defect"));

@@ -7,7 +7,7 @@ import type { ReadStream } from "node:tty";
 import { fileFailure } from "../node/files/write-file.js";
 import { longestTimer } from "../node/platform.js";
 import { controlPath } from "../rules/known-paths.js";
-import { describeFailure, exitCode, usageError } from "./exit-codes.js";
+import { describeFailure, exitCode, failureForm, usageError } from "./exit-codes.js";
 import { createPrinter, type Output, type Printer } from "./terminal.js";
 
 // Ways to end: a server stops at a signal (`stopSignal`), or as if one had come (`stopProcess`). A command that runs other programs
@@ -17,14 +17,15 @@ import { createPrinter, type Output, type Printer } from "./terminal.js";
 export interface Io {
   readonly stdout: Printer;
   readonly stderr: Printer;
-  /** The input for `-` instead of a scenario file. */
-  readonly stdin?: Readable & { unref?(): unknown };
+  /** Prints an error on stderr, in the form that the command line asks for. */
+  readonly sayFailure: (error: unknown) => void;
+  /** The input for `-` instead of a scenario file. To read it opens it, which most commands do not. */
+  readonly stdin: () => Readable & { unref?(): unknown };
   readonly env: Readonly<Record<string, string | undefined>>;
   /** How the user starts this program: `svc-sandbox`, or with `npx` before it. */
   readonly program: string;
   /** The file that starts this program; `undefined` if the system cannot run that file. */
   readonly executable?: string | undefined;
-  /** Throws a usage error if the working folder was deleted. */
   readonly cwd: string;
   /** Aborted at SIGINT, SIGTERM or SIGHUP. The process ends soon after. */
   readonly stopSignal: () => AbortSignal;
@@ -41,11 +42,8 @@ export interface Io {
 }
 
 /** What a process or a test gives to `cli`, which adds the rest of `Io`. */
-export type HostIo = Omit<Io, "program" | "stdout" | "stderr"> &
+export type HostIo = Omit<Io, "program" | "stdout" | "stderr" | "sayFailure"> &
   Readonly<Record<"stdout" | "stderr", Output>>;
-
-/** Set for the process in the background that `start --detach` starts with the same command line. */
-export const backgroundVariable = "SVC_IN_BACKGROUND";
 
 /** Whether this is a job of GitHub Actions, which shows certain lines of stderr as annotations. */
 export function runsOnGithub({ env }: Pick<Io, "env">): boolean {
@@ -62,8 +60,7 @@ export function processIo(process: NodeJS.Process): HostIo {
   const stderr = createOutput(process.stderr, () => {});
   process.on("uncaughtException", (error) => {
     const { argv, env } = process;
-    const form = { verbose: argv.includes("--verbose"), json: argv.includes("--json") };
-    createPrinter(stderr, env).write(describeFailure(error, form));
+    createPrinter(stderr, env).write(describeFailure(error, failureForm(argv.slice(2))));
     process.exit(exitCode.defect);
   });
   const stdout = createOutput(process.stdout, (error) => {
@@ -74,24 +71,18 @@ export function processIo(process: NodeJS.Process): HostIo {
     });
   });
 
-  let cwd: string | undefined;
-  try {
-    cwd = process.cwd();
-  } catch {
-    // It was deleted.
-  }
   return {
     stdout,
     stderr,
-    // Reading it opens the input, which most commands leave alone.
-    get stdin() {
-      return process.stdin;
-    },
+    stdin: () => process.stdin,
     env: process.env,
     executable: isExecutable() ? process.execPath : runnableScript(process),
     get cwd() {
-      if (cwd !== undefined) return cwd;
-      throw usageError("The working folder was deleted. Change to another one with cd, and run it again.");
+      try {
+        return process.cwd();
+      } catch {
+        throw usageError("The working folder was deleted. Change to another one with cd, and run it again.");
+      }
     },
     stopSignal: () => createStopSignal(process),
     // Only the listeners are called: on Windows, a signal ends a process immediately.

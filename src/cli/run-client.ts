@@ -18,7 +18,7 @@ import { type RunningServer, serve } from "../server/serve.js";
 import { KeyFinder } from "./client-output.js";
 import type { CommandCall } from "./command.js";
 import { clientEnvironment } from "./env-file.js";
-import { describeFailure, unwritable } from "./exit-codes.js";
+import { unwritable } from "./exit-codes.js";
 import type { Io } from "./io.js";
 import { createLog, logEvents } from "./log.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "./run-command.js";
@@ -234,7 +234,7 @@ async function writeTrust(certificate: string, ownEnv: Io["env"], folder: string
 export function sayWhyNotRun(
   program: string,
   { code, message }: NodeJS.ErrnoException,
-  { flags, io }: Pick<CommandCall<{ readonly format?: string }>, "flags" | "io">,
+  { sayFailure }: Pick<Io, "sayFailure">,
 ): number {
   let why = code ?? message;
   if (code === "EACCES") why = "you may not execute it";
@@ -243,8 +243,7 @@ export function sayWhyNotRun(
       "there is no such command, or no such program in its first line. The command runs without a shell: write each word as its own argument, env before NAME=value, and npx before a command from this project's packages";
   }
   if (program === "") why = "its name is empty, perhaps from a variable that is not set";
-  const error = new SandboxError("command_unusable", `Failed to run ${quote(program)}: ${why}.`);
-  io.stderr.write(describeFailure(error, { json: flags.format === "json" }));
+  sayFailure(new SandboxError("command_unusable", `Failed to run ${quote(program)}: ${why}.`));
   return program === "" || code === "ENOENT" ? 127 : 126;
 }
 

@@ -41,8 +41,7 @@ export async function openScenarioArgument(
   options: { readonly signal?: AbortSignal; readonly onFile?: (file: string) => void } = {},
 ): Promise<OpenedScenario> {
   const name = argument ?? findFolderScenario(io.cwd) ?? fallbackScenario;
-  // Reading `io.stdin` opens it, so only `-` does.
-  const stdin = name === stdinName ? io.stdin : undefined;
+  const stdin = name === stdinName ? io.stdin() : undefined;
   return openScenario(name, { ...options, cwd: io.cwd, stdin });
 }
 

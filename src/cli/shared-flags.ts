@@ -14,8 +14,6 @@ import type { ServeOptions } from "../server/serve.js";
 import type { CommandCall } from "./command.js";
 import { describeFailure, usageError } from "./exit-codes.js";
 import {
-  cliOnlyOption,
-  cliOnlyToggle,
   durationLike,
   type Flag,
   type FlagSet,
@@ -98,9 +96,19 @@ export function startOptionsOf({ seed, now, frozen, profile }: StartOptions): St
 
 const controlToken = option(
   "--control-token <token>",
-  "bearer token of the control plane (default: none on 127.0.0.1, a random one elsewhere)",
+  "bearer token of the control plane (default: SVC_SANDBOX_CONTROL_TOKEN, or none on 127.0.0.1, a random one elsewhere)",
   readToken,
 );
+
+/** The control token of the flag, or of the variable, which every command reads. */
+export function controlTokenOf(
+  { controlToken }: { readonly controlToken?: string },
+  { env }: Pick<Io, "env">,
+): string | undefined {
+  const { SVC_SANDBOX_CONTROL_TOKEN: text = "" } = env;
+  if (controlToken !== undefined || text === "") return controlToken;
+  return readToken(text, "SVC_SANDBOX_CONTROL_TOKEN");
+}
 
 /** How to serve a sandbox. */
 export const serverFlags = inGroup("The server", {
@@ -148,7 +156,7 @@ export function log(defaultFormat: (typeof logFormats)[number]) {
   );
 }
 
-export const format = cliOnlyOption(
+export const format = option(
   "--format <format>",
   `${listed(reportFormats, "or")} (default: text)`,
   oneOf(reportFormats),
@@ -191,12 +199,11 @@ export const defaultTimeoutMs = 10_000;
 /** Where a running sandbox is, and how to call it. */
 export function controlAddress(
   url: string | undefined,
-  { flags, sources, io }: Pick<CommandCall<FlagValues<typeof callFlags>>, "flags" | "sources" | "io">,
+  { flags, io }: Pick<CommandCall<FlagValues<typeof callFlags>>, "flags" | "io">,
 ) {
   return {
     url: url ?? (io.env.SVC_CONTROL_URL || standardUrl),
-    token: flags.controlToken,
-    tokenFrom: sources.controlToken ?? "--control-token",
+    token: controlTokenOf(flags, io),
     ca: flags.ca === undefined ? undefined : resolve(io.cwd, flags.ca),
     timeout: flags.timeout ?? defaultTimeoutMs,
     program: io.program,
@@ -205,7 +212,7 @@ export function controlAddress(
 
 export const json = toggle("--json", "print JSON instead of text", { conflicts: ["format"] });
 
-export const endpoint = cliOnlyOption(
+export const endpoint = option(
   "--endpoint <operation id>",
   "of this endpoint, such as createReport (default: GET /v1/relying-party/me)",
   (text) => text,
@@ -217,13 +224,11 @@ export function quiet(stillPrinted: string, ...conflicts: readonly string[]): Fl
   return toggle("--quiet", help, { conflicts: ["verbose", ...conflicts] });
 }
 
-const verbose = toggle("--verbose", "print more: stack traces of defects");
-/** The flag `--verbose` of a command with a log. */
-const verboseLog = toggle("--verbose", "print more: request ids in the log, stack traces of defects");
+const verbose = toggle("--verbose", "print more, such as the stack traces of defects");
 
 /** The flags of a command, with the one that every command has. */
 export function withVerbose(flags: FlagSet): FlagSet {
-  return { ...flags, verbose: "log" in flags ? verboseLog : verbose };
+  return { ...flags, verbose };
 }
 
 /** The flags of `start`. */
@@ -232,9 +237,6 @@ export const startFlags = {
     "-p, --port <number>",
     "the port to listen on; 0 uses any free port (default: 4747)",
     readPort,
-    {
-      variables: ["SVC_SANDBOX_PORT", "PORT"],
-    },
   ),
   ...serverFlags,
   ...sandboxFlags,
@@ -252,9 +254,9 @@ export const startFlags = {
   detach: toggle(
     "--detach",
     "serve in the background: print the line of --json, and return; the command stop ends it",
-    { variables: [], conflicts: ["untilStdinEnds"] },
+    { conflicts: ["untilStdinEnds"] },
   ),
-  untilStdinEnds: cliOnlyToggle(
+  untilStdinEnds: toggle(
     "--until-stdin-ends",
     "print the line of --json, and stop when stdin ends, such as with your program",
   ),
@@ -276,7 +278,8 @@ export type ServeFlags = Pick<StartFlags, keyof typeof serverFlags | "port" | "l
 
 /** The options of a server that the flags set. */
 export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Promise<ServeOptions> {
-  const { port = 4747, host, publicUrl, allowHosts, explain, noControl, controlToken } = flags;
+  const { port = 4747, host, publicUrl, allowHosts, explain, noControl } = flags;
+  const controlToken = controlTokenOf(flags, io);
   const tls = await readTls(flags, io);
   return {
     port,

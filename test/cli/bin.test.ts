@@ -28,19 +28,16 @@ describe("the built svc-sandbox", () => {
     },
   );
 
-  it.skipIf(process.platform === "win32")(
-    "in a folder that was deleted ends with 2, or needs none",
-    async () => {
-      const cwd = temporaryFolder();
-      for (const [argv, code] of Object.entries({ start: 2, "exec -- true": 2, list: 0 })) {
-        const line = `mkdir gone && cd gone && rmdir ../gone && ${commandLine} ${argv}`;
-        expect([argv, await runCommand(line, { cwd }).ended]).toEqual([
-          argv,
-          expect.objectContaining({ code }),
-        ]);
-      }
-    },
-  );
+  it.skipIf(process.platform === "win32")("in a folder that was deleted ends with 2", async () => {
+    const cwd = temporaryFolder();
+    for (const [argv, code] of Object.entries({ start: 2, "exec -- true": 2 })) {
+      const line = `mkdir gone && cd gone && rmdir ../gone && ${commandLine} ${argv}`;
+      expect([argv, await runCommand(line, { cwd }).ended]).toEqual([
+        argv,
+        expect.objectContaining({ code }),
+      ]);
+    }
+  });
 
   it("runs no code from the temporary folder, where another user of the machine could put it", async () => {
     // Node before 22.1 has no cache of compiled code.

@@ -5,7 +5,6 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { elementsOf } from "../report/xml-elements.js";
 import { coverage, coverageText, promisedCount } from "../support/coverage.js";
-import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { client, clientFolder, execHere } from "./exec-client.js";
 
@@ -172,11 +171,4 @@ it.runIf(existsSync("/dev/shm"))("a report in /dev/shm is a file: created, and t
     expect((await execHere(["--report", file, "--", ...client("active")])).code).toBe(0);
     expect(JSON.parse(readFileSync(file, "utf8")).requests).toBe(1);
   }
-});
-
-it("shows where -- is missing, also before a command with its own", async () => {
-  const tooMany = await runCli(["exec", "key-states", "extra", "--", "npm", "test"]);
-  expect([tooMany.code, tooMany.stderr]).toEqual([2, expect.stringContaining("exec key-states -- extra")]);
-  const missing = await runCli(["exec", "npm", "test", "--", "--grep", "x"]);
-  expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining("exec -- npm test")]);
 });

@@ -28,21 +28,11 @@ describe("SVC_SANDBOX_SCENARIO", () => {
     expect(await started(["active"], env)).toEqual({ scenario: "active", notes: "" });
   });
 
-  it("is a usage error that names it, if there is no such scenario", async () => {
-    const { code, stderr } = await runCli(["start"], { env: { SVC_SANDBOX_SCENARIO: "revokd" } });
-    expect([code, stderr]).toEqual([2, expect.stringContaining("SVC_SANDBOX_SCENARIO")]);
-  });
-
-  it("is not for other commands, and they do not warn of it", async () => {
+  it("is not for other commands", async () => {
     const { code, stdout, stderr } = await runCli(["keys", "--json"], {
       cwd: temporaryFolder({ "svc-sandbox.yaml": own }),
       env: { SVC_SANDBOX_SCENARIO: "revoked" },
     });
     expect([code, stderr, JSON.parse(stdout)[0].ref]).toEqual([0, "", "mine"]);
-  });
-
-  it("is in the help of start", async () => {
-    const { stdout } = await runCli(["start", "--help"]);
-    expect(stdout).toMatch(/\[SVC_SANDBOX_SCENARIO\]/);
   });
 });

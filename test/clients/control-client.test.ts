@@ -24,6 +24,6 @@ test("stop waits for a server whose certificate only --ca trusts until it no lon
   });
   await once(server.listen(0), "listening");
   const url = `https://${hostname()}:${(server.address() as AddressInfo).port}`;
-  await new ControlClient({ url, tokenFrom: "a test", ca, timeout: 10_000, program: "svc-sandbox" }).stop();
+  await new ControlClient({ url, ca, timeout: 10_000, program: "svc-sandbox" }).stop();
   expect([left, server.listening]).toEqual([0, false]);
 });

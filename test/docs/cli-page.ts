@@ -1,6 +1,7 @@
 import type { CliCommand } from "../../src/cli/command.js";
+import { startCommand } from "../../src/cli/commands/start.js";
 import { commands } from "../../src/cli/commands.js";
-import { type Flag, longForm } from "../../src/cli/flags.js";
+import type { Flag } from "../../src/cli/flags.js";
 import { scenarioArgument } from "../../src/cli/shared-flags.js";
 import { code, table } from "../support/pages.js";
 
@@ -37,9 +38,9 @@ export async function eachCommandPart(): Promise<string> {
     const unlike = Object.entries(args).filter(([, meaning]) => meaning !== ofScenario);
     const words = unlike.map(([word, meaning]) => `- ${code(word)}: ${meaning}`);
     if (words.length > 0) parts.push(words.join("\n"));
-    if (own.length > 0) parts.push(table(["flag", "variable", "default", "meaning"], ...own.map(flagCells)));
+    if (own.length > 0) parts.push(table(["flag", "default", "meaning"], ...own.map(flagCells)));
     if (others.length > 0) {
-      const names = others.map(({ spec }) => code(longForm(spec))).join(", ");
+      const names = others.map(({ long }) => code(long)).join(", ");
       parts.push(`[Also](#flags-of-several-commands): ${names}.`);
     }
     if (parts.length === 1) parts.push("It has no flags.");
@@ -54,7 +55,7 @@ const [ofScenario] = Object.values(scenarioArgument);
 /** The flags that are declared once for several commands. */
 export async function sharedFlagsPart(): Promise<string> {
   const rows = [...(await sharedFlags()).keys()].map(flagCells);
-  return table(["flag", "variable", "default", "meaning"], ...rows);
+  return table(["flag", "default", "meaning"], ...rows);
 }
 
 async function sharedFlags(): Promise<Map<Flag<unknown>, readonly string[]>> {
@@ -65,10 +66,20 @@ async function sharedFlags(): Promise<Map<Flag<unknown>, readonly string[]>> {
   return new Map([...users].filter(([, names]) => names.length > 1));
 }
 
-/** The flag, its variables, its default, and its meaning without the default. */
-function flagCells({ spec, help, variables }: Flag<unknown>): string[] {
+/** The variables of `start`, each with the flag that it sets. */
+export async function startVariablesPart(): Promise<string> {
+  const { variables, flags } = startCommand;
+  const rows = Object.entries(variables ?? {}).map(([variable, member]) => [
+    code(variable),
+    code(flags[member].long),
+  ]);
+  return table(["variable", "sets"], ...rows);
+}
+
+/** The flag, its default, and its meaning without the default. */
+function flagCells({ spec, help }: Flag<unknown>): string[] {
   const [all = "", fallback = ""] = / ?\(default: ([^()]*(?:\([^()]*\)[^()]*)*)\)/.exec(help) ?? [];
-  return [code(spec), variables.map(code).join(", "), fallback, help.replace(all, "")];
+  return [code(spec), fallback, help.replace(all, "")];
 }
 
 /** The flags of all commands that name a file, as the page writes them. */

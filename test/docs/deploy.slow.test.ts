@@ -26,10 +26,8 @@ import { temporaryFolder, userFolder } from "../support/temporary-folder.js";
 // The files that people deploy hold what the program takes: flags, variables, paths and ports that there are.
 
 const page = "docs/host.md";
-const variables = [
-  ...Object.values(start.flags).flatMap((flag) => flag.variables),
-  String(start.variableOfArgument),
-];
+const ofFlags: Readonly<Record<string, keyof typeof start.flags>> = start.variables ?? {};
+const variables = [...Object.keys(ofFlags), "SVC_SANDBOX_SCENARIO", "SVC_SANDBOX_CONTROL_TOKEN"];
 const image = Object.fromEntries(
   [...pageOf("Dockerfile").matchAll(/^(WORKDIR|USER|EXPOSE) (.+)$/gm)].map(([, ...both]) => both),
 );
@@ -52,9 +50,8 @@ function readWords([name, ...words]: readonly string[]): void {
 /** Reads a variable as `start` does. */
 function readVariable(name: string, value: string): void {
   expect(variables).toContain(name);
-  Object.values(start.flags)
-    .find((flag) => flag.variables.includes(name))
-    ?.read(value, name);
+  const member = ofFlags[name];
+  if (member !== undefined) start.flags[member].read(value, name);
 }
 
 /** What keeps a sandbox of its own, with its own keys, in a volume that is mounted at `folder`. */

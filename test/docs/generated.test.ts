@@ -38,7 +38,7 @@ import {
   table,
   withParts,
 } from "../support/pages.js";
-import { commandsPart, eachCommandPart, fileFlags, sharedFlagsPart } from "./cli-page.js";
+import { commandsPart, eachCommandPart, fileFlags, sharedFlagsPart, startVariablesPart } from "./cli-page.js";
 import { controlOpenApi } from "./control-openapi.js";
 import { samples } from "./samples.js";
 
@@ -68,6 +68,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
     commands: commandsPart,
     "each command": eachCommandPart,
     "shared flags": sharedFlagsPart,
+    variables: startVariablesPart,
   },
   "docs/calls.md": Object.fromEntries(
     Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),

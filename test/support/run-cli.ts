@@ -71,8 +71,10 @@ function run(argv: readonly string[], options: RunOptions): Running {
   const io = {
     stdout,
     stderr,
-    ...(input !== undefined && { stdin: Readable.from([Buffer.from(input)]) }),
-    ...(options.pipes && { stdin: options.pipes.stdin }),
+    stdin() {
+      if (options.rejectsInput) throw new Error("stdin was opened");
+      return options.pipes?.stdin ?? Readable.from(input === undefined ? [] : [Buffer.from(input)]);
+    },
     env,
     cwd,
     wait,
@@ -83,13 +85,6 @@ function run(argv: readonly string[], options: RunOptions): Running {
     endSoon() {},
     keyPresses: async () => keys && pressed(keys),
   };
-  if (options.rejectsInput) {
-    Object.defineProperty(io, "stdin", {
-      get() {
-        throw new Error("stdin was opened");
-      },
-    });
-  }
   const done = cli(argv, io).then((code) => ({ code, stdout: stdout.text(), stderr: stderr.text() }));
   return {
     stdout,

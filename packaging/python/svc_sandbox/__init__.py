@@ -24,7 +24,7 @@ WAYS = """Do one of these:
 
 
 # The tests call a sandbox over HTTP on this machine, and its control plane.
-UNUSABLE = ("SVC_SANDBOX_HOST", "SVC_SANDBOX_TLS", "SVC_SANDBOX_CERT", "SVC_SANDBOX_PUBLIC_URL", "SVC_SANDBOX_NO_CONTROL")
+UNUSABLE = ("SVC_SANDBOX_HOST", "SVC_SANDBOX_TLS", "SVC_SANDBOX_CERT", "SVC_SANDBOX_PUBLIC_URL")
 
 
 class Server:

@@ -22,7 +22,7 @@ import { canonicalJson } from "../../schema/json-text.js";
 import { didYouMean, quote } from "../../schema/words.js";
 import { ClientStarter } from "../client-starter.js";
 import { type CommandCall, declareCommand } from "../command.js";
-import { describeFailure, exitCode, usageError } from "../exit-codes.js";
+import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../output-files.js";
 import { sayWhyNotRun, whyNoRequest } from "../run-client.js";
@@ -50,7 +50,7 @@ const certifyFlags = {
     `write the certificate to this file, in the format of its extension: ${extensionWords(certificateFormats)}`,
     flag.readFileName,
   ),
-  format: flag.cliOnlyOption(
+  format: flag.option(
     "--format <format>",
     "text, json (the certificate) or junit (default: text)",
     flag.oneOf(["text", "json", "junit"]),
@@ -78,10 +78,8 @@ const certifyFlags = {
 };
 type CertifyCall = CommandCall<flag.FlagValues<typeof certifyFlags>>;
 
-/** What has named the file of the certificate, the flag or its variable, and what it contains. */
-function certificateFile({ sources }: CertifyCall) {
-  return { name: sources.report ?? "--report", contents: "the certificate", formats: certificateFormats };
-}
+/** The flag that names the file of the certificate, and what it contains. */
+const certificateFile = { name: "--report", contents: "the certificate", formats: certificateFormats };
 
 /** The exit codes of verdicts. */
 const verdictCodes: Readonly<Record<CertifyResult["verdict"], number>> = {
@@ -108,8 +106,7 @@ export const certifyCommand = declareCommand({
   },
   async run(call) {
     const { args, clientCommand, flags, io } = call;
-    const file = certificateFile(call);
-    const targets = reportTargets(flags.report === undefined ? [] : [flags.report], file, io);
+    const targets = reportTargets(flags.report === undefined ? [] : [flags.report], certificateFile, io);
     const loaded = await loadScenarioArgument(args[0], io);
     const plan = planOf(loaded, call);
 
@@ -131,7 +128,7 @@ export const certifyCommand = declareCommand({
         say,
       });
       if (certification.kind === "not_started") {
-        return sayWhyNotRun(clientCommand[0] as string, certification.failure, call);
+        return sayWhyNotRun(clientCommand[0] as string, certification.failure, io);
       }
 
       // After a signal, the certificate has the runs that ended before it.
@@ -180,20 +177,20 @@ function aboutClient({ scenario, name }: LoadedScenario, { clientCommand }: Cert
 }
 
 /** What the runs of the client are; throws a usage error for a wrong `--only` or `--allow`. */
-function planOf({ scenario }: LoadedScenario, { flags, sources }: CertifyCall): CertifyPlan {
+function planOf({ scenario }: LoadedScenario, { flags }: CertifyCall): CertifyPlan {
   const { only, allow = [], timeout } = flags;
   const outcomes = outcomesToCover(scenario);
   const found = findUnknownOnly(only ?? [], outcomes);
   if (found !== undefined) {
     const examples = "varied.3, answer.401.revoked, resend.403 or fault.hang";
-    throw unknownChoice(sources.only, found.unknown, found.names, examples);
+    throw unknownChoice("--only", found.unknown, found.names, examples);
   }
   for (const name of allow) {
     const isOutcome = outcomes.some((outcome) => outcome === name);
     const unknown = isOutcome ? undefined : findUnknownOnly([name], outcomes);
     if (unknown !== undefined) {
       const names = [...unknown.names, ...outcomes];
-      throw unknownChoice(sources.allow, name, names, "resend.401, fault.status or 200.retiring");
+      throw unknownChoice("--allow", name, names, "resend.401, fault.status or 200.retiring");
     }
   }
 
@@ -219,13 +216,13 @@ function planOf({ scenario }: LoadedScenario, { flags, sources }: CertifyCall): 
 
 /** The error for a value of a flag that is none of these names. */
 function unknownChoice(
-  source: string | undefined,
+  flagName: string,
   text: string,
   names: readonly string[],
   examples: string,
 ): SandboxError {
   const hint = didYouMean(text, names) || ` Give one such as ${examples}.`;
-  return usageError(`Invalid ${source}: there is no ${quote(text)}.${hint}`);
+  return usageError(`Invalid ${flagName}: there is no ${quote(text)}.${hint}`);
 }
 
 /** The flags with which `exec` repeats a run. */
@@ -244,13 +241,11 @@ async function deliverCertificate(
   targets: readonly ReportTarget[],
   call: CertifyCall,
 ): Promise<boolean> {
-  const { args, flags, io } = call;
+  const { args, io } = call;
   const program = { program: io.program, scenario: args[0] };
   const textIn = (format: ReportFormat) => render(certificateLayout(result, program), format);
-  const failures = await writeTargets(targets, textIn, certificateFile(call), io);
-  for (const failure of failures) {
-    io.stderr.write(describeFailure(failure, { json: flags.format === "json" }));
-  }
+  const failures = await writeTargets(targets, textIn, certificateFile, io);
+  for (const failure of failures) io.sayFailure(failure);
   io.stdout.write(resultText(result, plainOutput, call));
   return failures.length === 0;
 }

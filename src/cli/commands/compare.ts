@@ -31,11 +31,7 @@ export const compareCommand = declareCommand({
     "Sends a few requests to a real environment (or a sandbox), compares each outcome with the contract, and shows the assumptions that it follows. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs (differs), if a response ended the comparison (stopped), or if the API did not respond (not_compared); a signal exits with 128 + its number. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
   args: { "<base-url>": "the URL before /v1/relying-party/me" },
   flags: {
-    format: flag.cliOnlyOption(
-      "--format <format>",
-      "text or json (default: text)",
-      flag.oneOf(["text", "json"]),
-    ),
+    format: flag.option("--format <format>", "text or json (default: text)", flag.oneOf(["text", "json"])),
     json: shared.json,
     maxRequests: flag.option(
       "--max-requests <number>",
@@ -43,26 +39,26 @@ export const compareCommand = declareCommand({
       flag.wholeNumber(1, Number.MAX_SAFE_INTEGER),
     ),
     timeout: shared.callFlags.timeout,
-    probeLimits: flag.cliOnlyToggle(
+    probeLimits: flag.toggle(
       "--probe-limits",
       "reach limits on purpose, with keys at their limits, or with requests of a working key",
     ),
-    pace: flag.cliOnlyOption(
+    pace: flag.option(
       "--pace <duration>",
       "wait between two requests: 500ms, 1s (default: none; after a gateway's 429, what it allows)",
       flag.durationLike("500ms or 1s"),
     ),
-    cert: flag.cliOnlyOption(
+    cert: flag.option(
       "--cert <file>",
       "certificate of the client (PEM, with its chain), for mutual TLS; needs --key",
       flag.readFileName,
     ),
-    key: flag.cliOnlyOption(
+    key: flag.option(
       "--key <file>",
       "private key of --cert (PEM, without a passphrase); API keys come only from variables",
       flag.readFileName,
     ),
-    writeScenario: flag.cliOnlyOption(
+    writeScenario: flag.option(
       "--write-scenario <file>",
       "write a scenario with these assumptions; replaces only a file that it wrote",
       flag.readFileName,

@@ -14,7 +14,7 @@ import { writtenEndpoints } from "../../scenario/keys.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { didYouMean, listed, quote, quoteFile } from "../../schema/words.js";
 import { type CommandCall, declareCommand } from "../command.js";
-import { describeFailure, exitCode, usageError } from "../exit-codes.js";
+import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { runsOnGithub } from "../io.js";
 import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "../output-files.js";
@@ -39,7 +39,6 @@ const execFlags = {
     (text) => text,
   ),
   ...shared.thresholdFlags,
-  // `PORT` is for the command, which may listen on it.
   port: flag.option(
     "-p, --port <number>",
     "the port to listen on (default: 0, any free port)",
@@ -89,7 +88,7 @@ export const execCommand = declareCommand({
         place: "at_terminal",
         signals,
       });
-      if (end.kind === "not_run") return sayWhyNotRun(clientCommand[0] ?? "", end.failure, call);
+      if (end.kind === "not_run") return sayWhyNotRun(clientCommand[0] ?? "", end.failure, io);
       if (end.kind === "stopped") {
         io.stderr.say("Stopped before the command started.\n");
         return 128 + constants.signals[end.signal];
@@ -138,7 +137,7 @@ async function deliverReport(
   if (isPrinted) {
     if (format === "json") {
       // Programs read stderr to its end, which is the report.
-      for (const failure of failures) io.stderr.write(describeFailure(failure, { json: true }));
+      for (const failure of failures) io.sayFailure(failure);
       io.stderr.write(reportText(run, "json", call));
       return isWritten;
     }
@@ -150,7 +149,7 @@ async function deliverReport(
 
   for (const line of linesBesideReport(run, isPrinted, call)) io.stderr.say(`${line}\n`);
   if (runsOnGithub(io)) io.stderr.write(githubAnnotations(report, unmet));
-  for (const failure of failures) io.stderr.write(describeFailure(failure, flags));
+  for (const failure of failures) io.sayFailure(failure);
   return isWritten;
 }
 

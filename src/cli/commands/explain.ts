@@ -16,7 +16,7 @@ import * as shared from "../shared-flags.js";
 
 const explainFlags = {
   endpoint: shared.endpoint,
-  url: flag.cliOnlyOption("--url <url>", shared.runningUrlText, (text) => text),
+  url: flag.option("--url <url>", shared.runningUrlText, (text) => text),
   ...shared.callFlags,
   json: shared.json,
 };

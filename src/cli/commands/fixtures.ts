@@ -25,22 +25,18 @@ const recordFormats = ["ndjson", "json", "yaml", "csv", "geojson"] as const;
 type RecordFormat = (typeof recordFormats)[number];
 
 const fixturesFlags = {
-  count: flag.cliOnlyOption(
-    "--count <number>",
-    "number of records (default: 10)",
-    flag.wholeNumber(0, maxFarmers),
-  ),
-  from: flag.cliOnlyOption(
+  count: flag.option("--count <number>", "number of records (default: 10)", flag.wholeNumber(0, maxFarmers)),
+  from: flag.option(
     "--from <index>",
     "index of the first record, counted from 0 (default: 0)",
     flag.wholeNumber(0, maxFarmers - 1),
   ),
-  format: flag.cliOnlyOption(
+  format: flag.option(
     "--format <format>",
     "ndjson, json, yaml, csv, or geojson for the fields of farmers (default: ndjson)",
     flag.oneOf(recordFormats),
   ),
-  locale: flag.cliOnlyOption(
+  locale: flag.option(
     "--locale <name>",
     "locale of the farmers, such as en_GH, or a language (default: all locales)",
     readLocale,

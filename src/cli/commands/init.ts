@@ -43,13 +43,13 @@ export const initCommand = declareCommand({
     "[file]": "the file to write (default: svc-sandbox.yaml, or a test of the client)",
   },
   flags: {
-    force: flag.cliOnlyToggle("--force", "overwrite an existing file"),
-    client: flag.cliOnlyOption(
+    force: flag.toggle("--force", "overwrite an existing file"),
+    client: flag.option(
       "--client <kind>",
       `write first tests of a client: ${clientKinds.join(", ")}`,
       readClient,
     ),
-    agent: flag.cliOnlyToggle(
+    agent: flag.toggle(
       "--agent",
       "add a section to AGENTS.md that points coding agents to the package's AGENTS.md",
     ),

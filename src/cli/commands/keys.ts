@@ -21,7 +21,7 @@ export const keysCommand = declareCommand({
     "Lists the keys of a scenario, their secrets, and the response that each one gets. Below the table are the keys that its timeline and story will create.",
   args: shared.scenarioArgument,
   flags: {
-    format: flag.cliOnlyOption(
+    format: flag.option(
       "--format <format>",
       "table, json, env (for a shell) or powershell (default: table)",
       flag.oneOf(["table", "json", "env", "powershell"]),

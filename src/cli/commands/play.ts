@@ -317,7 +317,7 @@ async function createKeyPauses(io: Io, stop: AbortSignal): Promise<Pauses> {
   const presses = await io.keyPresses();
   if (presses === undefined) {
     throw usageError(
-      "--step (or SVC_SANDBOX_STEP) requires a terminal, and the input is not one. Remove it; --speed 1 leaves time to read.",
+      "--step requires a terminal, and the input is not one. Remove it; --speed 1 leaves time to read.",
     );
   }
 

@@ -18,7 +18,7 @@ import * as shared from "../shared-flags.js";
 import { githubAnnotations, unmetThresholds } from "../thresholds.js";
 
 const reportFlags = {
-  merge: flag.cliOnlyToggle(
+  merge: flag.toggle(
     "--merge",
     "merge the reports in these files, written with --report or --json, into one",
   ),

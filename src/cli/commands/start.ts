@@ -13,7 +13,7 @@ import { announce } from "../announce.js";
 import type { CommandCall } from "../command.js";
 import { declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
-import { aborted, backgroundVariable, type Io } from "../io.js";
+import { aborted, type Io } from "../io.js";
 import { createLog, logEvents } from "../log.js";
 import { openScenarioArgument, stdinName, warnOfScenario } from "../scenario.js";
 import * as shared from "../shared-flags.js";
@@ -22,9 +22,27 @@ export const startCommand = declareCommand({
   summary: "serve a scenario until you stop it (the default command)",
   description:
     "Serves a scenario until SIGINT, SIGTERM or SIGHUP. Once it accepts requests, it prints the addresses, the keys and what each key gets. Then it logs requests on stderr.",
-  args: shared.scenarioArgument,
-  variableOfArgument: "SVC_SANDBOX_SCENARIO",
+  args: {
+    "[scenario]":
+      "a bundled name, a file, or - for stdin (default: SVC_SANDBOX_SCENARIO, or svc-sandbox.yaml, or key-states without such a file)",
+  },
   flags: shared.startFlags,
+  // For containers. Of two variables for a flag, the first one that is set wins.
+  variables: {
+    SVC_SANDBOX_PORT: "port",
+    PORT: "port",
+    SVC_SANDBOX_HOST: "host",
+    SVC_SANDBOX_PUBLIC_URL: "publicUrl",
+    SVC_SANDBOX_ALLOW_HOST: "allowHosts",
+    SVC_SANDBOX_TLS: "tls",
+    SVC_SANDBOX_CERT: "cert",
+    SVC_SANDBOX_KEY: "key",
+    SVC_SANDBOX_SEED: "seed",
+    SVC_SANDBOX_PROFILE: "profile",
+    SVC_SANDBOX_STATE: "state",
+    SVC_SANDBOX_LOG: "log",
+    SVC_SANDBOX_SHOW_KEYS: "showKeys",
+  },
   examples: {
     "svc-sandbox": "every state of a key, on http://127.0.0.1:4747",
     "svc-sandbox revoked --port 0": "one bundled scenario, on any free port",
@@ -38,7 +56,7 @@ export const startCommand = declareCommand({
   },
   async run(call) {
     const { flags, io } = call;
-    if (flags.detach && io.env[backgroundVariable] === undefined) {
+    if (flags.detach && io.env.SVC_IN_BACKGROUND === undefined) {
       const { startInBackground } = await import("../background.js");
       return startInBackground(call);
     }
@@ -68,7 +86,7 @@ interface StartContext {
 
 /** Serves until a signal comes, or stdin ends; resolves to the exit code. */
 async function serveUntilStopped(call: StartCall): Promise<number> {
-  const { args, flags, io } = call;
+  const { flags, io } = call;
   // Most servers belong to no run of `exec` or `certify`, and do not load this.
   let run: SandboxRun | undefined;
   if (io.env.SVC_SANDBOX_RUN) run = (await import("../../runs/current-run.js")).currentRun();
@@ -78,17 +96,18 @@ async function serveUntilStopped(call: StartCall): Promise<number> {
   const stops = new Stops();
   const context = { call, run, startOptions, logger, stops };
   const stopSignal = io.stopSignal();
-  if (flags.untilStdinEnds) stopWithStdin(args[0], io);
+  const scenario = call.args[0] ?? (io.env.SVC_SANDBOX_SCENARIO || undefined);
+  const stdin = flags.untilStdinEnds ? stopWithStdin(scenario, io) : undefined;
 
   let failures: readonly unknown[] = [];
   try {
-    const isServing = await openAndStart(context, stopSignal);
+    const isServing = await openAndStart(scenario, context, stopSignal);
     if (!isServing) return exitCode.fine;
     await aborted(stopSignal);
 
     let why =
       "open requests have 2 seconds to finish. To stop immediately, press Ctrl+C again or send the signal again.";
-    if (flags.untilStdinEnds && io.stdin?.destroyed) why = "stdin ended.";
+    if (stdin?.destroyed) why = "stdin ended.";
     logger.note(`Stopping: ${why}`);
   } finally {
     failures = await stops.stop();
@@ -102,25 +121,30 @@ async function serveUntilStopped(call: StartCall): Promise<number> {
   return isDefect ? exitCode.defect : exitCode.failed;
 }
 
-/** Stops this process when stdin ends. */
-function stopWithStdin(scenario: string | undefined, { stdin, stopProcess }: Io): void {
-  if (scenario === stdinName || stdin === undefined) {
+/** Stops this process when stdin ends. Returns stdin. */
+function stopWithStdin(scenario: string | undefined, io: Io) {
+  if (scenario === stdinName) {
     throw usageError(
       "--until-stdin-ends cannot be used if the scenario comes from stdin. Name a file, or remove the flag.",
     );
   }
-  finished(stdin.resume(), { writable: false }, stopProcess);
+  const stdin = io.stdin();
+  finished(stdin.resume(), { writable: false }, io.stopProcess);
   // An open pipe does not keep a failed server alive.
   stdin.unref?.();
+  return stdin;
 }
 
 /**
  * Opens the scenario and serves it; resolves to `false` if a signal comes while it is read. Nothing keeps the places of its fields
  * after this: those of a large text take much memory, and a server runs for long.
  */
-async function openAndStart(context: StartContext, signal: AbortSignal): Promise<boolean> {
+async function openAndStart(
+  name: string | undefined,
+  context: StartContext,
+  signal: AbortSignal,
+): Promise<boolean> {
   const { run, call } = context;
-  const [name] = call.args;
   let opened: OpenedScenario;
   if (name === undefined && run?.scenario !== undefined) {
     // The default is the scenario of the run, which has no text here, and so no places.

@@ -11,9 +11,9 @@ import { testStory } from "../story.js";
 import { readOnChange } from "../watch.js";
 
 const verifyFlags = {
-  all: flag.cliOnlyToggle("--all", "every bundled scenario"),
+  all: flag.toggle("--all", "every bundled scenario"),
   // No variable: one for `start` would keep it running.
-  watch: flag.cliOnlyToggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C"),
+  watch: flag.toggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C"),
   ...shared.sandboxFlagsWithoutFrozen,
   json: shared.json,
   quiet: shared.quiet("only what failed"),

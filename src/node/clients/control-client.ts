@@ -106,8 +106,6 @@ interface ControlAddress {
   /** The base URL of a sandbox, or the URL of its control plane. */
   readonly url: string;
   readonly token?: string | undefined;
-  /** Where the token was given, for messages. */
-  readonly tokenFrom: string;
   /** A file with a certificate authority (PEM) to trust. */
   readonly ca?: string | undefined;
   /** Milliseconds. */
@@ -189,7 +187,7 @@ export class ControlClient {
     path: string,
     read: (data: unknown) => Value | undefined,
   ): Promise<Value> {
-    const { token, tokenFrom, program } = this.#address;
+    const { token, program } = this.#address;
     const url = this.url + controlPath + path;
     const failure = (why: string) => new SandboxError("usage", `Failed to call ${url}: ${why}`);
     const response = await this.#ask(method, path);
@@ -201,7 +199,7 @@ export class ControlClient {
     const { status, body } = response;
     const error = readAs(errorShape, body.error);
     if (error?.code === "control_token_required") {
-      const found = token === undefined ? "it requires its token" : `it rejects the token from ${tokenFrom}`;
+      const found = token === undefined ? "it requires its token" : "it rejects this token";
       throw failure(`${found}. Give its own with --control-token.`);
     }
     if (status === 404) throw await this.#notFound(error?.message, failure);
