@@ -1,5 +1,5 @@
-import { summarizeAction, summarizeStep, summarizeWait } from "../api/story/narrate.js";
 import { errorCodeOf } from "../api/story/run-story.js";
+import { summarizeAction, summarizeStep, summarizeWait } from "../api/story/summarize.js";
 import type { Logger } from "../node/logger.js";
 import { pluralize } from "../report/plain-text.js";
 import { adviceOf } from "../rules/advice.js";
@@ -9,7 +9,7 @@ import { isoTime, shortTime } from "../rules/time.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { StepEvent } from "../sandbox/journal/journal.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { allDifferences, type PlayedStep, shownDifferences } from "../sandbox/steps.js";
+import { allDifferences, differenceText, type PlayedStep, type StepDifference } from "../sandbox/steps.js";
 import type { Io } from "./io.js";
 import type { ServeFlags } from "./shared-flags.js";
 import { type Output, type Palette, paintStatus, responseText, type Style, startOfLine } from "./terminal.js";
@@ -125,9 +125,9 @@ function stepLogLine(event: StepEvent, style: Style): string {
   const { palette } = style;
   const timeText = (at: string) => palette.dim(`${at.slice(0, 19)}Z`);
   const columns: string[] = [];
-  let differences: ReturnType<typeof allDifferences>;
+  let differences: readonly StepDifference[];
   if (event.type === "timeline.step") {
-    differences = shownDifferences(event.result.differences);
+    ({ differences } = event.result);
     columns.push(timeText(event.result.at), palette.magenta("timeline"), actionLine(event.result));
   } else {
     const { now, number, of } = event.result;
@@ -135,9 +135,8 @@ function stepLogLine(event: StepEvent, style: Style): string {
     columns.push(timeText(now), palette.magenta(`story ${number}/${of}`), stepLine(event.result, style));
   }
 
-  for (const { at, expected, found } of differences) {
-    const difference = oneSafeLine(`unexpected: ${at}: expected ${expected}, found ${found}`);
-    columns.push(palette.red(difference));
+  for (const difference of differences) {
+    columns.push(palette.red(oneSafeLine(`unexpected: ${differenceText(difference)}`)));
   }
   return columns.join("  ");
 }
@@ -170,6 +169,5 @@ export function stepLine(result: PlayedStep, { palette, isTerminal }: Style): st
 export function actionLine({ step, performed }: Pick<PlayedStep, "step" | "performed">): string {
   const intent = summarizeAction(step, performed);
   const error = performed?.error ?? null;
-  if (error === null) return oneSafeLine(intent);
-  return oneSafeLine(`${intent} → rejected: ${error.code} (${error.message})`);
+  return oneSafeLine(error === null ? intent : `${intent} (${error.message})`);
 }

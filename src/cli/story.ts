@@ -5,33 +5,50 @@ import { startInNode } from "../node/platform.js";
 import { alignColumns, pluralize } from "../report/plain-text.js";
 import { oneSafeLine, safeOutput } from "../rules/terminal-text.js";
 import { shortTime } from "../rules/time.js";
-import { type FieldDifference, fieldDifferences, isAsExpected, type PlayedStep } from "../sandbox/steps.js";
+import {
+  allDifferences,
+  differenceText,
+  isAsExpected,
+  type PlayedStep,
+  type StepDifference,
+  viewDifference,
+} from "../sandbox/steps.js";
 import { viewClock } from "../sandbox/views.js";
 import { type Locate, type ShownPlace, showPlace } from "../scenario/places.js";
 import { formatProblem } from "../scenario/problems.js";
-import { pathText } from "../schema/field-path.js";
+import { type FieldPath, pathText } from "../schema/field-path.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
 import { actionLine, stepLine } from "./log.js";
 import type { SandboxFlags } from "./shared-flags.js";
 import type { Palette, Style } from "./terminal.js";
 
-export interface PlacedDifference extends FieldDifference {
-  /** Whether the step could not run, or ran and had another result than its scenario expects. */
-  readonly kind: "cannot_run" | "unexpected_result";
+/** Why a step is not as its scenario expects, and where in its file. */
+export interface StepProblem {
+  readonly message: string;
+  readonly field: FieldPath;
   /** `undefined` if no text has the field. */
   readonly place: ShownPlace | undefined;
+  /** `undefined` for a step that could not run. */
+  readonly difference: StepDifference | undefined;
 }
 
-/** Adds to the differences of a step where they are in its file. */
-export function placeDifferences(
-  result: PlayedStep,
-  { locate }: { readonly locate: Locate },
-): PlacedDifference[] {
-  return fieldDifferences(result).map((difference) => {
-    const kind = difference.at === null ? "cannot_run" : "unexpected_result";
-    const place = locate(difference.field);
-    return { ...difference, kind, place: place && showPlace(place) };
-  });
+/** What is not as expected in a step, and in the steps of the timeline that ran during it. */
+export function problemsOfStep(result: PlayedStep, { locate }: { readonly locate: Locate }): StepProblem[] {
+  const placeOf = (field: FieldPath) => {
+    const place = locate(field);
+    return place && showPlace(place);
+  };
+  const problems: StepProblem[] = [];
+  const { failure } = result;
+  if (failure !== null) {
+    const field = ["story", result.number - 1];
+    problems.push({ message: failure.message, field, place: placeOf(field), difference: undefined });
+  }
+  for (const difference of allDifferences(result)) {
+    const { field } = difference;
+    problems.push({ message: differenceText(difference), field, place: placeOf(field), difference });
+  }
+  return problems;
 }
 
 /** What came of a story that ran as a test. */
@@ -44,7 +61,7 @@ interface StoryTest {
   readonly results: readonly PlayedStep[];
   readonly stepCount: number;
   /** The problems of the step that failed. */
-  readonly problems: readonly PlacedDifference[];
+  readonly problems: readonly StepProblem[];
   readonly durationMs: number;
 }
 
@@ -62,11 +79,11 @@ export async function testStory(
   const startedAt = viewClock(clock).now;
 
   const results: PlayedStep[] = [];
-  let problems: readonly PlacedDifference[] = [];
+  let problems: readonly StepProblem[] = [];
   for (const result of runStory(sandbox)) {
     results.push(result);
     if (isAsExpected(result)) continue;
-    problems = placeDifferences(result, await opened.places());
+    problems = problemsOfStep(result, await opened.places());
     // Later steps depend on it.
     break;
   }
@@ -109,20 +126,17 @@ function storyTestJson(test: StoryTest): unknown {
   });
 }
 
-function stepJson(result: PlayedStep, problems: readonly PlacedDifference[]) {
+function stepJson(result: PlayedStep, problems: readonly StepProblem[]) {
   const placeJson = (place: ShownPlace | undefined) => {
     return place && { file: place.file ?? null, line: place.line, column: place.column };
   };
   const differences: unknown[] = [];
   for (const problem of problems) {
-    // A step that could not run has a problem, and no difference.
-    if (problem.kind === "cannot_run") continue;
-    const { at, expected, found, field } = problem;
+    const { difference } = problem;
+    if (difference === undefined) continue;
     differences.push({
-      at,
-      expected,
-      found,
-      field: pathText(field),
+      ...viewDifference(difference),
+      field: pathText(difference.field),
       place: placeJson(problem.place) ?? null,
     });
   }
@@ -182,7 +196,7 @@ function stepTable(name: string, test: StoryTest, style: Style): string[] {
   return [`${palette.bold(name)}  ${start}`, ...alignColumns(rows).map((line) => `  ${line}`)];
 }
 
-function problemText(problem: PlacedDifference, name: string, step: number): string {
+function problemText(problem: StepProblem, name: string, step: number): string {
   const { message, field, place } = problem;
   const text = formatProblem({
     ...place,

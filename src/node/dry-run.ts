@@ -2,12 +2,7 @@ import { runStory } from "../api/story/run-story.js";
 import { requireInstant } from "../sandbox/clock.js";
 import { advanceClock, runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
-import {
-  type ActionResult,
-  fieldDifferences,
-  type StoryStep,
-  type TimelineResult,
-} from "../sandbox/steps.js";
+import { type ActionResult, differenceText, type StoryStep, type TimelineResult } from "../sandbox/steps.js";
 import { problemsAtStart } from "../scenario/checks/start-rules.js";
 import type { FieldProblem } from "../scenario/problems.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
@@ -90,18 +85,22 @@ function runWholeStory(sandbox: SandboxState): FieldProblem[] {
   const problems: FieldProblem[] = [];
   for (const result of runStory(sandbox, hasRoomFor)) {
     // A step of the timeline that ran meanwhile has a problem of its own.
-    const differences = fieldDifferences(result).filter(({ field }) => field[0] === "story");
+    const { differences, failure, performed, response } = result;
+    const step = ["story", result.number - 1];
+    if (failure !== null) problems.push({ code: "step_fails", field: step, message: failure.message });
     if (differences.length === 0) continue;
 
-    const rejected = rejectionProblem(result.performed);
+    const rejected = rejectionProblem(performed);
     if (rejected !== undefined) {
       // The whole step is rejected, not only what it expects.
-      problems.push({ code: "step_fails", field: ["story", result.number - 1], ...rejected });
+      problems.push({ code: "step_fails", field: step, ...rejected });
       continue;
     }
-    const { response } = result;
     const hint = response === null ? undefined : `the request results in ${response.outcome}`;
-    for (const { field, message } of differences) problems.push({ code: "step_fails", field, message, hint });
+    for (const difference of differences) {
+      const message = differenceText(difference);
+      problems.push({ code: "step_fails", field: difference.field, message, hint });
+    }
   }
   return problems;
 }
@@ -115,8 +114,7 @@ function problemOfTimelineStep(result: TimelineResult): FieldProblem | undefined
 
   const [difference] = result.differences;
   if (difference === undefined) return undefined;
-  const message = `error: expected ${difference.expected}, found ${difference.found}`;
-  return { code: "step_fails", field: [...field, "expect", "error"], message };
+  return { code: "step_fails", field: difference.field, message: differenceText(difference) };
 }
 
 /** The problem of a step whose action is rejected. */

@@ -8,6 +8,7 @@ import {
   keyRefsOf,
   type PlayedStep,
   type TimelineResult,
+  viewDifference,
 } from "../sandbox/steps.js";
 import { actionName } from "../scenario/actions.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
@@ -76,6 +77,6 @@ function storyData(result: PlayedStep) {
     ...keys,
     advance: step.advance ?? null,
     ...actionErrorOf(performed),
-    differences: allDifferences(result),
+    differences: allDifferences(result).map(viewDifference),
   };
 }

@@ -47,16 +47,11 @@ export interface ActionResult {
 }
 
 export interface StepDifference {
-  /** The field of `expect` that differs: `["body", "data", "usage", "today"]`. */
-  readonly path: FieldPath;
+  /** In the scenario: `["story", 0, "expect", "body", "data", "usage", "today"]`. */
+  readonly field: FieldPath;
   /** The value as JSON; `nothing` if there must be none. */
   readonly expected: string;
   readonly found: string;
-}
-
-export interface ShownDifference extends Omit<StepDifference, "path"> {
-  /** `status`, `body.data.usage.today`, or `timeline[3].error` of a step of the timeline. */
-  readonly at: string;
 }
 
 export interface StoryResponse {
@@ -108,15 +103,16 @@ export interface TimelineResult {
   readonly differences: readonly StepDifference[];
 }
 
-/** Compares the result of an action with the expectation of its step. Without an `error`, the action is to succeed. */
+/** Compares the result of an action with the expectation of its step. Without an `error`, the action is to succeed. `step`: `["story", 0]`. */
 export function actionDifferences(
+  step: FieldPath,
   expected: { readonly error?: ActionErrorCode },
   { error }: ActionResult,
 ): StepDifference[] {
   const wanted = expected.error;
   if (wanted === error?.code) return [];
-  const actualError = error === null ? nothing : `${quote(error.code)} (${error.message})`;
-  return [{ path: ["error"], expected: shownValue(wanted), found: actualError }];
+  const found = error === null ? nothing : `${quote(error.code)} (${error.message})`;
+  return [{ field: [...step, "expect", "error"], expected: shownValue(wanted), found }];
 }
 
 /** A value as a difference shows it: JSON, cut if it is long. */
@@ -126,21 +122,24 @@ export function shownValue(value: unknown): string {
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 }
 
-/** The differences of a step as results show them. `inStep`: the path of a step of the timeline, such as `["timeline", 3]`; empty for a step of the story. */
-export function shownDifferences(
-  differences: readonly StepDifference[],
-  inStep: FieldPath = [],
-): ShownDifference[] {
-  return differences.map(({ path, expected, found }) => {
-    return { at: pathText([...inStep, ...path]), expected, found };
-  });
+/** A difference as results show it, at `status` or `body.data.usage.today`, or at `timeline[3].error` of a step of the timeline. */
+export function viewDifference({ field, expected, found }: StepDifference) {
+  const [list, index] = field;
+  // What follows on `expect`.
+  const path = field.slice(3);
+  const at = pathText(list === "timeline" ? [list, index as number, ...path] : path); // both have an index
+  return { at, expected, found };
 }
 
-export function allDifferences({ differences, timeline }: PlayedStep): ShownDifference[] {
-  const ofAllSteps = shownDifferences(differences);
-  for (const { index, differences: ofTimeline } of timeline) {
-    ofAllSteps.push(...shownDifferences(ofTimeline, ["timeline", index]));
-  }
+export function differenceText(difference: StepDifference): string {
+  const { at, expected, found } = viewDifference(difference);
+  return `${at}: expected ${expected}, found ${found}`;
+}
+
+/** The differences of a step, then those of the timeline steps that ran during it. */
+export function allDifferences({ differences, timeline }: PlayedStep): StepDifference[] {
+  const ofAllSteps = [...differences];
+  for (const result of timeline) ofAllSteps.push(...result.differences);
   return ofAllSteps;
 }
 
@@ -161,46 +160,4 @@ export function keyRefsOf(
   // `create_key` has only a new key. A rotation has both: the new key replaces the other one.
   if (written.key === undefined) [key, replacement] = [replacement, null];
   return { key: result.key?.ref ?? key, replacement: result.replacement?.ref ?? replacement };
-}
-
-/** A difference of a step with the field of the scenario that expects something else. */
-export interface FieldDifference {
-  /** For people: `status`, `body.data.usage.today`, `timeline[3].error`, …; `null` if the step could not run. */
-  readonly at: string | null;
-  readonly expected: string | null;
-  readonly found: string | null;
-  readonly message: string;
-  /** In the scenario: `["story", 0, "expect", "status"]`; of a step that could not run, the step itself. */
-  readonly field: FieldPath;
-}
-
-/** The differences of a step, then those of the timeline steps that ran during it. */
-export function fieldDifferences({ number, failure, differences, timeline }: PlayedStep): FieldDifference[] {
-  const storyStep = ["story", number - 1];
-  const withFields: FieldDifference[] = [];
-  if (failure !== null) {
-    withFields.push({ at: null, expected: null, found: null, message: failure.message, field: storyStep });
-  }
-  for (const difference of differences) {
-    withFields.push(fieldDifference(difference, storyStep));
-  }
-
-  for (const { index, differences: ofTimeline } of timeline) {
-    const timelineStep = ["timeline", index];
-    for (const difference of ofTimeline) {
-      withFields.push(fieldDifference(difference, timelineStep, timelineStep));
-    }
-  }
-  return withFields;
-}
-
-/** `shownIn`: the step that its text names. Default: none, for a step of the story. */
-function fieldDifference(
-  { path, expected, found }: StepDifference,
-  step: FieldPath,
-  shownIn: FieldPath = [],
-): FieldDifference {
-  const at = pathText([...shownIn, ...path]);
-  const message = `${at}: expected ${expected}, found ${found}`;
-  return { at, expected, found, message, field: [...step, "expect", ...path] };
 }

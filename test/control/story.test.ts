@@ -68,8 +68,7 @@ test("a presenter runs the story step by step, in the sandbox that everyone sees
   const rotated = (await next()).step.performed;
   expect(rotated).toMatchObject({ error: null, key: { state: "rotated" }, replacement: { ref: "next" } });
   const { last } = (await ask("/story")).body.data;
-  const did = "The new key is next; the old one stops working immediately.";
-  expect(last.text).toBe(`An administrator rotates the key main. ${did}`);
+  expect(last.text).toMatch(/^rotate main, .* → next$/);
   expect(last).toMatchObject({ number: 3, performed: { replacement: { ref: "next" }, secret: null } });
   expect(JSON.stringify(last)).not.toContain(rotated.secret);
   const own = await fetch(server.url + mePath, { headers: { "x-api-key": rotated.secret } });
@@ -80,7 +79,7 @@ test("a presenter runs the story step by step, in the sandbox that everyone sees
   });
   const rejected = { kind: "revoke", performed: { error: { code: "key_not_active" } }, differences: [] };
   expect((await next()).step).toMatchObject(rejected);
-  const passes = "61 minutes pass: it is 10:01 on 2 March 2026.";
+  const passes = "61m later: 10:01 on 2 March 2026";
   const advance = { kind: "advance", text: passes, now: "2026-03-02T10:01:00.000Z" };
   expect(await next()).toMatchObject({ step: advance, over: true });
   const verdicts = (await ask("/story")).body.data.outline.map(

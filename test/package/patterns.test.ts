@@ -11,7 +11,6 @@ import { root } from "../support/pages.js";
 
 /** The patterns that take quadratic time, by file, each with the longest text that can reach it. At 2,000 characters, one takes 5 ms. */
 const shortTextsOnly: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "src/api/story/narrate.ts": { "^0*(\\d+)([a-z]+)$": "a duration of a checked scenario: 20 digits" },
   "src/cli/commands/play.ts": { "\\s*\\n\\s*": "a step of the user's own story" },
   "src/dashboard/control/call.ts": { "^#token=([^&]+)&?(.*)$": "the fragment of the page's own URL" },
   "src/dashboard/elements/text.ts": { ".*[\\\\/]": "the name of a file: 4,096 characters" },

@@ -141,7 +141,11 @@ test("the first step of a story shows what the steps did that were due at the st
   const [first] = [...runStory(sandbox)];
   expect(first?.timeline.map(({ step }) => step.at)).toEqual(["0s", "0s"]);
   expect(first && allDifferences(first)).toMatchObject([
-    { at: "timeline[1].error", expected: '"name_taken"', found: expect.stringContaining("key_not_active") },
+    {
+      field: ["timeline", 1, "expect", "error"],
+      expected: '"name_taken"',
+      found: expect.stringContaining("key_not_active"),
+    },
   ]);
 });
 

@@ -18,6 +18,15 @@ import { tryParseJson } from "../../schema/json-text.js";
 import { isMapping } from "../../schema/type-tag.js";
 import { sendFromSandbox, storyRequest } from "./send.js";
 
+// How a step of a story can fail. `verify` ends with it; `play` and the page mark it and go on, and `play` exits with 1.
+//
+// | the step                                       | its result               |
+// |------------------------------------------------|--------------------------|
+// | cannot run: it names a key that does not exist | `failure`                |
+// | ends otherwise than it expects                 | `differences`            |
+// | is rejected, and expects no error              | `differences`            |
+// | runs a step of the timeline that fails         | `timeline[].differences` |
+
 /** The part of a result that the kind of its step decides. */
 type StepResult = Pick<PlayedStep, "request" | "response" | "performed" | "failure" | "differences">;
 
@@ -49,7 +58,6 @@ export function* runStory(
  * as for `play` and `verify`.
  */
 export function presentNextStep(sandbox: SandboxState): PlayedStep | undefined {
-  // Read before the step, because a listener may start another scenario, whose clock stays as it is.
   const { story, clock } = sandbox;
   const isFirst = story.next === 0 && story.steps.length > 0;
   if (isFirst) {
@@ -68,7 +76,6 @@ export function presentNextStep(sandbox: SandboxState): PlayedStep | undefined {
 
 /** Runs the next step and compares its result with what is expected; `undefined` at the end of the story. */
 export function runNextStep(sandbox: SandboxState): PlayedStep | undefined {
-  // Read before the step, because a listener may start another scenario, with its own story.
   const { story, journal } = sandbox;
 
   // A step that moves the clock also runs what is due in the timeline.
@@ -120,6 +127,7 @@ function runOrFail(sandbox: SandboxState, step: StoryStep): StepResult {
 }
 
 function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
+  const path = ["story", sandbox.story.next - 1];
   if (step.after !== undefined) advanceClock(sandbox, { by: step.after }, { isScripted: true });
 
   if (step.request !== undefined) {
@@ -128,7 +136,7 @@ function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
     let response = sendFromSandbox(sandbox, received);
     for (let count = 1; count < shown.times; count += 1) response = sendFromSandbox(sandbox, received);
     let differences: StepDifference[] = [];
-    if (step.expect !== undefined) differences = responseDifferences(step.expect, response);
+    if (step.expect !== undefined) differences = responseDifferences(path, step.expect, response);
     return { ...emptyResult, request: shown, response, differences };
   }
 
@@ -139,24 +147,26 @@ function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
 
   if (stepKind(step) === "say") return emptyResult;
   const performed = performAction(sandbox, step);
-  return { ...emptyResult, performed, differences: actionDifferences(step.expect ?? {}, performed) };
+  return { ...emptyResult, performed, differences: actionDifferences(path, step.expect ?? {}, performed) };
 }
 
-/** Compares a response with what a step expects: its status, error code, outcome, headers and body. */
+/** Compares a response with what a step expects: its status, error code, outcome, headers and body. `step`: `["story", 0]`. */
 export function responseDifferences(
+  step: FieldPath,
   expected: NonNullable<StoryStep["expect"]>,
   response: StoryResponse,
 ): StepDifference[] {
   const { outcome, fault } = response;
   const content = bodyValue(response);
+  const expectPath = [...step, "expect"];
   const differences: StepDifference[] = [];
   if (expected.status !== undefined && expected.status !== response.status) {
-    differences.push(valueDifference(["status"], expected.status, response.status));
+    differences.push(valueDifference([...expectPath, "status"], expected.status, response.status));
   }
 
   const code = errorCodeIn(content);
   if (expected.code !== undefined && expected.code !== code) {
-    differences.push(valueDifference(["code"], expected.code, code));
+    differences.push(valueDifference([...expectPath, "code"], expected.code, code));
   }
 
   // A fault that only delays a response leaves its outcome unchanged: either of the two matches.
@@ -164,7 +174,8 @@ export function responseDifferences(
   if (expectedOutcome !== undefined && expectedOutcome !== outcome && expectedOutcome !== fault) {
     let foundOutcome = shownValue(outcome);
     if (fault !== null && fault !== outcome) foundOutcome += `, with ${fault}`;
-    differences.push({ path: ["outcome"], expected: shownValue(expectedOutcome), found: foundOutcome });
+    const field = [...expectPath, "outcome"];
+    differences.push({ field, expected: shownValue(expectedOutcome), found: foundOutcome });
   }
 
   for (const [name, expectedValue] of Object.entries(expected.headers ?? {})) {
@@ -176,36 +187,37 @@ export function responseDifferences(
     let words = shownValue(expectedValue);
     if (expectedValue === true) words = "a value";
     if (expectedValue === false) words = shownValue(undefined);
-    differences.push({ path: ["headers", name], expected: words, found: shownValue(value) });
+    const field = [...expectPath, "headers", name];
+    differences.push({ field, expected: words, found: shownValue(value) });
   }
 
   if (expected.body !== undefined) {
-    differences.push(...bodyDifferences(["body"], expected.body, content));
+    differences.push(...bodyDifferences([...expectPath, "body"], expected.body, content));
   }
   return differences;
 }
 
 /** Compares values of bodies. A mapping must contain the expected members and may contain others: the API may add members at any time. */
-function bodyDifferences(path: FieldPath, expected: unknown, found: unknown): StepDifference[] {
+function bodyDifferences(field: FieldPath, expected: unknown, found: unknown): StepDifference[] {
   const differences: StepDifference[] = [];
   if (isMapping(expected)) {
-    if (!isMapping(found)) return [valueDifference(path, expected, found)];
+    if (!isMapping(found)) return [valueDifference(field, expected, found)];
     for (const [name, member] of Object.entries(expected)) {
-      differences.push(...bodyDifferences([...path, name], member, ownMember(found, name)));
+      differences.push(...bodyDifferences([...field, name], member, ownMember(found, name)));
     }
     return differences;
   }
 
   if (Array.isArray(expected)) {
     const isAsLong = Array.isArray(found) && found.length === expected.length;
-    if (!isAsLong) return [valueDifference(path, expected, found)];
+    if (!isAsLong) return [valueDifference(field, expected, found)];
     for (const [index, item] of expected.entries()) {
-      differences.push(...bodyDifferences([...path, index], item, found[index]));
+      differences.push(...bodyDifferences([...field, index], item, found[index]));
     }
     return differences;
   }
 
-  if (expected !== found) differences.push(valueDifference(path, expected, found));
+  if (expected !== found) differences.push(valueDifference(field, expected, found));
   return differences;
 }
 
@@ -214,8 +226,8 @@ function ownMember<Value>(mapping: Readonly<Record<string, Value>>, name: string
   return Object.hasOwn(mapping, name) ? mapping[name] : undefined;
 }
 
-function valueDifference(path: FieldPath, expected: unknown, found: unknown): StepDifference {
-  return { path, expected: shownValue(expected), found: shownValue(found) };
+function valueDifference(field: FieldPath, expected: unknown, found: unknown): StepDifference {
+  return { field, expected: shownValue(expected), found: shownValue(found) };
 }
 
 /** The error code in the body of a response; `null` without one. */

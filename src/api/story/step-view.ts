@@ -1,12 +1,7 @@
 import type { ActionErrorCode } from "../../rules/errors.js";
-import {
-  allDifferences,
-  type PlayedStep,
-  type ShownDifference,
-  type StoryResponse,
-} from "../../sandbox/steps.js";
-import { narrateAction, narrateTime } from "./narrate.js";
+import { allDifferences, type PlayedStep, type StoryResponse, viewDifference } from "../../sandbox/steps.js";
 import { errorCodeOf } from "./run-story.js";
+import { stepText, summarizeAction } from "./summarize.js";
 
 /** The error of an action that was rejected; `null` without one. */
 interface ActionErrorView {
@@ -22,39 +17,30 @@ interface MeanwhileView extends ActionErrorView {
   readonly text: string;
 }
 
-/** The result of a step with its sentences, for people. */
+/** The result of a step with its texts, for people. */
 interface StepView extends Omit<PlayedStep, "step" | "response" | "timeline" | "differences"> {
-  /** `null` for narration and a request before which no time passes, and for a step that could not run. */
+  /** See `stepText`. */
   readonly text: string | null;
   readonly response: (StoryResponse & { readonly code: string | null }) | null;
   readonly meanwhile: readonly MeanwhileView[];
   /** Those of the step and of the steps of the timeline. */
-  readonly differences: readonly ShownDifference[];
+  readonly differences: readonly ReturnType<typeof viewDifference>[];
 }
 
 /** The result of a step as the control plane and `play --json` show it. Contains the secret of a key that the step made. */
 export function stepView(result: PlayedStep): StepView {
   const { step: _, response, timeline, ...shown } = result;
   const meanwhile = timeline.map(({ index, at, step, performed }) => {
-    const text = narrateAction(step, performed);
+    const text = summarizeAction(step, performed);
     return { timelineStep: index + 1, at, text, ...actionErrorOf(performed) };
   });
   const text = stepText(result);
   const shownResponse = response && { ...response, code: errorCodeOf(response) };
-  return { ...shown, text, response: shownResponse, meanwhile, differences: allDifferences(result) };
+  const differences = allDifferences(result).map(viewDifference);
+  return { ...shown, text, response: shownResponse, meanwhile, differences };
 }
 
 export function actionErrorOf(performed: PlayedStep["performed"]): ActionErrorView {
   const { code = null, message = null } = performed?.error ?? {};
   return { error: code, message };
-}
-
-/** Describes a step in sentences: the time that passes, and what it changes. */
-function stepText(result: PlayedStep): string | null {
-  const { step, performed } = result;
-  const sentences: string[] = [];
-  const time = narrateTime(result);
-  if (time !== null) sentences.push(time);
-  if (performed !== null) sentences.push(narrateAction(step, performed));
-  return sentences.length === 0 ? null : sentences.join(" ");
 }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
-import { narrateAction, narrateTime, timeInWords } from "../../api/story/narrate.js";
 import { runStory } from "../../api/story/run-story.js";
 import { stepView } from "../../api/story/step-view.js";
+import { stepText, summarizeAction, timeInWords } from "../../api/story/summarize.js";
 import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import { startInNode } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
@@ -16,7 +16,6 @@ import {
   isAsExpected,
   type PlayedStep,
   type SentRequest,
-  type StepAction,
   type StoryResponse,
 } from "../../sandbox/steps.js";
 import { tryParseJson } from "../../schema/json-text.js";
@@ -28,7 +27,7 @@ import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
 import { openScenarioArgument } from "../scenario.js";
 import * as shared from "../shared-flags.js";
-import { type PlacedDifference, placeDifferences } from "../story.js";
+import { problemsOfStep, type StepProblem } from "../story.js";
 import { type Palette, paintStatus, type Style } from "../terminal.js";
 
 const readSpeed = flag.readerOf((text) => {
@@ -106,11 +105,11 @@ async function playAll(
   let isEndedByUser = false;
   for (const result of runStory(sandbox)) {
     steps = result.number;
-    let problems: readonly PlacedDifference[] = [];
+    let problems: readonly StepProblem[] = [];
     if (!isAsExpected(result)) {
       // The story continues: an audience is waiting.
       unexpected += 1;
-      problems = placeDifferences(result, await opened.places());
+      problems = problemsOfStep(result, await opened.places());
     }
 
     const style = io.stdout.style();
@@ -143,17 +142,18 @@ async function playAll(
 /** Describes a step as a narrator, with what happened in between. */
 function stepProse(
   result: PlayedStep,
-  problems: readonly PlacedDifference[],
+  problems: readonly StepProblem[],
   sandbox: SandboxState,
   style: Style,
 ): string {
   const { palette, isTerminal } = style;
   const lines = [palette.dim(`Step ${result.number} of ${result.of}`)];
-  const time = narrateTime(result);
-  if (time !== null) lines.push(palette.blue((isTerminal ? "⏱ " : "") + time));
+  const text = stepText(result);
+  if (text !== null && result.performed === null) lines.push(palette.blue((isTerminal ? "⏱ " : "") + text));
   lines.push(...stepLines(result, sandbox, style));
   for (const { at, step, performed } of result.timeline) {
-    lines.push(...actionLines(`In between, at ${timeInWords(at)}: `, step, performed, style));
+    const action = summarizeAction(step, performed);
+    lines.push(...actionLines(`In between, at ${timeInWords(at)}: ${action}`, performed, style));
   }
   for (const problem of problems) lines.push("", ...differenceLines(problem, style));
   return `${lines.join("\n")}\n\n`;
@@ -161,7 +161,7 @@ function stepProse(
 
 /** The lines of a step without the time that passes, and what happened around it. */
 function stepLines(result: PlayedStep, sandbox: SandboxState, style: Style): string[] {
-  const { say, request, response, performed, step } = result;
+  const { say, request, response, performed } = result;
   if (say !== null) return [prose(say)];
   // A step that failed is described by its problem.
   if (result.failure !== null) return [];
@@ -169,29 +169,23 @@ function stepLines(result: PlayedStep, sandbox: SandboxState, style: Style): str
     const lines = [...requestLines(request, sandbox, style), "", ...responseLines(response, style)];
     return lines.map((line) => (line === "" ? "" : `  ${line}`));
   }
-  return performed === null ? [] : actionLines("", step, performed, style);
+  return performed === null ? [] : actionLines(stepText(result) ?? "", performed, style);
 }
 
 /** Describes an action, and why it was rejected if it was. */
-function actionLines(
-  before: string,
-  action: StepAction,
-  performed: ActionResult,
-  { palette }: Style,
-): string[] {
-  const text = prose(before + narrateAction(action, performed));
-  const { error } = performed;
+function actionLines(summary: string, { error }: ActionResult, { palette }: Style): string[] {
+  const text = prose(summary);
   if (error === null) return [palette.magenta(text)];
   return [palette.yellow(text), palette.dim(prose(error.message))];
 }
 
 /** Describes what was not as expected, and where the scenario expects it. */
 function differenceLines(
-  { kind, message, place }: PlacedDifference,
+  { difference, message, place }: StepProblem,
   { palette, isTerminal }: Style,
 ): string[] {
   const sign = isTerminal ? "✗ " : "";
-  const what = kind === "cannot_run" ? "This step cannot run" : "Unexpected result";
+  const what = difference === undefined ? "This step cannot run" : "Unexpected result";
   const lines = [palette.red(prose(`${sign}${what}: ${message}`))];
   if (place !== undefined) {
     // On a separate line: terminals open file positions.

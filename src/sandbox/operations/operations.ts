@@ -3,7 +3,7 @@ import { type Instant, isoTime } from "../../rules/time.js";
 import { actionName } from "../../scenario/actions.js";
 import { requireDuration, requireInstant } from "../clock.js";
 import type { SandboxState } from "../sandbox-state.js";
-import { type ActionResult, actionDifferences, type StepAction } from "../steps.js";
+import { type ActionResult, actionDifferences, type StepAction, type StepDifference } from "../steps.js";
 import { type ClockView, viewClock } from "../views.js";
 import { changeAssumptions, changeFaults } from "./behavior-operations.js";
 import { type Actor, announceChange, type Initiator } from "./change.js";
@@ -80,7 +80,10 @@ export function runDue(sandbox: SandboxState, now = sandbox.clock.now()): void {
 
     const { at, step } = due;
     const performed = performAction(sandbox, step, at);
-    const differences = step.expect === undefined ? [] : actionDifferences(step.expect, performed);
+    let differences: StepDifference[] = [];
+    if (step.expect !== undefined) {
+      differences = actionDifferences(["timeline", index], step.expect, performed);
+    }
     const result = { index, at: isoTime(at), step, performed: { ...performed, secret: null }, differences };
     journal.emit({ type: "timeline.step", result });
   }

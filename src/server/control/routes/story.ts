@@ -1,7 +1,7 @@
 import { checkResults } from "../../../api/request-details.js";
-import { summarizeStep } from "../../../api/story/narrate.js";
 import { presentNextStep } from "../../../api/story/run-story.js";
 import { stepView } from "../../../api/story/step-view.js";
+import { summarizeStep } from "../../../api/story/summarize.js";
 import { SandboxError } from "../../../rules/errors.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { defaultKeyRef } from "../../../sandbox/secrets.js";

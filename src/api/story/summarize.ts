@@ -1,0 +1,105 @@
+import { faultKinds } from "../../rules/fault-effects.js";
+import {
+  type ActionResult,
+  keyRefsOf,
+  type PlayedStep,
+  type SentRequest,
+  type StepAction,
+  type StoryStep,
+} from "../../sandbox/steps.js";
+import { type ActionName, actionName, actionRow } from "../../scenario/actions.js";
+
+// Created on first use, because it takes as long as half a start.
+let dateFormat: Intl.DateTimeFormat | undefined;
+
+/** `10:01 on 2 March 2026`; with seconds unless they are 0. */
+export function timeInWords(iso: string): string {
+  const at = new Date(iso).toISOString();
+  const seconds = at.slice(17, 19) === "00" ? "" : at.slice(16, 19);
+  dateFormat ??= new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
+  return `${at.slice(11, 16)}${seconds} on ${dateFormat.format(new Date(iso))}`;
+}
+
+/** What a step did, and the time that it let pass; `null` for narration and a request without a wait, and for a step that could not run. */
+export function stepText({ step, performed, failure, now }: PlayedStep): string | null {
+  if (failure !== null) return null;
+  if (performed !== null) return summarizeWait(step) + summarizeAction(step, performed);
+  const passed = step.advance ?? step.after;
+  return passed === undefined ? null : `${passed} later: ${timeInWords(now)}`;
+}
+
+/** Summarizes a step, whether or not it has sent its request: `after 2h: request with retiring`, `advance 30m`. */
+export function summarizeStep(step: StoryStep, sent: SentRequest | null = null): string {
+  return summarizeWait(step) + summarizeAct(step, sent);
+}
+
+/** `after 2h: `, before what a step does; empty for a step without a wait. */
+export function summarizeWait({ after }: StoryStep): string {
+  return after === undefined ? "" : `after ${after}: `;
+}
+
+function summarizeAct(step: StoryStep, sent: SentRequest | null): string {
+  const { request, advance } = step;
+  if (advance !== undefined) return `advance ${advance}`;
+  if (request === undefined) return summarizeAction(step);
+  if (sent !== null) return summarizeRequest(sent);
+  const { method = "", path = "", key, repeat: times = 1 } = request;
+  return summarizeRequest({ method, path, key, times });
+}
+
+/** What a summary tells of a request: as its step writes it, or as it was sent. */
+interface SummarizedRequest {
+  /** Empty if the step writes none. */
+  readonly method: string;
+  readonly path: string;
+  readonly key: string | undefined;
+  readonly times: number;
+}
+
+function summarizeRequest({ method, path, key, times }: SummarizedRequest): string {
+  let summary = `${method} ${path}`.trim() || "request";
+  if (key === "none") summary += " without a key";
+  else if (key === "malformed") summary += " with a malformed key";
+  else if (key === "unknown") summary += " with an unknown key";
+  else if (key !== undefined) summary += ` with ${key}`;
+  if (times !== 1) summary += `, ${times} times`;
+  return summary;
+}
+
+/** Summarizes an action, with the key that it created if it was performed, or its error: `rotate active, overlap 30m → active-2`. */
+export function summarizeAction(action: StepAction, performed: ActionResult | null = null): string {
+  const error = performed?.error ?? null;
+  if (error !== null) return `${summarizeAction(action)} → rejected: ${error.code}`;
+  if (action.faults !== undefined) return `faults: ${effectList(action.faults) || "none"}`;
+  const name = actionName(action) as ActionName; // an action has one of these members
+
+  const { newKeyField } = actionRow(name);
+  const words: string[] = [];
+  for (const [field, value] of Object.entries(action[name] ?? {})) {
+    // The ref of the new key comes last.
+    if (field === newKeyField) continue;
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    words.push(field === "key" || field === "ref" ? text : `${field} ${text}`);
+  }
+  const summary = `${name} ${words.join(", ")}`;
+
+  // The new key of `create_key` is the key of the action; that of `rotate` replaces the key of the action.
+  const { key, replacement } = performed === null ? keyRefsOf(action) : keyRefsOf(action, performed);
+  const newRef = name === "create_key" ? key : replacement;
+  return newRef === null ? summary : `${summary} → ${newRef}`;
+}
+
+/** Lists the effects of faults: `latency and status 503, reset`. What belongs to a status, such as its body, is no effect. */
+function effectList(faults: NonNullable<StepAction["faults"]>): string {
+  const effects: string[] = [];
+  for (const { then } of faults) {
+    const names: string[] = [];
+    for (const [name, value] of Object.entries(then)) {
+      const isKind = (faultKinds as readonly string[]).includes(name);
+      if (!isKind || value === false) continue;
+      names.push(name === "status" ? `status ${value}` : name);
+    }
+    effects.push(names.join(" and "));
+  }
+  return effects.join(", ");
+}
