@@ -4,7 +4,7 @@ import { nodeCrypto } from "../node/platform.js";
 import { shellWord } from "../report/curl-line.js";
 import { alignColumns } from "../report/plain-text.js";
 import { type Assumptions, resolveAssumptions } from "../rules/assumptions.js";
-import { controlPath, mePath } from "../rules/known-paths.js";
+import { mePath } from "../rules/known-paths.js";
 import { isoTime } from "../rules/time.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
@@ -13,70 +13,54 @@ import { listed } from "../schema/words.js";
 import { isWildcard } from "../server/addresses.js";
 import type { RunningServer } from "../server/serve.js";
 import type { CommandCall } from "./command.js";
-import type { Io } from "./io.js";
 import { type KeyRow, keyRows, keyTable, nextResult } from "./key-rows.js";
 import { controlTokenOf, type StartFlags } from "./shared-flags.js";
 import type { Style } from "./terminal.js";
 
-/** Whether the program that starts the server reads its announcement, a line of JSON, and no person does. */
-function isForProgram({ json, detach, untilStdinEnds }: StartFlags): boolean {
-  return json === true || detach === true || untilStdinEnds === true;
-}
-
 /**
- * Announces a server once everything runs. People read the announcement first, then notes and warnings. For a program it comes last,
- * because the program may stop reading after it.
+ * Announces a server once everything runs. People read the announcement first, then notes and warnings. For the program that starts
+ * the server, it is a line of JSON, and comes last: the program may stop reading after it.
  */
 export async function announce(
   sandbox: SandboxState,
   server: RunningServer,
-  call: Pick<CommandCall<StartFlags>, "flags" | "io">,
+  { flags, io }: Pick<CommandCall<StartFlags>, "flags" | "io">,
   log: Logger,
   warn: () => Promise<void>,
 ): Promise<void> {
-  const { flags } = call;
-  if (!isForProgram(flags)) printAnnouncement(sandbox, server, call, log);
-  noteOpenAddresses(server, flags, log);
-  await warn();
-  if (isForProgram(flags)) printAnnouncement(sandbox, server, call, log);
-}
-
-/** Prints what `start` prints once it accepts requests, and opens the dashboard if the flags ask for it. */
-function printAnnouncement(
-  sandbox: SandboxState,
-  server: RunningServer,
-  { flags, io }: Pick<CommandCall<StartFlags>, "flags" | "io">,
-  log: Logger,
-): void {
-  // It shows what each key gets now.
-  runDue(sandbox);
+  const isForProgram = flags.json || flags.detach || flags.untilStdinEnds;
   // Other people may read logs: with a log of JSON, keys and the token are hidden, unless a flag asks for them.
   const { showKeys: showsSecrets = flags.log !== "json" } = flags;
   const print = showsSecrets ? io.stdout.printSecret : io.stdout.write;
   // People know a token that they have set, and so do their browsers; the program that starts the server gets each token.
   const { controlToken } = server;
-  const isGenerated = controlToken !== controlTokenOf(flags, io);
-  const isTokenShown = showsSecrets && (isGenerated || isForProgram(flags));
+  const isGenerated = controlToken !== undefined && controlTokenOf(flags, io) === undefined;
+  const isTokenShown = showsSecrets && (isGenerated || isForProgram);
   const shownToken = isTokenShown ? controlToken : undefined;
+  const isTokenHidden = isGenerated && !isTokenShown;
+  // It shows what each key gets now.
+  runDue(sandbox);
 
-  if (isForProgram(flags)) {
+  if (isForProgram) {
+    noteAccess(server, flags, isTokenHidden, log);
+    await warn();
     print(listeningLine(sandbox, server, shownToken));
-  } else if (flags.quiet) {
+    return;
+  }
+  if (flags.quiet) {
     io.stdout.write(`${server.url}\n`);
     // A generated token appears nowhere else.
     if (shownToken) io.stderr.write(`Control token: ${shownToken}\n`);
-  } else {
-    print(banner(sandbox, server, io.stdout.style(), shownToken, io.program));
-  }
-
-  if (isGenerated && !isTokenShown) {
-    log.note("The generated control token is hidden. Set one with --control-token, or add --show-keys.");
-  }
-  if (flags.open) openDashboard(server, isGenerated ? controlToken : undefined, io, log);
+  } else print(banner(sandbox, server, io.stdout.style(), shownToken, io.program));
+  noteAccess(server, flags, isTokenHidden, log);
+  await warn();
 }
 
 /** Notes who can reach the server: a proxy opens a control plane to others that only this machine would reach. */
-function noteOpenAddresses(server: RunningServer, flags: StartFlags, log: Logger): void {
+function noteAccess(server: RunningServer, flags: StartFlags, isTokenHidden: boolean, log: Logger): void {
+  if (isTokenHidden) {
+    log.note("The generated control token is hidden. Set one with --control-token, or add --show-keys.");
+  }
   const { url } = server;
   const { host = "", publicUrl, allowHosts = [] } = flags;
   if (isWildcard(host) && publicUrl === undefined) {
@@ -97,11 +81,10 @@ function noteOpenAddresses(server: RunningServer, flags: StartFlags, log: Logger
 function banner(
   sandbox: SandboxState,
   server: RunningServer,
-  style: Style,
+  { palette, width }: Style,
   shownToken: string | undefined,
   program: string,
 ): string {
-  const { palette, width } = style;
   const { controlUrl, certificate } = server;
   const { name, seed, clock } = sandbox;
   const indented = (line: string) => `  ${line}`;
@@ -133,7 +116,9 @@ function banner(
   // The addresses come last: in a small window, only the end is visible.
   const addresses = [["Base URL", server.url]];
   if (controlUrl !== undefined) {
-    addresses.push(["Control", controlUrl], ["Dashboard", dashboardLink(controlUrl, shownToken)]);
+    // No log contains what follows `#`.
+    const access = shownToken === undefined ? "" : `#token=${shownToken}`;
+    addresses.push(["Control", controlUrl], ["Dashboard", `${controlUrl}/${access}`]);
   }
   if (shownToken) {
     addresses.push(["Token", `${shownToken}  (for the control plane: Authorization: Bearer …)`]);
@@ -185,47 +170,4 @@ function profileText({ profile, assumptions, endpoints }: SandboxState): string 
     if (value !== JSON.stringify(assumptionsOfProfile[name])) parts.push(`${name}: ${value}`);
   }
   return parts.join(", ");
-}
-
-/** The address of the dashboard. A generated token follows `#`, which no log contains. */
-function dashboardLink(controlUrl: string, generatedToken: string | undefined): string {
-  if (generatedToken === undefined) return `${controlUrl}/`;
-  return `${controlUrl}/#token=${generatedToken}`;
-}
-
-/** Opens the dashboard of a server in the browser. */
-function openDashboard(
-  server: RunningServer,
-  generatedToken: string | undefined,
-  { env }: Io,
-  log: Logger,
-): void {
-  if (env.BROWSER === "none") return;
-  const controlUrl = server.localUrl + controlPath;
-  // A shell would interpret the address, and Ctrl-C would end a process that is not detached.
-  const { spawn } = process.getBuiltinModule("node:child_process");
-  const [program, ...words] = findOpener(env);
-  const link = dashboardLink(controlUrl, generatedToken);
-  const child = spawn(program, [...words, link], { env, stdio: "ignore", detached: true });
-  const reportFailure = (reason: string) => {
-    log.problem(`No browser was opened: ${reason}. Open the dashboard yourself: ${controlUrl}/`);
-  };
-  child.on("error", ({ code, message }: NodeJS.ErrnoException) => {
-    reportFailure(code === "ENOENT" ? `there is no ${program}` : message);
-  });
-  child.on("exit", (code) => {
-    if (code) reportFailure(`${program} ended with ${code}`);
-  });
-  // The browser may stay open longer than this process.
-  child.unref();
-}
-
-/** The program that opens an address in the browser, and its arguments before the address. */
-function findOpener({ BROWSER, SystemRoot = "C:\\Windows" }: Io["env"]): [string, ...string[]] {
-  // A list of browsers, or a command with a place for the address, is for xdg-open.
-  if (BROWSER && !/%s|:[^\\]/.test(BROWSER)) return [BROWSER];
-  if (process.platform === "darwin") return ["open"];
-  if (process.platform !== "win32") return ["xdg-open"];
-  // Like `start`, but without cmd.exe.
-  return [`${SystemRoot}\\System32\\rundll32.exe`, "url.dll,FileProtocolHandler"];
 }

@@ -87,7 +87,7 @@ async function runInOwnSandbox(
     conditions: request.conditions,
     counts,
     certifyLine: `${call.io.program} certify`,
-    place: "own_group",
+    terminal: "none",
     signals,
     isLate: () => stopwatch() - started > total || stopwatch() - requests.latestRequestAt > silent,
     onOutput: (_name, chunk) => output.add(chunk),

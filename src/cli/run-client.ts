@@ -27,7 +27,7 @@ import { warnOfStart } from "./scenario.js";
 import { type SandboxFlags, type ServeFlags, serveOptions } from "./shared-flags.js";
 
 /** A run of a client: its sandbox, its command, and what it calls. */
-interface ClientStart extends Pick<CommandOptions, "place" | "signals" | "isLate" | "onOutput"> {
+interface ClientStart extends Pick<CommandOptions, "terminal" | "signals" | "isLate" | "onOutput"> {
   /** The call of `exec` or `certify`, with the command of the client. */
   readonly call: Pick<CommandCall<ServeFlags & SandboxFlags>, "clientCommand" | "flags" | "io">;
   readonly loaded: LoadedScenario;
@@ -128,7 +128,7 @@ async function runWhileServing(
   const server = await serve(sandbox, { ...options, beforeControlCall: readFolder });
   runDue(sandbox);
   // Once, and not for each run of certify.
-  if (client.place === "at_terminal") warnOfStart(sandbox, flags, logger);
+  if (client.terminal === "shared") warnOfStart(sandbox, flags, logger);
 
   const { name, seed, profile } = sandbox;
   if (flags.verbose) logger.note(`Serving ${name} (seed ${seed}, profile ${profile}) on ${server.url}.`);
@@ -142,7 +142,6 @@ async function runWhileServing(
     readTimer = setInterval(readFolder, readIntervalMs);
     const end = await runCommand(command, { ...client, cwd: io.cwd, env });
     readFolder();
-    folder.throwIfChangedByCommand();
     return end;
   } finally {
     clearInterval(readTimer);

@@ -1,20 +1,21 @@
 import type { ChildProcess, StdioOptions } from "node:child_process";
 import { constants } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import { isatty } from "node:tty";
 import spawn from "cross-spawn";
 import type { Io } from "./io.js";
 
-// Runs a command of the user as a child process, at one of two places:
-// - `at_terminal`, for `exec`: in the process group of this process, whose terminal it reads. Its output is also ours. The
-//   terminal sends Ctrl-C to both.
-// - `own_group`, for `certify`: in a process group of its own, without input. Its output is only read. When it has ended, what
-//   it has started is killed.
-// When this process ends, a command that still runs gets SIGTERM, and an own group is killed. A signal to this process:
+// Runs a command of the user as a child process. Its terminal is shared or none:
 //
-//               at_terminal                              own_group
-//   the first   passed on, but for a terminal's Ctrl-C   passed on, and 5 seconds later killed
-//   the second  passed on, and 5 seconds later killed    passed on
-//   the third   killed                                   killed
+//                               shared, for `exec`                       none, for `certify`
+//   its process group           ours: Ctrl-C reaches both                its own
+//   its input                   ours                                     none
+//   its output                  read, and written to ours                read
+//   what it has left behind     stays                                    killed
+//   the end of this process     SIGTERM                                  killed
+//   the first signal            passed on, but for a terminal's Ctrl-C   passed on, and 5 seconds later killed
+//   the second signal           passed on, and 5 seconds later killed    passed on
+//   the third signal            killed                                   killed
 
 /** How a command has ended, or why it has not run. */
 export type CommandEnd =
@@ -26,7 +27,7 @@ export type CommandEnd =
 export interface CommandOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly place: "at_terminal" | "own_group";
+  readonly terminal: "shared" | "none";
   readonly signals: TakenSignals;
   /** Gets the output, except to a terminal: commands may write differently if they have none. */
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
@@ -45,7 +46,7 @@ export async function runCommand(
   line: readonly [string, ...string[]],
   options: CommandOptions,
 ): Promise<CommandEnd> {
-  const { place, signals, isLate } = options;
+  const { terminal, signals } = options;
   if (signals.first !== undefined) return { kind: "stopped", signal: signals.first };
 
   let child: ChildProcess;
@@ -57,64 +58,45 @@ export async function runCommand(
   const exit = exitOf(child);
   const closed = new Promise<void>((resolve) => child.on("close", () => resolve()));
   const send = (signal: NodeJS.Signals) => {
-    // An own group has what the command has started, too.
-    if (place === "own_group") signalGroup(child, signal);
+    // Its own group has what the command has started, too.
+    if (terminal === "none") signalGroup(child, signal);
     else child.kill(signal);
   };
 
-  // Three things end it from outside: its time, signals, and the end of this process.
-  let isTimedOut = false;
-  const killIfLate = () => {
-    if (!isLate?.()) return;
-    isTimedOut = true;
-    send("SIGKILL");
-  };
-  const lateness = isLate && setInterval(killIfLate, latenessIntervalMs);
-  const signalled = passSignals(options, send);
-  const endWithUs = () => send(place === "own_group" ? "SIGKILL" : "SIGTERM");
+  const endWithUs = () => send(terminal === "none" ? "SIGKILL" : "SIGTERM");
   atEnd.add(endWithUs);
-
-  const passing = [passOutput(child, "stdout", options), passOutput(child, "stderr", options)];
-  let grace: NodeJS.Timeout | undefined;
+  const ended = new AbortController();
+  const undoSteps = [
+    () => ended.abort(),
+    () => void atEnd.delete(endWithUs),
+    passSignals(options, send),
+    passOutput(child, "stdout", options),
+    passOutput(child, "stderr", options),
+  ];
   try {
+    const first = await Promise.race([exit, lateness(options.isLate, ended.signal)]);
+    if (first === "late") send("SIGKILL");
     const code = await exit;
-    // What it has left may keep its output open until its time is up: it still ended in time.
-    clearInterval(lateness);
     if (typeof code !== "number") return { kind: "not_run", failure: code };
 
     // Processes that the command has left keep its output open: those of its group are killed.
-    if (place === "own_group") send("SIGKILL");
-    // A process outside the group may keep it open forever, so the reading ends after a while, but not while our own output has a slow reader.
-    await new Promise<void>((resolve) => {
-      void closed.then(resolve);
-      grace = setInterval(() => {
-        const isPassedOn = place === "at_terminal";
-        const hasSlowReader = process.stdout.writableNeedDrain || process.stderr.writableNeedDrain;
-        if (!isPassedOn || !hasSlowReader) resolve();
-      }, outputGraceMs);
-    });
-    return { kind: "ended", code, isTimedOut };
+    if (terminal === "none") send("SIGKILL");
+    await endOfOutput(closed, terminal);
+    return { kind: "ended", code, isTimedOut: first === "late" };
   } finally {
-    clearInterval(lateness);
-    clearInterval(grace);
-    signalled.stop();
-    atEnd.delete(endWithUs);
-    for (const stopPassing of passing) stopPassing();
+    for (const undo of undoSteps) undo();
   }
 }
 
 function spawnCommand(line: readonly [string, ...string[]], options: CommandOptions): ChildProcess {
   const [program, ...words] = line;
-  const { cwd, env } = options;
-  const hasOwnGroup = options.place === "own_group";
-  const outputKind = (name: "stdout" | "stderr") => {
-    if (hasOwnGroup) return "pipe";
-    const isRead = options.onOutput !== undefined && !process[name].isTTY;
-    return isRead ? "pipe" : "inherit";
-  };
-  const input = hasOwnGroup ? "ignore" : "inherit";
-  const stdio: StdioOptions = [input, outputKind("stdout"), outputKind("stderr")];
-  const detached = hasOwnGroup && process.platform !== "win32";
+  const { cwd, env, terminal, onOutput } = options;
+  let stdio: StdioOptions = ["ignore", "pipe", "pipe"];
+  if (terminal === "shared") {
+    const isRead = (name: "stdout" | "stderr") => onOutput !== undefined && !process[name].isTTY;
+    stdio = ["inherit", isRead("stdout") ? "pipe" : "inherit", isRead("stderr") ? "pipe" : "inherit"];
+  }
+  const detached = terminal === "none" && process.platform !== "win32";
   // On Windows, `npm`, `npx` and the like are batch files, which Node cannot start.
   return spawn(program, words, { cwd, env, stdio, detached });
 }
@@ -133,8 +115,26 @@ function exitOf(child: ChildProcess): Promise<number | NodeJS.ErrnoException> {
   });
 }
 
-/** Passes the signals of this process to its command, as the table of this file shows. */
-function passSignals({ signals, place }: CommandOptions, send: (signal: NodeJS.Signals) => void) {
+/** Resolves once the time of a command is up. The end of the command rejects it. */
+async function lateness(isLate: CommandOptions["isLate"], ended: AbortSignal): Promise<"late"> {
+  while (!isLate?.()) await sleep(latenessIntervalMs, undefined, { signal: ended });
+  return "late";
+}
+
+/** Resolves at the end of the output. A process outside the group may keep it open forever, so the reading ends after a while, but not while our own output has a slow reader. */
+async function endOfOutput(closed: Promise<void>, terminal: CommandOptions["terminal"]): Promise<void> {
+  let hasSlowReader: boolean;
+  do {
+    await Promise.race([closed, sleep(outputGraceMs, undefined, { ref: false })]);
+    hasSlowReader = process.stdout.writableNeedDrain || process.stderr.writableNeedDrain;
+  } while (terminal === "shared" && hasSlowReader);
+}
+
+/** Passes the signals of this process to its command, as the table of this file shows; returns how to stop that. */
+function passSignals(
+  { signals, terminal }: CommandOptions,
+  send: (signal: NodeJS.Signals) => void,
+): () => void {
   let count = 0;
   let killTimer: NodeJS.Timeout | undefined;
   const stopPassing = signals.passTo((signal) => {
@@ -144,35 +144,33 @@ function passSignals({ signals, place }: CommandOptions, send: (signal: NodeJS.S
       return;
     }
 
-    // Nobody waits at a terminal for an own group.
-    const timedSignal = place === "own_group" ? 1 : 2;
+    // Nobody waits at a terminal for a command without one.
+    const timedSignal = terminal === "none" ? 1 : 2;
     if (count === timedSignal) killTimer = setTimeout(() => send("SIGKILL"), killAfterMs);
     // A signal that was only for this process looks as if it were from the terminal. So the second one is always passed on.
     // On Windows, each signal is from the terminal, and sending one would end the process.
     const isOfKeyboard = (signal === "SIGINT" || signal === "SIGQUIT") && (isatty(0) || isatty(2));
     const isFromTerminal = process.platform === "win32" || isOfKeyboard;
-    if (place === "at_terminal" && count === 1 && isFromTerminal) return;
+    if (terminal === "shared" && count === 1 && isFromTerminal) return;
     send(signal);
   });
-  return {
-    stop() {
-      stopPassing();
-      clearTimeout(killTimer);
-    },
+  return () => {
+    stopPassing();
+    clearTimeout(killTimer);
   };
 }
 
-/** Gives an output of a command to `onOutput`, and at the terminal to this process's output; returns how to stop that. */
+/** Gives an output of a command to `onOutput`, and writes it to ours if they share a terminal; returns how to stop that. */
 function passOutput(
   child: ChildProcess,
   name: "stdout" | "stderr",
-  { place, onOutput }: CommandOptions,
+  { terminal, onOutput }: CommandOptions,
 ): () => void {
   const stream = child[name];
   stream?.on("data", (chunk: Buffer) => onOutput?.(name, chunk));
   // A process outside the group may keep it open.
   const close = () => void stream?.destroy();
-  if (place === "own_group") return close;
+  if (terminal === "none") return close;
 
   const output = process[name];
   stream?.pipe(output, { end: false });
@@ -221,6 +219,7 @@ export class TakenSignals {
     return () => void this.#listeners.delete(listener);
   }
 }
+
 /** What to do when this process ends. One listener for all: Node warns of more than ten, and `certify` has some for each run. */
 export const atEnd = new Set<() => void>();
 

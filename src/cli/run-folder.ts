@@ -44,12 +44,8 @@ export class RunFolder {
   readonly path: string;
   /** How many lines of each process have been counted, by the ids in the names of their files. */
   readonly #counted = new Map<string, number>();
-  /** The processes that have written lines of this version. */
-  readonly #known = new Set<string>();
   /** Why a request is missing: the last reason that was found. */
   #whyIncomplete: string | undefined;
-  /** Why the folder cannot be read, or a request could not be claimed. */
-  #failure: string | undefined;
   #removeFailure: string | undefined;
 
   constructor(path: string) {
@@ -81,12 +77,12 @@ export class RunFolder {
 
   /** Adds the requests since the last call to the run's own sandbox, as if it had got them. */
   read(sandbox: SandboxState): void {
-    if (this.#failure !== undefined) return;
     try {
       for (const name of readdirSync(this.path)) this.#readFile(name, sandbox);
     } catch (error) {
       // If the command has removed the folder, its sandboxes say what they could not count.
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") this.#failure = fileFailure(error);
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+      this.#whyIncomplete = `The requests of the command could not be read: ${fileFailure(error)}.`;
     }
   }
 
@@ -102,34 +98,26 @@ export class RunFolder {
     const text = readFileSync(file).toString("utf8");
     // What is behind the last line end is still written, or its process was killed.
     const lines = text.split("\n").slice(0, -1);
-    for (const line of lines.slice(this.#counted.get(id) ?? 0)) this.#count(id, tryParseJson(line), sandbox);
+    for (const line of lines.slice(this.#counted.get(id) ?? 0)) this.#count(tryParseJson(line), sandbox);
     this.#counted.set(id, lines.length);
     if (missing !== undefined) this.#whyIncomplete = whyCut;
   }
 
-  #count(id: string, line: unknown, sandbox: SandboxState): void {
-    if (!isMapping(line)) {
+  #count(line: unknown, sandbox: SandboxState): void {
+    if (!isMapping(line) || line.version === undefined) {
       this.#whyIncomplete = whyCut;
       return;
     }
-    const { version: itsVersion, exchange, trace, unread } = line as RunLine; // a sandbox has written it, as its version shows
-    if (itsVersion === version) this.#known.add(id);
-    else if (itsVersion !== undefined) {
+    const { version: itsVersion, exchange, trace, unread } = line as unknown as RunLine; // a sandbox has written it, as its version shows
+    if (itsVersion !== version) {
       this.#whyIncomplete = `The command has sandboxes of svc-sandbox ${quote(itsVersion)}, whose requests could not be counted. This is ${quote(version)}: use the same version.`;
+      return;
     }
-    if (!this.#known.has(id)) return;
     if (unread !== undefined) sandbox.counters.countUnread(unread);
     if (exchange === undefined) return;
     // As if the server's own sandbox had got the request.
     sandbox.counters.count(exchange, trace);
     sandbox.journal.record(exchange);
-  }
-
-  /** Throws `usage` if the command has put there what no sandbox writes. */
-  throwIfChangedByCommand(): void {
-    if (this.#failure === undefined) return;
-    const where = "the folder of its run, SVC_SANDBOX_RUN";
-    throw usageError(`The command has changed ${where}: ${this.#failure}. Leave it to sandboxes.`);
   }
 
   /** Why requests of the command could not be counted; `undefined` if all were. */

@@ -128,9 +128,9 @@ export const serverFlags = inGroup("The server", {
     (text, from) => text.split(",").map((name) => readAllowHost(name.trim(), from)),
   ),
   explain: toggle("--explain", "add the request's outcome to API responses, as X-Sandbox-Outcome"),
-  // Only the control plane has a token and a dashboard, and lets the command stop end a process in the background.
+  // Only the control plane has a token, and lets the command stop end a process in the background.
   noControl: toggle("--no-control", "serve only the API, without the control plane", {
-    conflicts: ["controlToken", "detach", "open"],
+    conflicts: ["controlToken", "detach"],
   }),
   controlToken,
   tls: toggle(
@@ -260,7 +260,6 @@ export const startFlags = {
     "--until-stdin-ends",
     "print the line of --json, and stop when stdin ends, such as with your program",
   ),
-  open: toggle("--open", "open the dashboard in the browser"),
   log: log("pretty"),
   showKeys: toggle(
     "--show-keys",

@@ -60,8 +60,8 @@ function readRun(path: string, writer: LineWriter, files: Files): SandboxRun | u
   });
   if (file === undefined) return undefined;
   if (file.version !== ownVersion) {
-    // Another version may mean something else: the first request writes a line with ours, and no request is counted.
-    const count = () => writer.writeVersion();
+    // Another version may mean something else: a line shows only that there was a request.
+    const count = () => writer.write({ version: ownVersion });
     return {
       scenario: undefined,
       conditionedRun: undefined,
@@ -95,9 +95,9 @@ function writeRequestsOf(sandbox: SandboxState, writer: LineWriter, seedOfRun: n
       // Asked for each request, because a reset may set another seed.
       const isOwnSeed = seedOfRun !== undefined && sandbox.seed !== seedOfRun;
       const ownSeed = isOwnSeed ? sandbox.seed : undefined;
-      writer.write({ exchange, trace: trace && { ...trace, ownSeed } });
+      writer.write({ version: ownVersion, exchange, trace: trace && { ...trace, ownSeed } });
     },
-    countUnread: (unread) => writer.write({ unread }),
+    countUnread: (unread) => writer.write({ version: ownVersion, unread }),
   });
 }
 
@@ -124,16 +124,14 @@ export function claimOnce(folder: string, name: string, files: Files): boolean {
   }
 }
 
-/** A line of a process: its version, a request, or an unread response. The first one has the version; a process of another version writes no others. */
+/** A line of a process: a request, or an unread response. A process of another version writes only the version. */
 export interface RunLine {
-  readonly version?: string;
+  readonly version: string;
   readonly exchange?: Exchange;
   readonly trace?: RunTrace | undefined;
   /** The id of the request whose response a client did not read whole. */
   readonly unread?: string;
 }
-
-const versionLine = `${JSON.stringify({ version: ownVersion } satisfies RunLine)}\n`;
 
 /** The names of the files of lines: the process, and how many of its requests are missing. As in `requests-71-5-9-missing-2.jsonl`. */
 export const linesFilePattern = /^requests-(.+?)(?:-missing-(\d{1,9}))?\.jsonl$/;
@@ -146,7 +144,6 @@ class LineWriter {
   readonly #pathStart: string;
   #path: string;
   #missing = 0;
-  #hasVersionLine = false;
   /** Whether the last text may have been written in part, as to a full disk. */
   #isCut = false;
   #hasReported = false;
@@ -159,13 +156,8 @@ class LineWriter {
     this.#path = `${this.#pathStart}.jsonl`;
   }
 
-  writeVersion(): void {
-    if (!this.#hasVersionLine) this.#append(versionLine);
-  }
-
   write(line: RunLine): void {
-    const text = `${JSON.stringify(line)}\n`;
-    const isWritten = this.#append(this.#hasVersionLine ? text : versionLine + text);
+    const isWritten = this.#append(`${JSON.stringify(line)}\n`);
     if (!isWritten && line.exchange !== undefined) this.#countMissing();
   }
 
@@ -190,7 +182,6 @@ class LineWriter {
       return separated;
     });
     this.#isCut = written === undefined;
-    this.#hasVersionLine ||= !this.#isCut;
     return !this.#isCut;
   }
 

@@ -15,7 +15,6 @@ test.each([
   ["explain last --endpoint nothing", /--endpoint/],
   ["fixtures organizations --now 2026-03-02T09:00:00Z", /--now/],
   ["keys --format env --endpoint nothing", /--endpoint/],
-  ["start --no-control --open", /--open/],
   ["start --no-control --detach", /--detach/],
   ["exec --no-control --control-token token-of-a-test -- true", /--control-token/],
   ["play active --step --speed 2", /--speed/],

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import tty from "node:tty";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { atEnd, type CommandOptions, runCommand, TakenSignals } from "../../src/cli/run-command.js";
+import { type CommandOptions, runCommand, TakenSignals } from "../../src/cli/run-command.js";
 import { bundle } from "../support/bundle.js";
 import { root } from "../support/pages.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -18,7 +18,7 @@ const signals = { first: undefined, passTo: () => () => {} };
 const [cwd, commands] = process.argv.slice(2);
 const env = { PATH: '"' + cwd + '/quoted folder";' + cwd + '/other', PATHEXT: ".COM;.EXE;.BAT;.CMD" };
 for (const command of JSON.parse(commands)) {
-  const end = await runCommand(command, { cwd, env, place: "at_terminal", signals });
+  const end = await runCommand(command, { cwd, env, terminal: "shared", signals });
   console.log(end.failure?.code ?? end.code);
 }
 `;
@@ -73,7 +73,7 @@ test("a command that cannot start leaves no listeners on the output", async () =
     await runCommand(["no-such-command"], {
       cwd: root,
       env: process.env,
-      place: "at_terminal",
+      terminal: "shared",
       signals: noSignals(),
       onOutput() {},
     }),
@@ -85,7 +85,7 @@ const run = (code: string, options: Partial<CommandOptions> = {}) =>
   runCommand(["sh", "-c", code], {
     cwd: root,
     env: process.env,
-    place: "at_terminal",
+    terminal: "shared",
     signals: noSignals(),
     ...options,
   });
@@ -96,22 +96,17 @@ test("commands in parallel share their listeners on this process and its outputs
     process.stdout.listenerCount("error"),
     process.stderr.listenerCount("error"),
   ];
-  const first = run("exit 0", { place: "own_group" });
+  const first = run("exit 0", { terminal: "none" });
   const ofOne = count();
-  const others = Array.from({ length: 11 }, () => run("exit 0", { place: "own_group" }));
+  const others = Array.from({ length: 11 }, () => run("exit 0", { terminal: "none" }));
   expect(count()).toEqual(ofOne);
   await Promise.all([first, ...others]);
 });
 
-test("a command that has ended is not told of the end of this process", async () => {
-  await Promise.all([run("exit 0"), run("exit 0", { place: "own_group" })]);
-  expect(atEnd.size).toBe(0);
-});
-
 describe.each([
-  ["the terminal's group", "at_terminal"],
-  ["its own group", "own_group"],
-] as const)("a command in %s", (_group, place) => {
+  ["the terminal's group", "shared"],
+  ["its own group", "none"],
+] as const)("a command in %s", (_group, terminal) => {
   const outcome = async (code: string, signals: readonly (readonly NodeJS.Signals[])[]) => {
     let send: (signal: NodeJS.Signals) => void = () => {};
     const sent = new TakenSignals({
@@ -126,7 +121,7 @@ describe.each([
       // Each signal when the command has heard the one before it.
       for (const signal of signals[output.length - 1] ?? []) send(signal);
     };
-    const end = await run(code, { place, signals: sent, onOutput });
+    const end = await run(code, { terminal, signals: sent, onOutput });
     const kill = vi.spyOn(process, "kill");
     onTestFinished(() => kill.mockRestore());
     for (const signal of ["SIGTERM", "SIGTERM", "SIGTERM"] as const) send(signal);
@@ -150,7 +145,7 @@ describe.each([
       "what a terminal sends",
       `${onSignals}; ${loop}`,
       [["SIGINT", "SIGTERM"]],
-      place === "own_group" ? 5 : 6,
+      terminal === "none" ? 5 : 6,
       ".",
     ],
     ["its own end", "printf .; exit 3", [], 3, "."],
@@ -166,7 +161,7 @@ describe.each([
     expect(found).toEqual([{ kind: "ended", code: expected, isTimedOut: false }, output]);
     // Other code in this process may write, too.
     const isShown = written.mock.calls.some(([chunk]) => String(chunk) === ".");
-    expect(isShown).toBe(place === "at_terminal");
+    expect(isShown).toBe(terminal === "shared");
   });
 });
 

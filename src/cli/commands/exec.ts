@@ -85,7 +85,7 @@ export const execCommand = declareCommand({
         startOptions: shared.startOptionsOf(flags),
         conditions,
         certifyLine,
-        place: "at_terminal",
+        terminal: "shared",
         signals,
       });
       if (end.kind === "not_run") return sayWhyNotRun(clientCommand[0] ?? "", end.failure, io);

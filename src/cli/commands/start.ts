@@ -50,7 +50,6 @@ export const startCommand = declareCommand({
     "svc-sandbox start --json --log off": "only one line of JSON, for a script",
     "svc-sandbox start --detach": "in the background, until svc-sandbox stop",
     "svc-sandbox start --until-stdin-ends --port 0": "for a test suite that starts it",
-    "svc-sandbox --open": "and the dashboard in the browser",
     "svc-sandbox --state sandbox.json --seed random": "its own keys, and continue after a restart",
     "svc-sandbox --write-env .env.sandbox": "base URL and keys for your client's environment",
   },
