@@ -131,6 +131,18 @@ test("docs/certify.md names the minimum of covered outcomes", () => {
   expect(pageOf("docs/certify.md")).toContain(`must pass and cover ${names[minOutcomes]} promised outcomes`);
 });
 
+// npm reads `vendor/x.tgz` as a repository of GitHub.
+test("each tarball that a page names for npm has a path that starts with a dot or a slash", () => {
+  const pages = [...markdownIn("docs"), ...markdownIn("examples"), "README.md"];
+  const named = pages.flatMap((page) =>
+    [...pageOf(page).matchAll(/(\S*?)([\w./~-]+\.tgz)/g)].map(
+      ([, before, file]) => `${page}: ${before}${file}`,
+    ),
+  );
+  expect(named.length).toBeGreaterThan(2);
+  expect(named.filter((row) => !/: \W*\.{0,2}\//.test(row))).toEqual([]);
+});
+
 test("each rule of a comparison is in docs/specification.md", () => {
   const named = [...sources("compare").matchAll(/"(R\d+)"/g)].map(([, rule]) => rule);
   expect(named).toContain("R14");
