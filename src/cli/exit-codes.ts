@@ -1,7 +1,6 @@
 import { inspect, parseArgs } from "node:util";
 import { fileFailure, isMachineLimit } from "../node/files/write-file.js";
 import { SandboxError } from "../rules/errors.js";
-import { safeOutput } from "../rules/terminal-text.js";
 import { quoteFile } from "../schema/words.js";
 
 export const exitCode = {
@@ -60,7 +59,7 @@ export function describeFailure(error: unknown, form: FailureForm): string {
 }
 
 function failureText(error: unknown, verbose: boolean): string {
-  if (error instanceof SandboxError) return `${safeOutput(error.message)}\n`;
+  if (error instanceof SandboxError) return `${error.message}\n`;
   if (isMachineLimit(error)) {
     const { path, message } = error;
     const where = path === undefined ? "" : ` ${quoteFile(path)}`;
@@ -74,5 +73,5 @@ function failureText(error: unknown, verbose: boolean): string {
   if (verbose) lines.push(inspect(error));
   const evidence = verbose ? "the lines above" : "what it prints with --verbose";
   lines.push(`This is a defect of svc-sandbox. Please report it, with the command and ${evidence}.`);
-  return `${safeOutput(lines.join("\n"))}\n`;
+  return `${lines.join("\n")}\n`;
 }

@@ -57,27 +57,21 @@ test.each(["pretty", "json"] as const)("the %s log continues after a full disk",
   expect(lines).toEqual([expect.stringContaining("two")]);
 });
 
-test.each(["pretty", "json"] as const)(
-  "the %s log of a reader that stalls has a bound, and tells once how many lines it lacks",
-  async (log) => {
-    const lines: string[] = [];
-    const unread: (() => void)[] = [];
-    const stderr: Output = {
-      write(text, done) {
-        lines.push(text);
-        unread.push(() => done?.());
-      },
-    };
-    const logger = await createLog({ log }, { stderr: createPrinter(stderr, {}) });
-    for (let count = 0; count < 3000; count++) logger.note("x".repeat(1000));
-    const { length } = lines;
-    expect(lines.join("").length).toBeLessThan(1.1 * 2 ** 20);
+test.each(["pretty", "json"] as const)("the %s log of a reader that stalls has a bound", async (log) => {
+  const lines: string[] = [];
+  const unread: (() => void)[] = [];
+  const stderr: Output = {
+    write(text, done) {
+      lines.push(text);
+      unread.push(() => done?.());
+    },
+  };
+  const logger = await createLog({ log }, { stderr: createPrinter(stderr, {}) });
+  for (let count = 0; count < 3000; count++) logger.note("x".repeat(1000));
+  const { length } = lines;
+  expect(lines.join("").length).toBeLessThan(1.1 * 2 ** 20);
 
-    for (const read of unread.splice(0)) read();
-    logger.note("later");
-    expect(lines.slice(length)).toEqual([
-      expect.stringContaining(`The log lacks ${3000 - length} lines here: its reader was too slow.`),
-      expect.stringContaining("later"),
-    ]);
-  },
-);
+  for (const read of unread.splice(0)) read();
+  logger.note("later");
+  expect(lines.slice(length)).toEqual([expect.stringContaining("later")]);
+});

@@ -1,10 +1,8 @@
 import { errorCodeOf } from "../api/story/run-story.js";
 import { summarizeAction, summarizeStep, summarizeWait } from "../api/story/summarize.js";
 import type { Logger } from "../node/logger.js";
-import { pluralize } from "../report/plain-text.js";
 import { adviceOf } from "../rules/advice.js";
 import { outcomes } from "../rules/outcomes.js";
-import { oneSafeLine, safeOutput } from "../rules/terminal-text.js";
 import { isoTime, shortTime } from "../rules/time.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { StepEvent } from "../sandbox/journal/journal.js";
@@ -12,48 +10,37 @@ import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { allDifferences, differenceText, type PlayedStep, type StepDifference } from "../sandbox/steps.js";
 import type { Io } from "./io.js";
 import type { ServeFlags } from "./shared-flags.js";
-import { type Output, type Palette, paintStatus, responseText, type Style, startOfLine } from "./terminal.js";
+import { type Output, type Palette, paintStatus, responseText } from "./terminal.js";
 
 /** The flags of a command with a log. */
 type LogFlags = Pick<ServeFlags, "log" | "quiet" | "verbose">;
 
 /** Creates the log on stderr that the flags ask for. */
 export async function createLog(flags: LogFlags, { stderr }: Pick<Io, "stderr">): Promise<Logger> {
-  const onLeftOut = (count: number) => {
-    logger.problem(`The log lacks ${pluralize(count, "line")} here: its reader was too slow.`);
-  };
   let logger: Logger;
   if (flags.log === "json") {
     // Most logs are read by people, so few starts load this.
     const { createJsonLog } = await import("../node/logger.js");
-    logger = createJsonLog(boundedWriter(stderr.write, onLeftOut));
+    logger = createJsonLog(boundedWriter(stderr.write));
   } else {
-    logger = createTextLog(boundedWriter(stderr.say, onLeftOut), stderr.style(), flags.verbose === true);
+    logger = createTextLog(boundedWriter(stderr.say), stderr.style().palette, flags.verbose === true);
   }
   // With --quiet, only problems are left: `logEvents` logs no event then.
   if (!flags.quiet) return logger;
   return { ...logger, note() {}, controlCall() {} };
 }
 
-/** The most characters of a log that wait for its reader, about ten thousand lines: one that stops reading must not fill the memory. */
+/** The most characters of a log that wait for its reader, about ten thousand lines. */
 const mostUnread = 1024 * 1024;
 
-/** Returns what writes a line, unless too much waits for the reader. When that has read all, `onLeftOut` gets the number of other lines. */
-function boundedWriter(write: Output["write"], onLeftOut: (count: number) => void): (line: string) => void {
+/** Returns what writes a line, and leaves out lines while too much waits for a reader that has stopped reading: they must not fill the memory. */
+function boundedWriter(write: Output["write"]): (line: string) => void {
   let waiting = 0;
-  let leftOut = 0;
   return (line) => {
-    if (waiting > mostUnread) {
-      leftOut += 1;
-      return;
-    }
+    if (waiting > mostUnread) return;
     waiting += line.length;
     write(line, () => {
       waiting -= line.length;
-      if (waiting > 0 || leftOut === 0) return;
-      const count = leftOut;
-      leftOut = 0;
-      onLeftOut(count);
     });
   };
 }
@@ -70,19 +57,19 @@ export function logEvents({ journal }: SandboxState, flags: LogFlags, logger: Lo
 }
 
 /** A log for people: a line for each request and each step. */
-function createTextLog(write: (line: string) => void, style: Style, verbose: boolean): Logger {
-  const { palette } = style;
+function createTextLog(write: (line: string) => void, palette: Palette, verbose: boolean): Logger {
   return {
     event(event) {
       const line =
         event.type === "request"
           ? requestLogLine(event.exchange, palette, verbose)
-          : stepLogLine(event, style);
-      write(`${line}\n`);
+          : stepLogLine(event, palette);
+      // A name of the user may have lines of its own.
+      write(`${line.replace(/\s*\n\s*/g, " ")}\n`);
     },
-    note: (message) => write(`${safeOutput(message).trimEnd()}\n`),
-    controlCall: ({ call, result }) => write(`${safeOutput(`${call}  ${result}`)}\n`),
-    problem: (message) => write(`${palette.red(safeOutput(message).trimEnd())}\n`),
+    note: (message) => write(`${message.trimEnd()}\n`),
+    controlCall: ({ call, result }) => write(`${call}  ${result}\n`),
+    problem: (message) => write(`${palette.red(message.trimEnd())}\n`),
   };
 }
 
@@ -101,8 +88,8 @@ function requestLogLine(exchange: Exchange, palette: Palette, verbose = false): 
   // A column is padded before it is painted: colors have a length, too.
   const columns = [
     palette.dim(time),
-    oneSafeLine(exchange.method).padEnd(4),
-    oneSafeLine(exchange.path).padEnd(pathWidth),
+    exchange.method.padEnd(4),
+    exchange.path.padEnd(pathWidth),
     paintResponse(responseText(exchange).padEnd(responseWidth)),
     outcome.padEnd(outcomeWidth),
     palette.dim(duration.padStart(7)),
@@ -121,8 +108,7 @@ function requestLogLine(exchange: Exchange, palette: Palette, verbose = false): 
 }
 
 /** Describes a step of the timeline or the story as a line of the log: the sandbox's time, the source, the action. */
-function stepLogLine(event: StepEvent, style: Style): string {
-  const { palette } = style;
+function stepLogLine(event: StepEvent, palette: Palette): string {
   const timeText = (at: string) => palette.dim(`${at.slice(0, 19)}Z`);
   const columns: string[] = [];
   let differences: readonly StepDifference[];
@@ -132,33 +118,27 @@ function stepLogLine(event: StepEvent, style: Style): string {
   } else {
     const { now, number, of } = event.result;
     differences = allDifferences(event.result);
-    columns.push(timeText(now), palette.magenta(`story ${number}/${of}`), stepLine(event.result, style));
+    columns.push(timeText(now), palette.magenta(`story ${number}/${of}`), stepLine(event.result, palette));
   }
 
   for (const difference of differences) {
-    columns.push(palette.red(oneSafeLine(`unexpected: ${differenceText(difference)}`)));
+    columns.push(palette.red(`unexpected: ${differenceText(difference)}`));
   }
   return columns.join("  ");
 }
 
-/** The most columns of narration in a log on a terminal. */
-const maxNarration = 60;
-
-/** Describes a step of the story on one line: the action and its result. On a terminal, narration is shortened. */
-export function stepLine(result: PlayedStep, { palette, isTerminal }: Style): string {
+/** Describes a step of the story on one line: the action and its result. */
+export function stepLine(result: PlayedStep, palette: Palette): string {
   const { say, step, failure, response } = result;
   const wait = summarizeWait(step);
-  if (say !== null) {
-    const line = wait + oneSafeLine(say.trim().replace(/\s+/g, " "));
-    return palette.dim(isTerminal ? startOfLine(line, maxNarration) : line);
-  }
+  if (say !== null) return palette.dim(wait + say.trim().replace(/\s+/g, " "));
   // A step may leave out the method and path of its request.
-  const intent = oneSafeLine(summarizeStep(step, result.request));
+  const intent = summarizeStep(step, result.request);
   if (failure !== null) return `${intent} → ${palette.red(failure.code)}`;
   if (response !== null) {
     const { status, outcome, fault } = response;
     const outcomeText = fault === null || fault === outcome ? outcome : `${outcome}, ${fault}`;
-    const text = oneSafeLine(responseText({ status, code: errorCodeOf(response) }));
+    const text = responseText({ status, code: errorCodeOf(response) });
     return `${intent} → ${paintStatus(palette, status)(text)}  ${palette.dim(outcomeText)}`;
   }
   if (step.advance !== undefined) return `${intent} → ${shortTime(result.now)}`;
@@ -169,5 +149,5 @@ export function stepLine(result: PlayedStep, { palette, isTerminal }: Style): st
 export function actionLine({ step, performed }: Pick<PlayedStep, "step" | "performed">): string {
   const intent = summarizeAction(step, performed);
   const error = performed?.error ?? null;
-  return oneSafeLine(error === null ? intent : `${intent} (${error.message})`);
+  return error === null ? intent : `${intent} (${error.message})`;
 }

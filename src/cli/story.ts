@@ -187,7 +187,7 @@ function stepTable(name: string, test: StoryTest, style: Style): string[] {
     const mark = isTerminal ? sign : word;
     // Nothing gets no color.
     const paintedMark = mark === "" ? "" : palette[color](mark);
-    rows.push([number, paintedMark, stepLine(result, style)]);
+    rows.push([number, paintedMark, stepLine(result, palette)]);
     for (const step of result.timeline) {
       rows.push(["", "", `in between, at ${shortTime(step.at)}: ${actionLine(step)}`]);
     }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { startInNode } from "../node/platform.js";
 import { resolveSource } from "../scenario/scenario-source.js";
 import { keyRows, keyTable } from "./key-rows.js";
-import { createPrinter, paintStatus, startOfLine } from "./terminal.js";
+import { createPrinter, paintStatus } from "./terminal.js";
 
 const palette = {
   green: () => "green",
@@ -47,16 +47,6 @@ test("an output shows no full key, unless it is printed on purpose (R46)", () =>
   printer.say(`::error::${key}\n`);
   printer.printSecret(key);
   expect(written).toEqual(["SVC_test_…", "\uFFFD:error::SVC_test_…\n", key]);
-});
-
-test.each([
-  ["ten columns", 11, "ten columns"],
-  ["ten columns", 10, "ten colum…"],
-  ["ten  columns", 6, "ten…"],
-  ["銀行 bank", 4, "銀…"],
-  ["ab👩‍👩‍👧cd", 4, "ab…"],
-])("%j in %i columns is shortened to whole characters", (line, width, expected) => {
-  expect(startOfLine(line, width)).toBe(expected);
 });
 
 test("a table of keys has as many columns as fit", () => {

@@ -1,5 +1,4 @@
 import { styleText } from "node:util";
-import { charactersOf, textWidth } from "../report/text-width.js";
 import { redactPlainKeys } from "../rules/keys/redact.js";
 import { safeOutput, withoutLogCommands } from "../rules/terminal-text.js";
 
@@ -71,18 +70,6 @@ export function createPrinter(output: Output, env: Readonly<Record<string, strin
       return { palette: createPalette(isTTY && !hasNoColors), isTerminal: isTTY, width: columns };
     },
   };
-}
-
-/** The start of a line that has more than so many columns. */
-export function startOfLine(line: string, width: number): string {
-  if (textWidth(line) <= width) return line;
-  let start = "";
-  // A character may have two columns, or consist of several.
-  for (const character of charactersOf(line)) {
-    if (textWidth(start + character) >= width) break;
-    start += character;
-  }
-  return `${start.trimEnd()}…`;
 }
 
 /** Green for a success, yellow for a limit, red for any other error, and for the status 0 of a missing response. */

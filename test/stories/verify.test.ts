@@ -71,15 +71,10 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
     expect(byVariable.stdout).not.toContain("\u001b");
   });
 
-  it("puts narration into one line, which is whole in a pipe, and short on a terminal", async () => {
-    const story = storyScenario([`- say: |`, "    One line,", `    and ${"another ".repeat(40)}`]);
-    const lineOf = async (options: RunOptions) =>
-      (await verify({ "a.yaml": story }, ["a.yaml"], options)).stdout.split("\n")[1] ?? "";
-    expect(await lineOf({})).toMatch(/ One line, and (?:another ){39}another$/);
-    const shown = await lineOf({ terminal: true, env: { NO_COLOR: "1" } });
-    expect(shown).toContain("One line, and another");
-    expect(shown.length).toBeLessThanOrEqual(80);
-    expect(shown).toContain("…");
+  it("puts narration into one line", async () => {
+    const story = storyScenario([`- say: |`, "    One line,", "    and another"]);
+    const { stdout } = await verify({ "a.yaml": story }, ["a.yaml"]);
+    expect(stdout.split("\n")[1]).toMatch(/ One line, and another$/);
   });
 
   it.skipIf(process.platform === "win32")("of every scenario is one error in a deleted folder", async () => {

@@ -14,7 +14,6 @@ import { render } from "../../report/render/render.js";
 import { outcomesToCover } from "../../report/report.js";
 import type { SandboxError } from "../../rules/errors.js";
 import { defaultSeed } from "../../rules/seed.js";
-import { oneSafeLine } from "../../rules/terminal-text.js";
 import { isoTime } from "../../rules/time.js";
 import { defaultKeyRef } from "../../sandbox/secrets.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
@@ -241,36 +240,35 @@ async function deliverCertificate(
   targets: readonly ReportTarget[],
   call: CertifyCall,
 ): Promise<boolean> {
-  const { args, io } = call;
+  const { args, flags, io } = call;
+  const { format = "text" } = flags;
   const program = { program: io.program, scenario: args[0] };
   const textIn = (format: ReportFormat) => render(certificateLayout(result, program), format);
   const failures = await writeTargets(targets, textIn, certificateFile, io);
   for (const failure of failures) io.sayFailure(failure);
-  io.stdout.write(resultText(result, plainOutput, call));
+  // For programs, there is nothing but the certificate.
+  if (format !== "text") io.stdout.write(textIn(format));
+  else io.stdout.say(resultText(result, plainOutput, call));
   return failures.length === 0;
 }
 
 /** How many lines of its output are shown of a command that cannot be judged. */
 const maxOutputLines = 20;
 
-/** The result as it is printed; of a command that could not be judged, with the end of its output. */
+/** The result as text; of a command that could not be judged, with the end of its output. */
 function resultText(
   result: CertifyResult,
   plainOutput: readonly string[],
   { args, flags, io }: CertifyCall,
 ): string {
-  const { format = "text" } = flags;
-  const program = { program: io.program, scenario: args[0] };
-  // For programs, there is nothing but the certificate.
-  if (format !== "text") return render(certificateLayout(result, program), format);
-
   const { palette, width } = io.stdout.style();
+  const program = { program: io.program, scenario: args[0] };
   const text = certificateText(result, program, palette.red, width);
   if (result.verdict === "no_request") return `${text}${whyNoRequest(flags)}\n`;
 
   // Its output may say why the client could not be judged at all.
   const isJudged = result.verdict !== "not_judged" || result.why === undefined || result.problems.length > 0;
   if (isJudged || plainOutput.every((line) => line.trim() === "")) return text;
-  const lines = plainOutput.slice(-maxOutputLines).map((line) => `  ${oneSafeLine(line)}\n`);
+  const lines = plainOutput.slice(-maxOutputLines).map((line) => `  ${line}\n`);
   return `${text}Its last output:\n${lines.join("")}`;
 }

@@ -117,10 +117,16 @@ interface ShownRun {
   readonly folder: RunFolder;
 }
 
-/**
- * Writes the report of `exec` into its files, or prints it on stderr, with the lines next to it. Resolves to whether every file
- * could be written. If not, the report is on stderr.
- */
+// What comes on stderr after the command:
+//
+//                         the report   its conclusion   missed thresholds   other notes, annotations
+//   no --report           yes          –                yes                 yes
+//   --report              –            yes              yes                 yes
+//   --report fails        yes          –                yes                 yes
+//   --quiet               –            –                yes                 –, yes
+//   --format json         alone: programs read stderr to its end
+
+/** Writes the report into its files, or prints it. Resolves to whether every file could be written. */
 async function deliverReport(
   run: ShownRun,
   targets: readonly ReportTarget[],
@@ -130,26 +136,24 @@ async function deliverReport(
   const { flags, io } = call;
   const { format = "text", quiet } = flags;
   const failures = await writeTargets(targets, (one) => reportText(run, one, call), reportFlag, io);
+  for (const failure of failures) io.sayFailure(failure);
   const isWritten = failures.length === 0;
 
   // A report that a file should have, and has not, must not be lost: it is printed also with --quiet.
   const isPrinted = !isWritten || (targets.length === 0 && !quiet);
+  if (isPrinted && format === "json") {
+    io.stderr.write(reportText(run, "json", call));
+    return isWritten;
+  }
+
   if (isPrinted) {
-    if (format === "json") {
-      // Programs read stderr to its end, which is the report.
-      for (const failure of failures) io.sayFailure(failure);
-      io.stderr.write(reportText(run, "json", call));
-      return isWritten;
-    }
     io.stderr.write(`\n${reportText(run, format, call, io.stderr.style())}`);
   } else if (!quiet) {
     const files = targets.map(({ file }) => (file === "-" ? "stdout" : quoteFile(file)));
     io.stderr.say(`${conclusion(report)} The report is in ${listed(files, "and")}.\n`);
   }
-
   for (const line of linesBesideReport(run, isPrinted, call)) io.stderr.say(`${line}\n`);
   if (runsOnGithub(io)) io.stderr.write(githubAnnotations(report, unmet));
-  for (const failure of failures) io.sayFailure(failure);
   return isWritten;
 }
 
