@@ -1,4 +1,5 @@
 import { findKeys } from "../rules/keys/find-keys.js";
+import { randomLength } from "../rules/keys/key-text.js";
 import { copyText, redact } from "../rules/keys/redact.js";
 import {
   type ApiRequest,
@@ -132,8 +133,8 @@ const keptNames: readonly string[] = ["user-agent", "accept", "content-type", "t
 const longestKeptValue = 200;
 const maxHeadersKept = keptNames.length + maxKeysKept;
 
-/** The letters and digits in a row of a key that a sandbox made, without its prefix. */
-const longWord = /[\dA-Za-z]{32,}/g;
+/** As many letters and digits in a row as a key has behind its prefix and the mark of a sandbox. */
+const longWord = new RegExp(`[\\dA-Za-z]{${randomLength},}`, "g");
 /** What `traceparent` has: its id has as many letters and digits as a key, but is none. */
 const traceForm = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
 
@@ -148,7 +149,7 @@ function keepHeader(kept: string[], name: string, value: string): void {
 
 function keptValue(value: string): string {
   let safe = redact(value);
-  // A client may have cut its key behind the prefix.
+  // A client may have cut its key.
   if (!traceForm.test(value)) safe = safe.replace(longWord, "…");
   return copyText(safe.slice(0, longestKeptValue));
 }

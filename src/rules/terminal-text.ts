@@ -4,7 +4,7 @@ const unprintable =
   /[\0-\x1F\x7F-\x9F\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069\uD800-\uDFFF\uFEFF\uFFFE\uFFFF]/gu;
 
 /** What GitHub's runner carries out: a line that starts with `::`, and `##[` anywhere in a line. */
-const logCommand = /(?<=^[^\S\n]*):(?=:)|#(?=#\[)/gm;
+const logCommand = /:(?<=^[^\S\n]*:)(?=:)|#(?=#\[)/gm;
 
 /** Replaces what could move the cursor, color a terminal, break a line or start a command of a CI log. */
 export function oneSafeLine(text: string): string {

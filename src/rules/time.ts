@@ -5,8 +5,8 @@ export const day = 24 * hour;
 
 const unitLengths = { ms: 1, s: 1000, m: minute, h: hour, d: day };
 
-/** An ISO 8601 time with a zone: without a zone, it would be another instant on each machine. */
-export const timePattern = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
+/** An ISO 8601 time with a zone, as YAML libraries also write it: without a zone, it would be another instant on each machine. */
+export const timePattern = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 
 /** The first and the last instant with a year of four digits. */
 const firstInstant = Date.parse("0000-01-01T00:00:00Z");
@@ -45,7 +45,7 @@ export function isInstant(value: unknown): value is number {
 
 /** The milliseconds of a duration, such as `61m`, `-1d` or `250ms`; `undefined` for any other text. */
 export function parseDuration(text: string): number | undefined {
-  const match = /^(-?)(\d+)(ms|[smhd])$/.exec(text);
+  const match = /^(-?)(\d{1,16})(ms|[smhd])$/.exec(text);
   if (match === null) return undefined;
   const [, sign, count, unit] = match;
   const length = Number(count) * unitLengths[unit as keyof typeof unitLengths];
@@ -64,7 +64,12 @@ export function parseDuration(text: string): number | undefined {
  */
 export function parseTime(text: string): number | undefined {
   if (!timePattern.test(text) || !isOnCalendar(text) || isAtHour24(text)) return undefined;
-  const time = Date.parse(text.toUpperCase().replace(/(\.\d{3})\d+/, "$1"));
+  const time = Date.parse(
+    text
+      .toUpperCase()
+      .replace(" ", "T")
+      .replace(/(\.\d{3})\d+/, "$1"),
+  );
   return isInstant(time) ? time : undefined;
 }
 

@@ -201,12 +201,23 @@ function wrongValueMessage(shape: Shape, value: unknown, part: string): string {
   return `${part} must be ${expected}, not ${quote(value)}`;
 }
 
-/** The problem of a list of another length; `undefined` for any other value. */
+/** The problem of a list of another length, or of a text that is too long; `undefined` for any other value. */
 function wrongLength(
   shape: Shape,
   value: unknown,
   part: string,
 ): Pick<ShapeProblem, "code" | "message" | "hint"> | undefined {
+  if (shape.kind === "text" && typeof value === "string" && shape.max !== undefined) {
+    const characters = [...value].length;
+    if (characters <= shape.max) return undefined;
+    const message = `${part} is too long: ${characters.toLocaleString("en")} characters`;
+    return {
+      code: codeFor(shape, value),
+      message,
+      hint: `write at most ${shape.max.toLocaleString("en")} characters`,
+    };
+  }
+
   if (shape.kind !== "list" || !Array.isArray(value)) return undefined;
   const { length } = value;
   if (length === 0) return { code: "empty_list", message: `${part} is an empty list`, hint: "add an entry" };

@@ -61,7 +61,10 @@ function keywordsOf(shape: Shape, schemaOfPart: (part: Shape, step: string) => J
       return textKeywords(shape);
     case "number": {
       const type = shape.isWhole ? "integer" : "number";
-      return { type, ...rangeKeywords(shape, "minimum", "maximum") };
+      const keywords = { type, ...rangeKeywords(shape, "minimum", "maximum") };
+      // Editors insert an example, or else 0.
+      const { min = 0 } = shape;
+      return min > 0 ? { ...keywords, examples: [min] } : keywords;
     }
     case "record":
       return recordKeywords(shape, schemaOfPart);

@@ -3,7 +3,7 @@ import { listed } from "./words.js";
 
 /** How a caller writes values: hints are in its words. */
 export interface Notation {
-  readonly language: "yaml" | "json" | "javascript";
+  readonly language: "yaml" | "json" | "javascript" | "query";
   /** What the whole value is called: `body`. */
   readonly nameOfWhole: string;
   /** The name of a field as the caller spells it. */
@@ -16,6 +16,9 @@ export const jsonNotation: Notation = {
   nameOfWhole: "body",
   spell: (field) => field,
 };
+
+/** The parameters of an address. */
+export const queryNotation: Notation = { ...jsonNotation, language: "query", nameOfWhole: "the query" };
 
 /** A scenario as a text. */
 export const yamlNotation: Notation = {
@@ -42,9 +45,10 @@ const valueWord = /^(?:true|false|null|yes|no|on|off)$/i;
 /** `200.test`. */
 const outcomeId = /^\d{3}\.[a-z_]+$/;
 
-/** A value as a caller writes it. In YAML, a common text has no quotes, also in a list. */
+/** A value as a caller writes it. In YAML, a common text has no quotes, also in a list; in a query, none has. */
 export function writeValue(value: unknown, notation: Notation): string {
   if (Array.isArray(value)) return `[${value.map((item) => writeValue(item, notation)).join(", ")}]`;
+  if (notation.language === "query") return String(value);
   const mayBePlain = notation.language === "yaml" && typeof value === "string" && !valueWord.test(value);
   if (mayBePlain && (bareWord.test(value) || outcomeId.test(value))) return value;
   return JSON.stringify(value);

@@ -167,3 +167,26 @@ faults: [{ when: { requests: [1] }, then: { hang: true } }]
   const hung = (await ask("/send", post({ key: "main" }))).body.data;
   expect(hung).toMatchObject({ request: { outcome: "fault.hang", status: 0 }, response: null });
 });
+
+test("R46 the random part of a created key is not shown from any header, also without its prefix and mark", async () => {
+  const { ask, server } = await serveControl();
+  const { secret } = (
+    await ask("/keys", post({ organization: "harvest-bank", environment: "test", name: "CI" }))
+  ).body.data;
+  const random = secret.slice(-29);
+  const headers = { "user-agent": `agent/${random}`, accept: random, "content-type": `text/${random}` };
+  await fetch(server.url + mePath, { headers });
+  const [{ id }] = (await ask("/requests")).body.data;
+  const { body } = await ask(`/requests/${id}`);
+  expect(JSON.stringify(body)).toContain("agent/");
+  expect(JSON.stringify(body)).not.toContain(random);
+});
+
+test("a hint for a query is what an address has", async () => {
+  const { ask } = await serveControl();
+  const { fields } = (await ask("/report?format=html")).body.error.details;
+  const [, hint] = /: write (.+)$/.exec(fields.format) ?? [];
+  for (const format of hint?.split(/, | or /) ?? []) {
+    expect((await ask(`/report?format=${format}`)).status).toBe(200);
+  }
+});

@@ -6,6 +6,7 @@ import { nextRequest } from "../../src/api/next-request.js";
 import { faultOutcomeIds, type OutcomeId, outcomes } from "../../src/rules/outcomes.js";
 import { defaultKeyRef, secretToSend } from "../../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
+import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { startFrozen } from "../support/doors.js";
 import { asked } from "../support/send.js";
 
@@ -73,4 +74,11 @@ test("bad-day has a key for every fault, and one key with several faults", () =>
   for (const one of ["fault.status", "fault.reset", "fault.latency", "fault.truncate", null] as const) {
     expect(met).toContain(one);
   }
+});
+
+test.each(Object.keys(bundledScenarios))("%s is valid with times as PyYAML writes them", (name) => {
+  const text = readFileSync(join(import.meta.dirname, `../../scenarios/${name}.yaml`), "utf8");
+  const rewritten = text.replace(/(\d{4}-\d\d-\d\d)T([\d:]+)Z/g, "$1 $2+00:00");
+  expect(rewritten).not.toBe(text);
+  expect(parseScenario(rewritten)).toMatchObject({ version: 1 });
 });

@@ -33,6 +33,36 @@ test("a file that is extended and missing is a problem of the file that names it
   });
 });
 
+test("a key's organization without a type in an extended file is no misspelled one", async () => {
+  const cwd = temporaryFolder({
+    "c.yaml": "version: 1\nextends: ./m.yaml\n",
+    "m.yaml": "version: 1\nextends: rotation\norganizations:\n  acme: { keys: {} }\n",
+  });
+  await expect(loadScenario("c.yaml", { cwd })).rejects.toMatchObject({
+    problems: [{ file: "m.yaml", line: 4, hint: "add type: bank or insurer" }],
+  });
+});
+
+test("a scenario shows at most a hundred problems, from a text as from a value", () => {
+  const names = Array.from({ length: 300 }, (_, index) => `field${index}`);
+  const text = `version: 1\n${names.map((name) => `${name}: 1`).join("\n")}\n`;
+  expect(problemsOf(text)).toHaveLength(100);
+  expect(problemsOf(`version: 1\n${"seed: 1\n".repeat(300)}`)).toHaveLength(100);
+  const scenario = { version: 1, ...Object.fromEntries(names.map((name) => [name, 1])) };
+  expect(problemsIn(() => createSandbox({ scenario: scenario as never }))).toHaveLength(100);
+});
+
+test.each<[what: string, field: string, text: string]>([
+  ["an endpoint", "endpoints.a.path", `endpoints: { a: { path: /${"p".repeat(1000)} } }`],
+  ["a request of a story", "story[0].request.path", `story: [{ request: { path: /${"p".repeat(1000)} } }]`],
+])("a path of %s that is too long is called too long", (_what, field, text) => {
+  const problems = problemsOf(`version: 1\norganizations: { bank: { type: bank } }\n${text}\n`);
+  expect(problems).toMatchObject([{ field, hint: "write at most 1,000 characters" }]);
+  expect(
+    problemsOf(`version: 1\norganizations: { bank: { type: bank } }\n${text.replace("ppp", "pp")}\n`),
+  ).toEqual([]);
+});
+
 test("an error of YAML is not far above the changed line, at a line with a field, whichever line of the starter is indented", () => {
   const lines = readFileSync(join(root, "src/scenario/starter.yaml"), "utf8").split("\n");
   const isField = (line = "") => /^\s*[^\s#]/.test(line);

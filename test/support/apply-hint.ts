@@ -102,7 +102,7 @@ export const hintRows: readonly HintRow[] = [
     mistake: "an unknown field",
   },
   {
-    hint: /^write an? |^write one line |^write the |^write true or false|^write another |^write \w+: \w+(?:,| for) /,
+    hint: /^write an? |^write one line |^write the |^write true or false|^write at most |^write another |^write \w+: \w+(?:,| for) /,
     mistake: "a value of no known form",
   },
   {

@@ -22,7 +22,7 @@ const timeText = s.text({ max: 40, pattern: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/ });
 /** The health of a sandbox; one that requires a control token hides everything but its version. */
 const healthShape = s.openMapping({
   status: s.choice(["ok"]),
-  version: s.text({ max: 40, pattern: /^\d+\.\d+\.\d+[\w.+-]*$/ }),
+  version: s.text({ max: 40, pattern: /^\d{1,9}\.\d{1,9}\.\d{1,9}[\w.+-]*$/ }),
   scenario: s.optional(s.text()),
   started_at: s.optional(timeText),
 });

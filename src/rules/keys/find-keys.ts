@@ -36,15 +36,15 @@ const base64Run = /[\w+/-]{14,}/g;
 export function findBase64Keys(text: string): string[] {
   const keys = new Set<string>();
   for (const [run] of text.matchAll(base64Run)) {
-    for (const key of keysInBase64(run)) keys.add(key);
+    const letters = run.replaceAll("-", "+").replaceAll("_", "/");
+    // Other letters may be before the encoded text, and four of them are a group.
+    for (const start of [0, 1, 2, 3]) {
+      // A single letter behind the last group is less than a byte, and `atob` refuses it.
+      const end = (letters.length - start) % 4 === 1 ? -1 : letters.length;
+      for (const key of findKeys(atob(letters.slice(start, end)))) keys.add(key);
+    }
   }
   return [...keys];
-}
-
-function keysInBase64(run: string): string[] {
-  const letters = run.replaceAll("-", "+").replaceAll("_", "/");
-  // A single letter behind the last group of four is less than a byte, and `atob` refuses it.
-  return findKeys(atob(letters.length % 4 === 1 ? letters.slice(0, -1) : letters));
 }
 
 /** What was never replaced by the value of a variable: `${KEY}`, `{{ key }}`, `$KEY`, `%KEY%`, `os.environ`, `undefined`. */

@@ -37,6 +37,10 @@ test.each([
 
 test.each([
   ["in hex", [...key].map((character) => character.charCodeAt(0).toString(16)).join("")],
+  [
+    "in upper-case hex",
+    [...key].map((character) => character.charCodeAt(0).toString(16).toUpperCase()).join(""),
+  ],
   ["in Base64", btoa(key)],
   ["in Base64 behind a name", btoa(`user:${key}`)],
 ])("R46 a text whose key %s was removed has none left", (_encoding, encoded) => {
@@ -56,6 +60,10 @@ test.each(["", "=", "v1/", "v1/a", "v1/ab"])(
     expect(redact(wrapped)).toBe(`${before}${btoa("SVC_live_")}…`);
   },
 );
+
+test.each(["", "n", "=v1", "/t/", "user:"])("a key in Base64 is found behind %j", (before) => {
+  expect(findBase64Keys(`${before}${btoa(key)}.`)).toEqual([key]);
+});
 
 test("a key in Base64 is found once, also next to another one", () => {
   const other = "SVC_test_0a1b2c3d";

@@ -58,7 +58,6 @@ function checkFaults(
     const found = [
       boundsSwapped(fault),
       effectsThatDoNotCombine(fault),
-      delayOfNothing(fault),
       noRequestChosen(fault),
       keyOfRequestWithoutOne(fault),
       noEffect(fault),
@@ -137,28 +136,13 @@ function noEffect({ then }: FaultFields): FieldProblem | undefined {
   return contradiction(["then"], "then has no effect", "write true, or remove the fault");
 }
 
-/** The delay delays nothing. If the median is 0, so is each delay. */
-function delayOfNothing({ then = {} }: FaultFields): FieldProblem | undefined {
-  const { latency } = then;
-  if (latency === undefined) return undefined;
-  let longest = latency;
-  if (typeof longest === "object") longest = "median" in longest ? longest.median : longest.max;
-  if (readTimeOrDuration(longest).milliseconds > 0) return undefined;
-  const message = `a latency of ${longest} delays nothing`;
-  return contradiction(["then", "latency"], message, "write a longer one, or remove it");
-}
-
-/** Neither the numbers of the fault nor its chance choose a request: `every: 2` with `requests: [1]`, `probability: 0`. */
+/** The numbers of the fault choose no request: `every: 2` with `requests: [1]`. */
 function noRequestChosen({ when = {} }: FaultFields): FieldProblem | undefined {
-  const { every = 1, requests, probability } = when;
-  if (requests?.every((number) => number % every !== 0)) {
-    const message = `every: ${every} selects none of these requests`;
-    const hint = "write a multiple of it, or remove one of the two";
-    return contradiction(["when", "requests"], message, hint);
-  }
-  if (probability !== 0) return undefined;
-  const message = "a fault with a probability of 0 hits no request";
-  return contradiction(["when", "probability"], message, "write a number above 0, or remove the fault");
+  const { every = 1, requests } = when;
+  if (!requests?.every((number) => number % every !== 0)) return undefined;
+  const message = `every: ${every} selects none of these requests`;
+  const hint = "write a multiple of it, or remove one of the two";
+  return contradiction(["when", "requests"], message, hint);
 }
 
 /** The fault is for a key, and for an outcome of requests without a key of the sandbox. */

@@ -33,6 +33,25 @@ test("an editor is offered the bundled names", () => {
   expect(schema.properties.extends).toMatchObject({ anyOf: [{ enum: ["rotation"] }, { type: "string" }] });
 });
 
+/** The numbers inside a part of the schema. */
+function numbersIn(part: unknown): { readonly minimum?: number; readonly examples?: readonly number[] }[] {
+  if (typeof part !== "object" || part === null) return [];
+  const inside = Object.values(part).flatMap(numbersIn);
+  const isNumber = "type" in part && (part.type === "integer" || part.type === "number");
+  return isNumber ? [part as object, ...inside] : inside;
+}
+
+test("an editor is offered each name once, and inserts a number that is allowed", () => {
+  const schema = scenarioJsonSchema(scenarioNames);
+  expect(JSON.stringify(schema.else)).not.toContain('"properties"');
+  const numbers = numbersIn(schema);
+  expect(numbers.length).toBeGreaterThan(10);
+  // An editor inserts 0 if there is no example.
+  for (const { minimum = 0, examples: [inserted = 0] = [] } of numbers) {
+    expect(inserted).toBeGreaterThanOrEqual(minimum);
+  }
+});
+
 const valid = new Ajv2020({ strict: false }).compile(scenarioJsonSchema(scenarioNames));
 
 // Texts that no check beyond the pattern concerns.

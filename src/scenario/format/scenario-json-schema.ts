@@ -103,19 +103,22 @@ export function scenarioJsonSchema(bundled: readonly string[]): JsonSchema {
   // its `else`: they are required only if there is no `extends`.
   //
   //   before   { properties: { endpoints: { …, required: ["path"] } } }
-  //   after    { properties: { endpoints: { … } }, if: { required: ["extends"] }, else: { properties: { endpoints: { required: ["path"] } } } }
+  //   after    { properties: { endpoints: { … } }, if: { required: ["extends"] }, else: { patternProperties: { "^endpoints$": { required: ["path"] } } } }
+  //
+  // Editors would offer a name among `properties` a second time.
   const organization = properties.organizations.additionalProperties;
   const requiredOfOrganization = takeRequired(organization);
   const requiredOfKey = takeRequired(organization.properties.keys.additionalProperties);
   const requiredOfEndpoint = takeRequired(properties.endpoints.additionalProperties.anyOf[0]);
 
   const keys = { additionalProperties: { required: requiredOfKey } };
+  const ofOrganization = { required: requiredOfOrganization, patternProperties: { "^keys$": keys } };
   const requiredAlone = {
-    organizations: { additionalProperties: { required: requiredOfOrganization, properties: { keys } } },
+    "^organizations$": { additionalProperties: ofOrganization },
     // No `null`, which removes an inherited endpoint: without `extends`, there is none.
-    endpoints: { additionalProperties: { type: "object", required: requiredOfEndpoint } },
+    "^endpoints$": { additionalProperties: { type: "object", required: requiredOfEndpoint } },
   };
-  return { ...schema, if: { required: ["extends"] }, else: { properties: requiredAlone } };
+  return { ...schema, if: { required: ["extends"] }, else: { patternProperties: requiredAlone } };
 }
 
 /** Removes the required fields from a part of the schema, and returns them. */

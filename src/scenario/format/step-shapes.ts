@@ -168,7 +168,8 @@ const method = s.text({ noun: "a word in upper case", example: "GET", pattern: /
 const requestPath = s.text({
   noun: "an encoded path",
   example: `${mePath}?name=value`,
-  pattern: /^\/[!-~]{0,1000}$/,
+  max: 1000,
+  pattern: /^\/[!-~]*$/,
   hint: () => "start it with /, without the address of the service, and encode a space as %20",
 });
 

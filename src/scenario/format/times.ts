@@ -4,10 +4,10 @@ import * as s from "../../schema/shape.js";
 // Times and durations.
 
 /** `90s`, `10m`, `2h`, `7d`, with a minus for the past. */
-export const durationPattern = /^-?\d+[smhd]$/;
+export const durationPattern = /^-?\d{1,16}[smhd]$/;
 
 /** A duration without a minus, also in milliseconds: `250ms`. */
-export const waitPattern = /^\d+(?:ms|[smhd])$/;
+export const waitPattern = /^\d{1,16}(?:ms|[smhd])$/;
 
 export const isDuration = (text: string) => parseDuration(text) !== undefined;
 

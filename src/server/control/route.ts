@@ -6,7 +6,7 @@ import { checkedCopy } from "../../rules/validation.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import type { ControlBody, ControlBodyName } from "../../scenario/format/inputs.js";
 import type { NamedScenario } from "../../scenario/scenario-source.js";
-import { jsonNotation } from "../../schema/notation.js";
+import { queryNotation } from "../../schema/notation.js";
 import type { MappingKind, Shape, ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
 import { membersToSnakeCase } from "../../schema/spelling.js";
@@ -202,5 +202,5 @@ export function checkedQuery(
     }
     values.push([name, read]);
   }
-  return checkedCopy(query, Object.fromEntries(values), "read the query", jsonNotation);
+  return checkedCopy(query, Object.fromEntries(values), "read the query", queryNotation);
 }
