@@ -5,7 +5,7 @@ import type { CliCommand } from "./command.js";
 import { cutAtDashes, readCommandLine, requireScenario } from "./command-line.js";
 import { commands, loadCommand } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf, failureForm } from "./exit-codes.js";
-import { type HostIo, type Io, isExecutable } from "./io.js";
+import { docsPlace, type HostIo, type Io, isExecutable } from "./io.js";
 import { withVerbose } from "./shared-flags.js";
 import { createPrinter } from "./terminal.js";
 
@@ -116,7 +116,7 @@ async function programHelp(io: Pick<Io, "program">): Promise<string> {
   let forAgents =
     "Coding agents: read AGENTS.md in the package first (3 kB; node_modules/svc-sandbox/AGENTS.md).";
   if (isExecutable()) {
-    forAgents = `Coding agents: \`${io.program} init --agent\` writes what to read first (3 kB).`;
+    forAgents = `Coding agents: read ${docsPlace("agents")} first (3 kB).`;
   }
   const rows: [string, string][] = [];
   for (const name of Object.keys(commands)) {

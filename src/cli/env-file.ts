@@ -1,5 +1,6 @@
-import { accessSync, chmodSync, constants, lstatSync, readFileSync, statSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync, lstatSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { readSmallFile } from "../node/files/write-file.js";
 import type { Logger } from "../node/logger.js";
 import { SandboxError } from "../rules/errors.js";
 import { keyVariable } from "../rules/keys/key-text.js";
@@ -8,7 +9,6 @@ import { announcedKeys, defaultSecret, secretsByRef, secretsOfNoKey } from "../s
 import { quoteFile } from "../schema/words.js";
 import type { RunningServer } from "../server/serve.js";
 import { unwritable } from "./exit-codes.js";
-import { writeWholeFile } from "./output-files.js";
 
 /** Only the user reads a new file: it has keys. */
 const newFileMode = 0o600;
@@ -63,14 +63,14 @@ export function writeEnvFile(name: string, cwd: string, variables: ClientVariabl
     const isOwn = stats === undefined || user === undefined || stats.uid === user || stats.uid === 0;
     if (!isOwn) throw new Error("it belongs to another user");
 
-    const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
+    const isFile = existsSync(file);
     // Latin-1 keeps every byte of the other lines.
-    const text = isFile ? readFileSync(file, "latin1") : "";
+    const text = isFile ? readSmallFile(file).toString("latin1") : "";
     if (text.includes("\0")) throw new Error("it is not a text");
     if (isFile) accessSync(file, constants.W_OK);
     const hasToken = "SVC_SANDBOX_CONTROL_TOKEN" in variables;
     if (isFile && hasToken) chmodSync(file, 0o600);
-    writeWholeFile(file, Buffer.from(withBlock(text, variables), "latin1"), newFileMode);
+    writeFileSync(file, Buffer.from(withBlock(text, variables), "latin1"), { mode: newFileMode });
   } catch (cause) {
     throw unwritable(cause, quoteFile(name), "Name another file with --write-env.");
   }

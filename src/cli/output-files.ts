@@ -1,56 +1,11 @@
-import { accessSync, chmodSync, closeSync, constants, openSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, constants, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
-import { makeFolder, replaceFile, resolveLinks } from "../node/files/write-file.js";
 import { formats, type ReportFormat, reportFormats } from "../report/render/layout.js";
 import type { SandboxError } from "../rules/errors.js";
 import { redactPlainKeys } from "../rules/keys/redact.js";
 import { listed, quoteFile } from "../schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
-
-const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
-
-/**
- * Writes the whole content of a file. A usual file is replaced in one step, or left as it is after a failure: a new one gets
- * `modeOfNew`, one that exists keeps its mode and the symbolic links to it. A device, a pipe and a file with several hard links
- * cannot be replaced: the content is written into them, and a failure may leave a part of it.
- */
-export function writeWholeFile(file: string, text: string | Uint8Array, modeOfNew: number): void {
-  const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats === undefined) {
-    replaceFile(resolveLinks(file), [text], modeOfNew);
-    return;
-  }
-  accessSync(file, constants.W_OK);
-  if (!stats.isFile() || stats.nlink > 1) {
-    writeInto(file, text, O_TRUNC);
-    return;
-  }
-
-  const target = resolveLinks(file);
-  const mode = stats.mode & 0o777;
-  replaceFile(target, [text], mode);
-  // The mask of this process, which narrows the mode of the replacement, does not apply to the user's file.
-  chmodSync(target, mode);
-}
-
-/** Writes a report where the user wants it. Makes its folder again if the command has removed it. */
-export function writeReportFile(file: string, text: string, isAppended = false): void {
-  makeFolder(dirname(file));
-  // An output of this process may be a file with earlier lines: `/dev/stdout`, `/dev/fd/3`, `/proc/self/fd/3`.
-  const isOutput = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/\w+\/fd\/\d+)$/.test(file);
-  writeInto(file, text, O_CREAT | (isAppended || isOutput ? O_APPEND : O_TRUNC));
-}
-
-/** Writes into a file as it is. O_NONBLOCK does not wait for the reader of a pipe. */
-function writeInto(file: string, text: string | Uint8Array, flags: number): void {
-  const descriptor = openSync(file, O_WRONLY | O_NONBLOCK | flags, 0o666);
-  try {
-    writeFileSync(descriptor, text);
-  } finally {
-    closeSync(descriptor);
-  }
-}
 
 /** What `-` stands for in place of a file. */
 const stdoutName = "-";
@@ -67,15 +22,13 @@ interface FilesFlag {
 export interface ReportTarget {
   readonly file: string;
   readonly format: ReportFormat;
-  /** Whether the text is added to what the file has. */
-  readonly isAppended: boolean;
 }
 
 /** Throws a usage error if a file has no format or cannot be written: before the command runs, not after it. */
 export function reportTargets(
   files: readonly string[] = [],
   flag: FilesFlag,
-  io: Pick<Io, "env" | "cwd">,
+  io: Pick<Io, "cwd">,
   formatOfFlag?: ReportFormat,
 ): ReportTarget[] {
   return files.map((file) => reportTarget(file, flag, io, formatOfFlag));
@@ -84,13 +37,11 @@ export function reportTargets(
 function reportTarget(
   file: string,
   flag: FilesFlag,
-  { env, cwd }: Pick<Io, "env" | "cwd">,
+  { cwd }: Pick<Io, "cwd">,
   formatOfFlag: ReportFormat | undefined,
 ): ReportTarget {
-  // All steps of a job on GitHub add to one file, which has no extension.
-  const isAppended = resolve(cwd, file) === env.GITHUB_STEP_SUMMARY;
-  let extension = extname(file).toLowerCase();
-  if (isAppended) extension = ".md";
+  // The summary of a job on GitHub, which is Markdown, has no extension.
+  let extension = extname(file).toLowerCase() || ".md";
   if (file === stdoutName) extension = ".txt";
   const possibleFormats = flag.formats ?? reportFormats;
   const format = formatOfFlag ?? possibleFormats.find((name) => formats[name].extensions.includes(extension));
@@ -101,7 +52,7 @@ function reportTarget(
     );
   }
 
-  if (file === stdoutName) return { file, format, isAppended };
+  if (file === stdoutName) return { file, format };
   try {
     // Throws what the write to this file would, as far as it can be known before.
     const path = resolve(cwd, file);
@@ -111,7 +62,7 @@ function reportTarget(
   } catch (cause) {
     throw unwritableTarget(cause, file, flag);
   }
-  return { file, format, isAppended };
+  return { file, format };
 }
 
 function unwritableTarget(cause: unknown, file: string, flag: FilesFlag): SandboxError {
@@ -126,14 +77,17 @@ export async function writeTargets(
   { cwd, stdout }: Pick<Io, "cwd" | "stdout">,
 ): Promise<SandboxError[]> {
   const failures: SandboxError[] = [];
-  for (const { file, format, isAppended } of targets) {
+  for (const { file, format } of targets) {
     const text = redactPlainKeys(render(format));
     if (file === stdoutName) {
       stdout.write(text);
       continue;
     }
     try {
-      writeReportFile(resolve(cwd, file), text, isAppended);
+      const path = resolve(cwd, file);
+      // The command may have removed its folder.
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
     } catch (cause) {
       failures.push(unwritableTarget(cause, file, flag));
     }

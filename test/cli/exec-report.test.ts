@@ -85,15 +85,12 @@ describe("--report", () => {
     expect(JSON.parse(stderr)).toMatchObject({ requests: 1 });
   });
 
-  it("adds to the summary of a job on GitHub, and annotates it", async () => {
-    const cwd = clientFolder({ summary: "Before.\n" });
-    const env = { GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: join(cwd, "summary") };
-    // The same file by another name.
+  it("is Markdown in a file without an ending, such as the summary of a job on GitHub, which gets annotations", async () => {
+    const cwd = clientFolder();
+    const env = { GITHUB_ACTIONS: "true" };
     const argv = ["--report", "summary", "--", ...client("active", "?active")];
     const { stderr } = await execHere(argv, { cwd, env });
-    expect(readFileSync(join(cwd, "summary"), "utf8")).toMatch(
-      new RegExp(`^Before\\.\n# ${coverageText(1)}`),
-    );
+    expect(readFileSync(join(cwd, "summary"), "utf8")).toMatch(new RegExp(`^# ${coverageText(1)}`));
     expect(stderr).toMatch(/^::error title=svc-sandbox key-in-query::1 request: /m);
   });
 

@@ -9,7 +9,6 @@ const files = { "mine.yaml": "version: 1\n" };
 
 test.each([
   ["init --client node mine.yaml", /mine\.yaml/],
-  ["init --agent MINE.md", /init --agent does not use "MINE\.md"/],
   ["explain last --seed 5", /--seed/],
   ["explain last my.yaml", /my\.yaml/],
   ["explain last --endpoint nothing", /--endpoint/],

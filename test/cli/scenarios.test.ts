@@ -99,13 +99,10 @@ describe("svc-sandbox init", () => {
   });
 
   it.skipIf(process.platform === "win32")("keeps the mode of a file that it replaces", async () => {
-    const cwd = temporaryFolder({ "mine.yaml": good, "AGENTS.md": "# Ours\n" });
+    const cwd = temporaryFolder({ "mine.yaml": good });
     chmodSync(join(cwd, "mine.yaml"), 0o640);
-    chmodSync(join(cwd, "AGENTS.md"), 0o666);
     await runCli(["init", "mine.yaml", "--force"], { cwd });
-    await runCli(["init", "--agent"], { cwd });
-    const modeOf = (name: string) => statSync(join(cwd, name)).mode & 0o777;
-    expect([modeOf("mine.yaml"), modeOf("AGENTS.md")]).toEqual([0o640, 0o666]);
+    expect(statSync(join(cwd, "mine.yaml")).mode & 0o777).toBe(0o640);
   });
 
   it("names a schema that needs no network: the installed one, or a copy next to the file", async () => {
@@ -135,7 +132,8 @@ describe("svc-sandbox init", () => {
       const schema = join(dirname(name), "svc-sandbox.schema.json");
       const cwd = temporaryFolder({ [`${schema}/a`]: "" });
       const { code, stderr } = await runCli(["init", name, "--force"], { cwd });
-      expect([code, stderr]).toEqual([2, `Failed to write ${JSON.stringify(schema)}: it is a directory.\n`]);
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/^Failed to write .*: EISDIR/)]);
+      expect(stderr).toContain(JSON.stringify(schema));
     },
   );
 });
@@ -181,12 +179,12 @@ describe("a scenario that cannot be used", () => {
     const cwd = temporaryFolder({ "secret.yaml": good });
     mkdirSync(join(cwd, "folder.yaml"));
     const folder = await runCli(["folder.yaml"], { cwd });
-    expect(folder).toMatchObject({ code: 2, stderr: expect.stringContaining("it is a directory") });
+    expect(folder).toMatchObject({ code: 2, stderr: expect.stringContaining("EISDIR") });
     chmodSync(join(cwd, "secret.yaml"), 0);
     // The superuser may read everything, so there is nothing to see then.
     if (process.getuid?.() === 0) return;
     const unreadable = await runCli(["secret.yaml"], { cwd });
-    expect([unreadable.code, unreadable.stderr]).toEqual([2, expect.stringContaining("permission denied")]);
+    expect([unreadable.code, unreadable.stderr]).toEqual([2, expect.stringContaining("EACCES")]);
   });
 });
 

@@ -1,8 +1,6 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { memberWordsIn, sectionOf, wordsOfValue } from "../support/pages.js";
-import { type RunOptions, runCli, startCli } from "../support/run-cli.js";
+import { type RunOptions, runCli } from "../support/run-cli.js";
 import { commandLine, runCommand } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { failing, good, storyScenario } from "./stories.js";
@@ -247,104 +245,4 @@ it("opens stdin only for -", async () => {
   const cwd = temporaryFolder({ "a.yaml": good });
   expect((await runCli(["verify", "a.yaml"], { cwd, rejectsInput: true })).code).toBe(0);
   expect((await runCli(["verify", "-"], { cwd, rejectsInput: true })).code).not.toBe(0);
-});
-
-describe("svc-sandbox verify --watch", () => {
-  function watch(files: Readonly<Record<string, string>>, argv: readonly string[]) {
-    const cwd = temporaryFolder(files);
-    const running = startCli(["verify", ...argv, "--watch"], { cwd });
-    const write = (name: string, text: string) => {
-      mkdirSync(dirname(join(cwd, name)), { recursive: true });
-      writeFileSync(join(cwd, name), text);
-    };
-    return { running, write, remove: (name: string) => rmSync(join(cwd, name)) };
-  }
-
-  it("verifies again when a file changes, shows what is broken, and waits on", async () => {
-    const { running, write } = watch({ "a.yaml": good }, ["a.yaml"]);
-    await running.stderr.shows(/^Waiting for changes of a\.yaml\. Ctrl-C ends\.\n/);
-    write("a.yaml", failing);
-    await running.stdout.shows(/a\.yaml: step 2 of 3 failed/);
-    await running.stderr.shows(/(Waiting.*\n){2}/);
-    write("a.yaml", "version: 1\nstory: [\n");
-    await running.stderr.shows(/a\.yaml:\d+:\d+: [\s\S]*\nWaiting/);
-    write("a.yaml", good);
-    await running.stdout.shows(/all passed[\s\S]*all passed/);
-    expect((await running.stop()).code).toBe(0);
-  });
-
-  it("follows the files that a scenario extends, also one that is broken at first", async () => {
-    const { running, write } = watch(
-      {
-        "a.yaml": "version: 1\nextends: ./base.yaml\nstory:\n  - request: { key: active }\n",
-        "base.yaml": "version: 1\norganizations: [\n",
-      },
-      ["a.yaml"],
-    );
-    await running.stderr.shows(/Waiting/);
-    write("base.yaml", good);
-    await running.stdout.shows(/a\.yaml: 1 step, /);
-  });
-
-  it.each(["./base.yaml", "./deep/er/base.yaml"])(
-    "verifies a scenario that extends %s once that file comes",
-    async (parent) => {
-      const { running, write } = watch({ "a.yaml": good }, ["a.yaml"]);
-      await running.stderr.shows(/Waiting/);
-      write("a.yaml", `version: 1\nextends: ${parent}\nstory: [{ request: { key: active } }]\n`);
-      await running.stderr.shows(/Unknown scenario[\s\S]*Waiting/);
-      write(parent, good);
-      await running.stdout.shows(/a\.yaml: 1 step, /);
-    },
-  );
-
-  it("reports that bundled scenarios cannot be watched", async () => {
-    const { running } = watch({}, ["revoked"]);
-    expect((await running.done).stderr).toMatch(/^Nothing to watch: /);
-  });
-
-  it("rejects stdin next to a file, because it can be read only once", async () => {
-    const cwd = temporaryFolder({ "a.yaml": good });
-    const { code, stderr } = await runCli(["verify", "a.yaml", "-", "--watch"], { cwd, input: good });
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/^--watch .* Leave out one of them\.\n$/)]);
-  });
-
-  it("verifies a scenario again once a file is back that it extends", async () => {
-    const { running, write, remove } = watch(
-      {
-        "a.yaml": "version: 1\nextends: ./base.yaml\nstory: [{ request: { key: active } }]\n",
-        "base.yaml": good,
-      },
-      ["a.yaml"],
-    );
-    await running.stderr.shows(/Waiting/);
-    remove("base.yaml");
-    await running.stderr.shows(/a\.yaml:2:\d+: [\s\S]*Waiting/);
-    write("base.yaml", good);
-    await running.stdout.shows(/a\.yaml: 1 step[\s\S]*a\.yaml: 1 step/);
-  });
-
-  it("verifies a scenario from stdin once, and reports that it cannot be watched", async () => {
-    const cwd = temporaryFolder();
-    const { code, stdout, stderr } = await runCli(["verify", "-", "--watch"], { cwd, input: good });
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/all passed/)]);
-    expect(stderr).toMatch(/^Nothing to watch: /);
-  });
-});
-
-it("R42 verifies a story whose timeline revokes a key in its overlap, which is not revoked twice", async () => {
-  const steps = [
-    "- rotate: { key: active, as: active-2, overlap: 60m }",
-    "- advance: 61m",
-    "- request: { key: active }",
-    "  expect: { status: 401, code: unauthorized, outcome: 401.revoked }",
-    "- revoke: { key: active }",
-    "  expect: { error: key_not_active }",
-  ];
-  const story = storyScenario(steps, "timeline:\n  - { at: 10m, revoke: { key: active } }");
-  const { code, stdout } = await verify({ "a.yaml": story }, ["a.yaml", "--json"]);
-  expect(code).toBe(0);
-  expect(JSON.parse(stdout)[0].steps[1].meanwhile).toMatchObject([
-    { timeline_step: 1, at: "2026-03-02T09:10:00.000Z", error: null },
-  ]);
 });

@@ -27,7 +27,6 @@ import { extensionWords, type ReportTarget, reportTargets, writeTargets } from "
 import { sayWhyNotRun, whyNoRequest } from "../run-client.js";
 import { loadScenarioArgument } from "../scenario.js";
 import * as shared from "../shared-flags.js";
-import { untouchedTests } from "./init.js";
 
 const certificateFormats = ["json", "junit"] as const;
 
@@ -140,14 +139,7 @@ export const certifyCommand = declareCommand({
       // What the runs have shown becomes the certificate.
       const durationMs = Math.round(stopwatch() - started);
       const about = { ...aboutClient(loaded, call), startedAt, durationMs };
-      const notes = [...certification.notes];
-      // The tests may call no client of the user's.
-      const untouched = await untouchedTests(io.cwd, call.clientCommand, certification.plain.output);
-      if (untouched.length > 0) {
-        const why = `the tests are those that init wrote (${untouched.join(", ")})`;
-        notes.push({ what: "your client", why, whatToDo: "Call your client in them." });
-      }
-      const result = certifyResultOf({ ...certification, notes }, plan, about);
+      const result = certifyResultOf(certification, plan, about);
 
       // The output of a plain run that passed shows nothing of the reason.
       const { plain } = certification;

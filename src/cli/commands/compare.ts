@@ -1,4 +1,4 @@
-import { accessSync, existsSync, constants as fileConstants, readFileSync, statSync } from "node:fs";
+import { accessSync, existsSync, constants as fileConstants, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
 import { me } from "../../api/endpoints.js";
@@ -11,7 +11,7 @@ import {
 } from "../../compare/compare.js";
 import { readBaseUrl } from "../../library/base-url.js";
 import { type SendOptions, sendOnce } from "../../node/clients/send-once.js";
-import { rejectEndlessFile, resolveLinks } from "../../node/files/write-file.js";
+import { readSmallFile } from "../../node/files/write-file.js";
 import { version } from "../../node/package-files.js";
 import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
@@ -21,7 +21,6 @@ import { declareCommand } from "../command.js";
 import { exitCode, unwritable, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { writeWholeFile } from "../output-files.js";
 import { asFileArgument } from "../scenario.js";
 import * as shared from "../shared-flags.js";
 
@@ -111,11 +110,10 @@ export const compareCommand = declareCommand({
 function requireReplaceable(name: string, { cwd }: Io): void {
   const path = resolve(cwd, name);
   try {
-    accessSync(dirname(resolveLinks(path)), fileConstants.W_OK);
-    const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats === undefined) return;
-    rejectEndlessFile(stats);
-    const isOurs = isLearnedScenario(readFileSync(path, "utf8"));
+    const exists = existsSync(path);
+    accessSync(exists ? path : dirname(path), fileConstants.W_OK);
+    if (!exists) return;
+    const isOurs = isLearnedScenario(readSmallFile(path).toString());
     if (!isOurs) throw new Error("compare did not write what is there");
   } catch (cause) {
     throw unwritableScenario(cause, name);
@@ -140,7 +138,7 @@ function writeLearnedScenario(name: string, comparison: Comparison, io: Io): voi
   // Another program may have written it during the comparison.
   requireReplaceable(name, io);
   try {
-    writeWholeFile(path, redactPlainKeys(learnedScenario(comparison)), 0o600);
+    writeFileSync(path, redactPlainKeys(learnedScenario(comparison)), { mode: 0o600 });
   } catch (cause) {
     throw unwritableScenario(cause, name);
   }

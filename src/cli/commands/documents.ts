@@ -3,7 +3,6 @@ import { readScenarioFile } from "../../node/files/scenario-files.js";
 import { readBundledScenario } from "../../node/package-files.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
-import { keyPrefixes, randomLength, sandboxMark } from "../../rules/keys/key-text.js";
 import { bundledScenarios, isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { scenarioLimits } from "../../scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../scenario/format/scenario-json-schema.js";
@@ -85,20 +84,18 @@ const schemas: Readonly<Record<string, () => string | Promise<string>>> = {
     const { certificateJsonSchema } = await import("../../certify/certificate/certificate.js");
     return jsonText(certificateJsonSchema());
   },
-  gitleaks: gitleaksRule,
 };
 const schemaNames = listed(Object.keys(schemas), "or");
 
 export const schemaCommand = declareCommand({
-  summary: "print the JSON Schema of scenarios or certificates, or a rule for secret scanners",
+  summary: "print the JSON Schema of scenarios or certificates",
   description:
-    "Prints the JSON Schema (2020-12) of the scenario format or of certificates, for editors and for other languages; or a configuration of gitleaks that finds keys of the API, except for a sandbox's own keys.",
+    "Prints the JSON Schema (2020-12) of the scenario format or of certificates, for editors and for other languages.",
   args: { "[format]": `${schemaNames} (default: scenario)` },
   flags: {},
   examples: {
     "svc-sandbox schema > scenario.schema.json": "keep it in a file",
     "svc-sandbox schema certificate": "what certify --format json prints",
-    "svc-sandbox schema gitleaks > .gitleaks.toml": "find real keys in a repository",
   },
   async run({ args, io }) {
     const format = args[0] ?? "scenario";
@@ -110,22 +107,4 @@ export const schemaCommand = declareCommand({
 
 function jsonText(schema: JsonSchema): string {
   return `${JSON.stringify(schema, null, 2)}\n`;
-}
-
-/** A configuration of gitleaks. RE2 has no lookahead, so an allowlist leaves out the sandbox's keys. A word in a text such as `SVC_test_old` is no key. */
-function gitleaksRule(): string {
-  const prefixes = keyPrefixes.map(({ prefix }) => prefix);
-  return `[extend]
-useDefault = true
-
-[[rules]]
-id = "relying-party-api-key"
-description = "A key of the relying-party API: revoke it, and remove it from the history"
-regex = '''\\b(?:${prefixes.join("|")})[\\w-]{16,}'''
-keywords = ${JSON.stringify(prefixes.map((prefix) => prefix.toLowerCase()))}
-
-[[rules.allowlists]]
-description = "Keys that svc-sandbox makes"
-regexes = ['''^(?:${prefixes.join("|")})${sandboxMark}[0-9A-Za-z]{${randomLength}}$''']
-`;
 }

@@ -1,17 +1,15 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { makeFolder, readFailure, rejectEndlessFile } from "../../node/files/write-file.js";
 import { packageFile } from "../../node/package-files.js";
 import { SandboxError } from "../../rules/errors.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/scenario-json-schema.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
 import { didYouMean, listed, quote, quoteFile } from "../../schema/words.js";
-import { declareCommand, refuseFlags } from "../command.js";
+import { declareCommand } from "../command.js";
 import { unwritable, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
-import { docsPlace, type Io, isExecutable } from "../io.js";
-import { writeWholeFile } from "../output-files.js";
+import { docsPlace, type Io } from "../io.js";
 import { asFileArgument, folderScenarioFile } from "../scenario.js";
 import * as shared from "../shared-flags.js";
 
@@ -38,7 +36,7 @@ function readClient(text: string, from: string): ClientKind {
 export const initCommand = declareCommand({
   summary: "write a commented scenario to start from, or the first tests of a client",
   description:
-    "Writes a commented starter scenario. It names its JSON Schema for editors: the installed package's, or a copy next to the file. With --client it writes first tests instead, and prints what to install and how to run them; with --agent a section for coding agents. Does not overwrite a scenario or tests without --force.",
+    "Writes a commented starter scenario. It names its JSON Schema for editors: the installed package's, or a copy next to the file. With --client it writes first tests instead, whose first lines show what to install and how to run them. Does not overwrite a scenario or tests without --force.",
   args: {
     "[file]": "the file to write (default: svc-sandbox.yaml, or a test of the client)",
   },
@@ -49,35 +47,24 @@ export const initCommand = declareCommand({
       `write first tests of a client: ${clientKinds.join(", ")}`,
       readClient,
     ),
-    agent: flag.toggle(
-      "--agent",
-      "add a section to AGENTS.md that points coding agents to the package's AGENTS.md",
-    ),
     quiet: shared.quiet("only errors"),
   },
   examples: {
     "svc-sandbox init": "write svc-sandbox.yaml",
     "svc-sandbox init --client pytest": "first tests",
     "svc-sandbox init --client node test/sandbox.test.mjs": "first tests in a file that you name",
-    "svc-sandbox init --agent": "a section in AGENTS.md",
     "svc-sandbox init scenarios/bank.yaml --force": "write another file, and overwrite an existing file",
   },
-  async run(call) {
-    const { args, flags, io } = call;
-    const { client, agent, force = false } = flags;
-    const notes: string[] = [];
-    if (client !== undefined) notes.push(await writeClientTests(client, args[0], force, io));
-    else if (!agent) notes.push(writeStarter(args[0] ?? folderScenarioFile, force, io));
-    else refuseFlags(call, ["force"], "init --agent");
-    const [extra] = client === undefined && agent ? args : [];
-    if (extra !== undefined) throw usageError(`init --agent does not use ${quote(extra)}. Remove it.`);
-
-    if (agent) notes.push(await writeAgentSection(io.cwd));
-    if (!flags.quiet) io.stderr.say(notes.map((note) => `${note}\n`).join(""));
+  async run({ args, flags, io }) {
+    const { client, force = false, quiet } = flags;
+    let note: string;
+    if (client === undefined) note = writeStarter(args[0] ?? folderScenarioFile, force, io);
+    else note = await writeClientTests(client, args[0], force, io);
+    if (!quiet) io.stderr.say(`${note}\n`);
   },
 });
 
-/** Writes the first tests of a client. Resolves to what was written, and to the head of the file, which tells how to run it. */
+/** Copies the first tests of a client. Resolves to what was written. */
 async function writeClientTests(
   kind: ClientKind,
   chosenName: string | undefined,
@@ -93,34 +80,8 @@ async function writeClientTests(
   }
   const path = newFile(name, cwd, force);
   const text = String(await packageFile(`examples/${example}`));
-  try {
-    makeFolder(dirname(path));
-  } catch (cause) {
-    throw unwritable(cause, quoteFile(name));
-  }
   writeFile(path, text, name);
-  const [head = ""] = /^(?:\/\/.*\n)+|^"""[\s\S]*?"""\n/.exec(text) ?? [];
-  return `Wrote ${name}. Its first lines:\n\n${head}`;
-}
-
-/**
- * The names of the tests in a folder that are as `init` has written them, and that seem to have run: the command or its output
- * names such a file.
- */
-export async function untouchedTests(
-  cwd: string,
-  command: readonly string[],
-  output: readonly string[],
-): Promise<string[]> {
-  const untouched: string[] = [];
-  if (!/whoami/i.test([...command, ...output].join("\n"))) return untouched;
-  for (const { example, file } of Object.values(clients)) {
-    const path = join(cwd, file);
-    if (!statSync(path, { throwIfNoEntry: false })?.isFile()) continue;
-    const asWritten = await packageFile(`examples/${example}`);
-    if (asWritten.equals(readFileSync(path))) untouched.push(file);
-  }
-  return untouched;
+  return `Wrote ${name}. Its first lines show what to install, and how to run it.`;
 }
 
 /** The schema's file name in the starter scenario: a copy next to it. */
@@ -148,42 +109,6 @@ function writeStarter(name: string, force: boolean, io: Io): string {
   return `Wrote ${name}${beside}. Start it with: ${start} --watch`;
 }
 
-const heading = "## svc-sandbox";
-
-/** Adds a section to AGENTS.md, in which other sections stay. Resolves to what was done. */
-async function writeAgentSection(cwd: string): Promise<string> {
-  const file = resolve(cwd, "AGENTS.md");
-  const before = existsSync(file) ? readTextFile(file, "AGENTS.md") : "";
-  const hasSection = before.split("\n").some((line) => line.trimEnd() === heading);
-  if (hasSection) return `AGENTS.md already has the section ${quote(heading)}; nothing was changed.`;
-
-  // If no package is installed, a copy of its file stands next to the new one. An existing copy may be the user's.
-  const installed = installedFile(cwd, "AGENTS.md");
-  const copy = "svc-sandbox.AGENTS.md";
-  if (installed === undefined && !existsSync(resolve(cwd, copy))) {
-    const text = String(await packageFile("docs/agents.md"));
-    writeFile(resolve(cwd, copy), asStartedHere(text), copy);
-  }
-
-  const section = asStartedHere(`${heading}
-
-Read ${installed ?? copy} before you write or change code that calls the relying-party API. Run the tests with a sandbox:
-\`npx --no-install svc-sandbox exec --format json -- <command>\`.
-`);
-  const after = before === "" ? section : `${before.trimEnd()}\n\n${section}`;
-  // The file keeps its line ends.
-  const lineEnd = before.includes("\r\n") ? "\r\n" : "\n";
-  writeFile(file, after.replace(/\r?\n/g, lineEnd), "AGENTS.md");
-  return "Added a section to AGENTS.md.";
-}
-
-/** A text for coding agents as this program is started: a machine with the single executable may have no npx, and has no files of the package. */
-function asStartedHere(text: string): string {
-  if (!isExecutable()) return text;
-  const withoutNpx = text.replaceAll("npx --no-install ", "");
-  return withoutNpx.replace("`docs/` next to this file", docsPlace(""));
-}
-
 /** The file of this name. Throws if there is one that must not be overwritten. */
 function newFile(name: string, cwd: string, force: boolean): string {
   const file = resolve(cwd, name);
@@ -196,18 +121,10 @@ function newFile(name: string, cwd: string, force: boolean): string {
   );
 }
 
-function readTextFile(file: string, name: string): string {
-  try {
-    rejectEndlessFile(statSync(file));
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw usageError(`Failed to read ${quoteFile(name)}: ${readFailure(error)}.`);
-  }
-}
-
 function writeFile(file: string, text: string, name: string): void {
   try {
-    writeWholeFile(file, text, 0o666);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
   } catch (cause) {
     throw unwritable(cause, quoteFile(name));
   }

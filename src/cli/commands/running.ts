@@ -1,7 +1,7 @@
-import { existsSync, promises } from "node:fs";
+import { existsSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { ControlClient } from "../../node/clients/control-client.js";
-import { readFailure, rejectEndlessFile } from "../../node/files/write-file.js";
+import { fileFailure, readSmallFile } from "../../node/files/write-file.js";
 import { mergeReports } from "../../report/merge-reports.js";
 import { formats, reportFormats } from "../../report/render/layout.js";
 import { renderReport } from "../../report/report-layout.js";
@@ -67,7 +67,7 @@ async function wantedReport(call: ReportCall): Promise<Report> {
   if (!isOfFiles) return new ControlClient(shared.controlAddress(args[0], call)).report();
 
   refuseFlags(call, Object.keys(shared.callFlags), "report of a file");
-  const [first, ...others] = await Promise.all(args.map((file) => readReport(file, io)));
+  const [first, ...others] = args.map((file) => readReport(file, io));
   if (first !== undefined) return mergeReports([first, ...others]);
   throw usageError(
     `--merge requires files. Name those that \`${io.program} exec --report run.json -- <command>\` wrote.`,
@@ -82,14 +82,12 @@ function meansFile(word: string, cwd: string): boolean {
   return /^\.{0,2}\//.test(word) || existsSync(resolve(cwd, word));
 }
 
-async function readReport(file: string, io: Io): Promise<Report> {
-  const path = resolve(io.cwd, file);
+function readReport(file: string, io: Io): Report {
   let text: string;
   try {
-    rejectEndlessFile(await promises.stat(path));
-    text = await promises.readFile(path, "utf8");
+    text = readSmallFile(resolve(io.cwd, file)).toString();
   } catch (error) {
-    throw usageError(`Failed to read the report ${quoteFile(file)}: ${readFailure(error)}.`);
+    throw usageError(`Failed to read the report ${quoteFile(file)}: ${fileFailure(error)}.`);
   }
 
   const json = tryParseJson(text);

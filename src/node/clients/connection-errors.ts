@@ -1,66 +1,29 @@
-/** The code of a response that starts another protocol: its status. */
-export const otherProtocolCode = "101";
+const untrusted =
+  "If it should be trusted on this machine, set NODE_EXTRA_CA_CERTS to a file with its authority's certificate. No flag turns this check off.";
 
-/** What a connection's error means, by its code. The first row that matches counts. */
-const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: string])[] = [
+/** What to do about a connection's error, by its code. The first row that matches counts. */
+const hints: readonly (readonly [codes: RegExp, hint: string])[] = [
+  [/^ECONNREFUSED$/, "Check that it is running. If it uses another port, pass its URL."],
+  [/SELF_SIGNED_CERT|^(?:UNABLE_TO_\w+|CERT_\w+|INVALID_CA|ERR_TLS_CERT_\w+)$/, untrusted],
+  // Up to TLS 1.2, such an alert has no code of its own.
   [
-    /^(?:ENOTFOUND|EAI_\w+|ENODATA)$/,
-    "the host name cannot be resolved",
-    "Check its spelling and this machine's DNS.",
+    /^ERR_SSL_\w*(?:CERTIFICATE_REQUIRED|ALERT_\w+)$/,
+    "It may ask for a certificate of the client (mutual TLS), or reject this one. Only compare has one, with --cert and --key.",
   ],
   [
-    /^ECONNREFUSED$/,
-    "nothing listens at this address and port",
-    "Check that it is running. If it uses another port, pass its URL.",
+    /^(?:EPROTO|ERR_SSL_\w+|ERR_TLS_\w+|HPE_\w+)$/,
+    "Does this port speak the protocol of the URL, http: or https:? It may also ask for a certificate of the client (mutual TLS).",
   ],
-  [
-    /^(?:E(?:HOST|NET)\w+|EADDRNOTAVAIL|EACCES|EPERM|EINVAL|ETIMEDOUT)$/,
-    "this host cannot be reached",
-    "Check the network, the VPN and the firewall.",
-  ],
-  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, "its certificate is for another name", "Use a name in the certificate."],
-  [/^CERT_HAS_EXPIRED$/, "its certificate has expired", "If it is valid, check this machine's clock."],
-  [/^CERT_NOT_YET_VALID$/, "its certificate is not valid yet", "If it is valid, check this machine's clock."],
-  [
-    /SELF_SIGNED_CERT|^(?:UNABLE_TO_\w+|CERT_\w+|INVALID_CA|HOSTNAME_MISMATCH)$/,
-    "its certificate is not trusted on this machine",
-    "If it should be, set NODE_EXTRA_CA_CERTS to a file with its authority's certificate. No flag turns this check off.",
-  ],
-  [
-    /^ERR_SSL_\w*(?:CERTIFICATE_REQUIRED|ALERT_(?:UNKNOWN_CA|\w*CERTIFICATE\w*|ACCESS_DENIED|HANDSHAKE_FAILURE))$/,
-    "it asks for a certificate of the client (mutual TLS), or rejects this one",
-    "Only compare has one, with --cert and --key.",
-  ],
-  [
-    /^(?:EPROTO|ERR_SSL_\w+|ERR_TLS_\w+)$/,
-    "no secure connection could be made",
-    "Does this port speak HTTPS? If it speaks plain HTTP, start the URL with http://.",
-  ],
-  [
-    /^HPE_\w+$/,
-    "its response is not valid HTTP",
-    "Does this port speak HTTP? If it speaks HTTPS, start the URL with https://.",
-  ],
-  [/^101$/, "it switches to another protocol", "Is it a sandbox, or the API, that responds there?"],
-  [
-    /^/,
-    "the connection was closed before a response came",
-    "Does the port speak HTTPS? If not, the server or something between is broken or rejects this client.",
-  ],
+  [/^/, "Check the address, the network, the VPN and the firewall."],
 ];
 
-/** The words of an alert in the message of an error: `sslv3 alert handshake failure:…`. */
-const alertInMessage = /\b(?:ssl|tls)v\w+ alert [a-z ]+(?=:)/;
-
-/** Describes why a connection failed, with a hint. */
+/** Describes why a connection failed, in Node's words, with a hint. */
 export function describeConnectionError(error: NodeJS.ErrnoException): { found: string; hint: string } {
   // If several addresses were tried, the first error is used for all.
-  const [first] = ((error as Partial<AggregateError>).errors ?? []) as NodeJS.ErrnoException[];
-  let code = error.code ?? first?.code ?? "";
-  // Up to TLS 1.2, an alert has no code of its own.
-  const [alert] = (code === "EPROTO" && alertInMessage.exec(error.message)) || [];
-  if (alert !== undefined) code = `ERR_SSL_${alert.toUpperCase().replaceAll(" ", "_")}`;
-
-  const [, found = "", hint = ""] = connectionErrors.find(([codes]) => codes.test(code)) ?? [];
-  return { found: code === "" ? found : `${found} (${code})`, hint };
+  const [first = error] = ((error as Partial<AggregateError>).errors ?? []) as NodeJS.ErrnoException[];
+  const code = error.code ?? first.code ?? "";
+  const [line = ""] = first.message.split("\n");
+  const [, hint = ""] = hints.find(([codes]) => codes.test(code)) ?? [];
+  const isNamed = code === "" || line.includes(code);
+  return { found: isNamed ? line : `${line} (${code})`, hint };
 }

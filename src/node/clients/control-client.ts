@@ -10,7 +10,7 @@ import { isTooDeep, tryParseJson } from "../../schema/json-text.js";
 import * as s from "../../schema/shape.js";
 import { type InJson, tolerantJsonShape } from "../../schema/spelling.js";
 import { quoteFile } from "../../schema/words.js";
-import { readFailure, readSmallFile } from "../files/write-file.js";
+import { fileFailure, readSmallFile } from "../files/write-file.js";
 import { isLoopbackHost } from "../host-names.js";
 import { nodePlatform } from "../platform.js";
 import { isNoResponse, type NoResponse, type SendOptions, sendOnce } from "./send-once.js";
@@ -246,6 +246,6 @@ function readAuthority(file: string | undefined): string | undefined {
   try {
     return readSmallFile(file).toString();
   } catch (error) {
-    throw new SandboxError("usage", `Failed to read --ca ${quoteFile(file)}: ${readFailure(error)}.`);
+    throw new SandboxError("usage", `Failed to read --ca ${quoteFile(file)}: ${fileFailure(error)}.`);
   }
 }

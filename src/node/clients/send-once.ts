@@ -1,11 +1,11 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import * as http from "node:http";
 import * as https from "node:https";
 import { rootCertificates } from "node:tls";
 import { headerPairs } from "../../api/http-messages.js";
+import { readSmallFile } from "../files/write-file.js";
 import { longestTimer } from "../platform.js";
-import { describeConnectionError, otherProtocolCode } from "./connection-errors.js";
+import { describeConnectionError } from "./connection-errors.js";
 
 export interface RawResponse {
   readonly status: number;
@@ -17,7 +17,7 @@ export interface RawResponse {
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Headers after the body. */
   readonly trailers?: readonly (readonly [name: string, value: string])[];
-  /** The body is not decoded, since no request allows an encoding. */
+  /** As it was sent, not decoded: `compare` asks for no encoding, and a sandbox uses none unless asked. */
   readonly body: Uint8Array;
 }
 
@@ -91,7 +91,7 @@ function startRequest(url: URL, options: SendOptions, signal: AbortSignal): http
 
   outgoing.on("upgrade", (_response, socket) => {
     socket.destroy();
-    outgoing.emit("error", Object.assign(new Error(), { code: otherProtocolCode }));
+    outgoing.emit("error", new Error("it switches to another protocol (101)"));
   });
   // The connection can also fail after the response.
   outgoing.on("error", () => {});
@@ -104,7 +104,7 @@ function extraAuthorities(): string[] {
   const file = process.env.NODE_EXTRA_CA_CERTS;
   if (!file) return [];
   try {
-    return [readFileSync(file, "utf8")];
+    return [readSmallFile(file).toString()];
   } catch {
     // Node has warned of it at the start.
     return [];

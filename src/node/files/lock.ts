@@ -1,9 +1,9 @@
-import { readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import type { Server } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { nodePlatform } from "../platform.js";
-import { makeFolder, replaceFile } from "./write-file.js";
+import { replaceFile } from "./write-file.js";
 
 const net = process.getBuiltinModule("node:net");
 
@@ -96,7 +96,7 @@ export class LockedFile {
 
   /** Makes the folder of the file. */
   makeFolder(): void {
-    makeFolder(dirname(this.#file), folderMode);
+    mkdirSync(dirname(this.#file), { recursive: true, mode: folderMode });
   }
 
   /** Replaces the file as a whole, or writes a new one. Throws if that fails, and if another program has written the file. */

@@ -1,4 +1,3 @@
-import { readFileSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { SandboxError } from "../../rules/errors.js";
@@ -10,7 +9,7 @@ import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { withStory } from "../../scenario/stories.js";
 import { quoteFile } from "../../schema/words.js";
 import { readBundledScenario } from "../package-files.js";
-import { fileFailure, rejectEndlessFile } from "./write-file.js";
+import { fileFailure, readSmallFile } from "./write-file.js";
 
 /** A scenario with the places of its fields, which whoever runs it for long should not keep. */
 export interface OpenedScenario {
@@ -123,8 +122,7 @@ async function startOfStream(stream: Readable, max: number): Promise<Uint8Array>
 export function readScenarioFile(name: string, folder: string): string {
   const file = resolve(folder, name);
   try {
-    rejectEndlessFile(statSync(file));
-    return textOfBytes(readFileSync(file).subarray(0, maxBytes));
+    return textOfBytes(readSmallFile(file).subarray(0, maxBytes));
   } catch (error) {
     throw unreadable(error as NodeJS.ErrnoException, name);
   }

@@ -1,10 +1,9 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import { resolve } from "node:path";
 import { createSecureContext } from "node:tls";
-import { readFailure, rejectEndlessFile } from "../../node/files/write-file.js";
+import { fileFailure, readSmallFile } from "../../node/files/write-file.js";
 import { nodeCrypto, nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import { day } from "../../rules/time.js";
@@ -32,26 +31,19 @@ export async function certificatePair(
 }
 
 /** Reads a certificate and its key from files, named in the form of a pair. Throws `file_unreadable`, or `certificate_unusable` with what failed. */
-export async function readPair(
-  files: CertificatePair,
-  cwd: string,
-  failed = failedToServe,
-): Promise<CertificatePair> {
+export function readPair(files: CertificatePair, cwd: string, failed = failedToServe): CertificatePair {
   const names = { cert: `--cert ${quoteFile(files.cert)}`, key: `--key ${quoteFile(files.key)}` };
-  const [cert, key] = await Promise.all([
-    readPart(resolve(cwd, files.cert), names.cert),
-    readPart(resolve(cwd, files.key), names.key),
-  ]);
+  const cert = readPart(resolve(cwd, files.cert), names.cert);
+  const key = readPart(resolve(cwd, files.key), names.key);
   return checkPair({ cert, key }, names, failed);
 }
 
 /** Reads a file of a pair. `name`: its name for messages. */
-async function readPart(file: string, name: string): Promise<string> {
+function readPart(file: string, name: string): string {
   try {
-    rejectEndlessFile(await stat(file));
-    return await readFile(file, "utf8");
+    return readSmallFile(file).toString();
   } catch (error) {
-    throw new SandboxError("file_unreadable", `Failed to read ${name}: ${readFailure(error)}.`);
+    throw new SandboxError("file_unreadable", `Failed to read ${name}: ${fileFailure(error)}.`);
   }
 }
 
