@@ -11,16 +11,16 @@ import {
   type ResultOfCheck,
 } from "./checks/judgment.js";
 import type { CertifyPlan } from "./checks/plan.js";
-import { type ClientRun, isBroken, type RunRequest, resultOfPass } from "./client-runs/client-run.js";
+import {
+  type ClientRun,
+  isBroken,
+  isNoticed,
+  type RunRequest,
+  resultOfPass,
+} from "./client-runs/client-run.js";
 import { againWithOnly, lastLineOf } from "./client-runs/finding-parts.js";
 import { judgeEach, type Runs, unlessStopped } from "./client-runs/runs.js";
-import {
-  findUsedKey,
-  findWorkingKeys,
-  lastRequestRun,
-  moreRequests,
-  type WorkingKey,
-} from "./last-request.js";
+import { findKey, findWorkingKeys, lastRequestRun, moreRequests, type WorkingKey } from "./last-request.js";
 
 // A fault hits the last request with a key that works (last-request.ts says which). A client that survives it shows something only if a test
 // uses the response: then the command fails when the response is a 401.
@@ -51,10 +51,10 @@ async function chooseKey(runs: Runs): Promise<WorkingKey | NotJudged> {
       "Add a test that sends one, such as SVC_KEY_ACTIVE, and nothing else in the background.",
     );
   }
-  const key = await findUsedKey(runs, keysToHit);
+  const key = await findKey(runs, keysToHit, isNoticed);
   if (key !== undefined) return key;
   return notJudged(
-    "no test fails when the last request with a key that works gets a 401, or something sends it again",
+    "no test fails when the last request with a key that works gets a 401",
     "Add a test that sends such a key last, and fails without a 200. Turn off what repeats requests or failed tests, or add --allow fault.",
   );
 }

@@ -4,7 +4,6 @@ import { type RunPurpose, resendAfter401 } from "./checks/check.js";
 import { isOnPurpose } from "./checks/plan.js";
 import {
   type ClientRun,
-  isNoticed,
   type KeyRequest,
   longestWait,
   plainRunRequest,
@@ -26,7 +25,10 @@ export interface WorkingKey {
   readonly requests: readonly KeyRequest[];
 }
 
-/** Such keys, the default key first. A client survives a rejection on purpose where --allow names the success. */
+/**
+ * Such keys, the default key first. Those that came twice or more come before all others: only of them a client may have kept a response. A
+ * client survives a rejection on purpose where --allow names the success.
+ */
 export async function findWorkingKeys(runs: Runs): Promise<WorkingKey[]> {
   const { plain, plan } = runs;
   const variedRuns = await runs.heldVaried();
@@ -42,21 +44,26 @@ export async function findWorkingKeys(runs: Runs): Promise<WorkingKey[]> {
     if (ref === plan.defaultKey) keys.unshift({ ref, requests });
     else keys.push({ ref, requests });
   }
-  return keys;
+  const sentTwice = keys.filter(({ requests }) => requests.length > 1);
+  const sentOnce = keys.filter(({ requests }) => requests.length === 1);
+  return [...sentTwice, ...sentOnce];
 }
 
 /** So many keys are tried. What repeats the requests of three repeats those of all. */
 const mostTried = 3;
 
-/** The first of these keys whose last response a test uses, and which nothing but the client may send again: a 401 or a 404 in its place makes the command fail, and nothing follows. `undefined` if there is none. */
-export async function findUsedKey(runs: Runs, keys: readonly WorkingKey[]): Promise<WorkingKey | undefined> {
+/** The first of these keys with a trial that fits: a run that rejects its last request with a 401, or with a 404 if the client sends it again after a 401. `undefined` if there is none. */
+export async function findKey(
+  runs: Runs,
+  keys: readonly WorkingKey[],
+  isFit: (trial: ClientRun, key: WorkingKey) => boolean,
+): Promise<WorkingKey | undefined> {
   const check = resendAfter401(runs.outcomesToJudge);
   const gets = { kind: "rejection", as: check.outcome } as const;
   for (const key of keys.slice(0, mostTried)) {
-    let run = await runs.makeOnce(lastRequestRun(key, gets, check));
-    // Does the client send it again? Then a 404 shows whether a test uses it.
-    if (moreRequests(run, key).length > 0) run = await runs.makeOnce(notFoundRun(key));
-    if (isNoticed(run) && moreRequests(run, key).length === 0) return key;
+    let trial = await runs.makeOnce(lastRequestRun(key, gets, check));
+    if (moreRequests(trial, key).length > 0) trial = await runs.makeOnce(notFoundRun(key));
+    if (isFit(trial, key)) return key;
   }
   return undefined;
 }

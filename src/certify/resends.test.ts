@@ -187,26 +187,26 @@ test("the key works in each request, and comes equally often in each run that pa
   }
 });
 
-test("the last request that a test uses is rejected: of the default key, or else of the next one", async () => {
-  const keyThat = async (isFit: (key: string, name: string) => "used" | "unused" | "repeated") => {
+test("the key that is rejected is the default one, one that came twice before it, and none that comes again after every failure", async () => {
+  const keyThat = async (count: number, isRepeated: (key: string, name: string) => boolean) => {
     const { runs } = await handMade(({ name, conditions: { onRequest } }) => {
-      const keys = [sentTimes("active", 1), sentTimes("live", 1), sentTimes("legacy", 1)];
+      const keys = [sentTimes("live", 1), sentTimes("active", 1), sentTimes("legacy", count)];
       if (onRequest?.which.kind !== "nth") return { sentKeys: keys, points: [point] };
-      const { key } = onRequest.which;
-      const fit = isFit(key, name);
-      const hit = keys.map((one) => (one.key === key ? sentTimes(key, fit === "repeated" ? 2 : 1, 1) : one));
-      return { result: fit === "unused" ? "passed" : "failed", replacedCount: 1, sentKeys: hit };
+      const { key: ref, nth } = onRequest.which;
+      const times = isRepeated(ref, name) ? nth + 1 : nth;
+      const hit = keys.map((one) => (one.key === ref ? sentTimes(ref, times, nth) : one));
+      return { result: "failed", replacedCount: 1, sentKeys: hit };
     });
     const { checks } = await judgeResends(runs);
     const result = resultsOf(checks)["resend.401"];
     return result?.kind === "held" ? result.key : result?.kind;
   };
-  expect(await keyThat(() => "used")).toBe("active");
-  expect(await keyThat((key) => (key === "active" ? "unused" : "used"))).toBe("live");
-  expect(await keyThat((key) => (key === "legacy" ? "used" : "repeated"))).toBe("legacy");
+  expect(await keyThat(1, () => false)).toBe("active");
+  expect(await keyThat(2, () => false)).toBe("legacy");
+  expect(await keyThat(1, (key) => key === "active")).toBe("live");
   // The client sends it again after a 401 only: that is what the check is about.
-  expect(await keyThat((_, name) => (name === "resend" ? "used" : "repeated"))).toBe("failed");
-  expect(await keyThat(() => "repeated")).toBe("not_judged");
+  expect(await keyThat(1, (_, name) => name !== "resend")).toBe("failed");
+  expect(await keyThat(1, () => true)).toBe("not_judged");
 });
 
 test("what holds because the client waited rests on no failure", async () => {
