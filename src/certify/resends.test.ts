@@ -133,6 +133,20 @@ test("after a rejection that ends, only a request before its time counts", async
   expect((await resendsOf(timed, { rejected: [early, more(), early] })).why).toMatch(/in 2 of 3 runs$/);
 });
 
+test("after a 429 without Retry-After, the client has time until the next minute begins", async () => {
+  const silentMs: number[] = [];
+  const { runs } = await handMade(
+    ({ name, timeouts, conditions: { onRequest } }) => {
+      if (name === "resend.429.without") silentMs.push(timeouts.silent);
+      if (onRequest === undefined) return { sentKeys: [sentTimes("active", 2)], points: [point] };
+      return silent;
+    },
+    { only: ["resend.429.without"] },
+  );
+  await judgeResends(runs);
+  expect(Math.min(...silentMs)).toBeGreaterThan(60_000);
+});
+
 test("what --allow names is no problem, and takes no other run", async () => {
   const { result, problems, names } = await resendsOf(
     "resend.401",

@@ -11,6 +11,7 @@ import type { RunTrace } from "./run-trace.js";
 // - `run.json`: what `exec` or `certify` sets for all sandboxes, such as the conditions of the run
 // - `requests-….jsonl` of each process: its requests. Each is a line when it is made: test runners end their workers from outside
 // - `claimed-…`: what one process has claimed, such as to be the one that replaces the first response
+// Processes of one run share nothing else: each has sandboxes and clocks of its own, and ids of requests repeat in each.
 // src/cli/run-folder.ts makes the folder, reads the lines while the command runs, and counts them in the run's own sandbox.
 //
 // Only a process of Node belongs to a run: in a browser there is no file system.

@@ -42,6 +42,20 @@ test("the first seed that the client's code sets is named, whatever later sandbo
   expect(ownSeed).toBe(7);
 });
 
+test("a request of another process is another request, although ids repeat in each", () => {
+  const requests = new SeenRequests(() => 0);
+  for (const _process of [1, 2]) {
+    const sandbox = startFrozen("key-states", { run: conditionedRun({}) });
+    sandbox.counters.alsoCountWith(requests);
+    handle(sandbox, asked({ apiKey: secretToSend(sandbox, "active") }));
+  }
+  const sent = requests
+    .facts()
+    .sentKeys.map(({ requests: ofKey }) => ofKey.map(({ id, nth }) => ({ id, nth })));
+  const [first] = sent[0] ?? [];
+  expect(sent).toEqual([[first, { id: first?.id, nth: 2 }]]);
+});
+
 test("a fault may hit a GET whose response has a body, and no HEAD", () => {
   const canTakeFault = (method: string) =>
     seen(["active"], {}, { method }).sentKeys.flatMap(({ requests }) =>

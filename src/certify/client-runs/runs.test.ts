@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
 import { handMade, reasonOf } from "../../../test/certify/hand-made.js";
+import type { NotJudged } from "../checks/judgment.js";
+import type { RunEnd } from "./client-run.js";
+import { Runs, unlessStopped } from "./runs.js";
 
 const varied = { purpose: { kind: "varied", seed: 1 }, conditions: { profile: "varied" } } as const;
 
@@ -8,6 +11,30 @@ test("the first run is made once for all that ask for it, and another one is alw
   const [first, same] = await Promise.all([runs.makeOnce(varied), runs.makeOnce(varied)]);
   const other = await runs.makeAnother(varied);
   expect([first === same, first === other, names]).toEqual([true, false, ["plain", "varied.1", "varied.1"]]);
+});
+
+test("what needs a run that a signal stopped ends only after the commands that are under way", async () => {
+  let endCommand: (end: RunEnd | "stopped") => void = () => {};
+  const underWay = new Promise<RunEnd | "stopped">((resolve) => {
+    endCommand = resolve;
+  });
+  const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], certifyFlags: [] };
+  const runs = new Runs(plan, {
+    run: async ({ seed }) => (seed === 2 ? underWay : "stopped"),
+    say() {},
+    jobs: 2,
+  });
+  let isEnded = false;
+  const other = runs.makeOnce({ ...varied, seed: 2 }).catch(() => {});
+  const stopped = unlessStopped(runs.makeOnce(varied)).then((result) => {
+    isEnded = true;
+    return result;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([isEnded, runs.isStopped]).toEqual([false, true]);
+  endCommand("stopped");
+  await other;
+  expect(reasonOf((await stopped) as NotJudged)?.why).toBe("certify was stopped");
 });
 
 test("a wrong answer that is noticed only sometimes is no contradiction: a test may not read each response", async () => {
