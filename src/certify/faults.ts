@@ -20,7 +20,13 @@ import {
 } from "./client-runs/client-run.js";
 import { againWithOnly, lastLineOf } from "./client-runs/finding-parts.js";
 import { judgeEach, type Runs, unlessStopped } from "./client-runs/runs.js";
-import { findKey, findWorkingKeys, lastRequestRun, moreRequests, type WorkingKey } from "./last-request.js";
+import {
+  findFittingKey,
+  findWorkingKeys,
+  lastRequestRun,
+  moreRequests,
+  type WorkingKey,
+} from "./last-request.js";
 
 // A fault hits the last request with a key that works (last-request.ts says which). A client that survives it shows something only if a test
 // uses the response: then the command fails when the response is a 401.
@@ -51,7 +57,7 @@ async function chooseKey(runs: Runs): Promise<WorkingKey | NotJudged> {
       "Add a test that sends one, such as SVC_KEY_ACTIVE, and nothing else in the background.",
     );
   }
-  const key = await findKey(runs, keysToHit, isNoticed);
+  const key = await findFittingKey(runs, keysToHit, isNoticed);
   if (key !== undefined) return key;
   return notJudged(
     "no test fails when the last request with a key that works gets a 401",

@@ -53,7 +53,7 @@ export async function findWorkingKeys(runs: Runs): Promise<WorkingKey[]> {
 const mostTried = 3;
 
 /** The first of these keys with a trial that fits: a run that rejects its last request with a 401, or with a 404 if the client sends it again after a 401. `undefined` if there is none. */
-export async function findKey(
+export async function findFittingKey(
   runs: Runs,
   keys: readonly WorkingKey[],
   isFit: (trial: ClientRun, key: WorkingKey) => boolean,

@@ -16,7 +16,7 @@ import { type ClientRun, type KeyRequest, type RunRequest, resultOfPass } from "
 import { againWithOnly } from "./client-runs/finding-parts.js";
 import { judgeEach, type Runs, timesToNotice, unlessStopped } from "./client-runs/runs.js";
 import {
-  findKey,
+  findFittingKey,
   findWorkingKeys,
   lastRequestRun,
   moreRequests,
@@ -68,7 +68,8 @@ export async function judgeResends(runs: Runs): Promise<Judgment> {
 async function chooseKey(runs: Runs): Promise<WorkingKey | NotJudged> {
   const keys = await findWorkingKeys(runs);
   // The first one that does not come again after every failure.
-  const key = (await findKey(runs, keys, (trial, one) => moreRequests(trial, one).length === 0)) ?? keys[0];
+  const key =
+    (await findFittingKey(runs, keys, (trial, one) => moreRequests(trial, one).length === 0)) ?? keys[0];
   if (key !== undefined) return key;
   return notJudged(
     "no key that always works came equally often in each run",

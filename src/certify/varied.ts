@@ -48,8 +48,6 @@ export async function judgeVaried(runs: Runs): Promise<Judgment> {
   return mergeJudgments([ofSeeds, await judgeMixed(runs, mixed)]);
 }
 
-type VariedCheck = PlannedChecks["varied"][number];
-
 async function judgeVariedRun(runs: Runs, seed: number | "mixed"): Promise<ResultOfCheck> {
   const run = await runs.makeVaried(seed);
   if (isBroken(run)) return runs.judgeFailure({ kind: "varied", seed }, run);
@@ -57,7 +55,7 @@ async function judgeVariedRun(runs: Runs, seed: number | "mixed"): Promise<Resul
 }
 
 /** Judges the mixed run, in which each response has other variants than the one before; nothing if `--only` leaves it out. */
-async function judgeMixed(runs: Runs, mixed: readonly VariedCheck[]): Promise<Judgment> {
+async function judgeMixed(runs: Runs, mixed: PlannedChecks["varied"]): Promise<Judgment> {
   const judged = await judgeEach(mixed, ({ seed }) => judgeVariedRun(runs, seed));
   const problems: Finding[] = [];
   for (const { check, result } of judged) {

@@ -20,7 +20,7 @@ test("a command that sends requests only in its first run shows nothing, with th
   expect([code, verdict]).toEqual([5, "not_judged"]);
   expect(checks.find(({ name }) => name === "varied.1")).toMatchObject({
     result: "not_judged",
-    why: expect.stringContaining("sent no request"),
+    why: expect.stringContaining("did not send what it sent in the plain run"),
     what_to_do: expect.stringContaining("--rerun-tasks"),
   });
 });
