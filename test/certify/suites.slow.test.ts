@@ -189,14 +189,13 @@ test("a client that hands failures to its caller on purpose passes with --allow"
   expect(some.problems.map(({ runs }) => runs)).toEqual([[first]]);
 });
 
-test("a client whose callers share a call in flight survives faults; one that takes long is not judged, since fewer requests come", async () => {
+test("a client whose callers share a call in flight survives a fault of the last one", async () => {
   const client: Client = { ...base.client, shares: true };
   const shared = { key: "active", times: 3, isParallel: true, staggerMs: 150 } as const;
   const tests = [shared, ...testsOf("revoked", "wrong-scope", "unknown", "rate-limited")];
   const { checks } = await certifySuite({ ...base, client, tests }, { label: "suites", only: ["fault"] });
   const faults = kindsOf(checks.filter(({ check }) => check.kind === "fault"));
-  const quick = { "fault.status": "held", "fault.truncate": "held", "fault.malformed": "held" };
-  expect(faults).toEqual({ ...quick, "fault.hang": "not_judged" });
+  expect(new Set(Object.values(faults))).toEqual(new Set(["held"]));
 });
 
 test("a test that counts requests is told so: the request was sent again after the fault", async () => {
