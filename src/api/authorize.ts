@@ -1,41 +1,32 @@
 import { type KeyRecord, keyStateAt, keyStateTable } from "../rules/key-state.js";
 import type { PresentedKind } from "../rules/keys/key-text.js";
 import { accessInWords, type Organization } from "../rules/organization.js";
-import { type ApiOutcomeId, isSuccess, outcomeRow, successOfKey } from "../rules/outcomes.js";
+import { type ApiOutcomeId, isSuccess, successOfKey } from "../rules/outcomes.js";
 import { type Endpoint, ownSuccessOf, type RoutedCall } from "../sandbox/call.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { countRequest, type LimitUses, limitUses, reachedLimit, usageAt } from "../sandbox/usage.js";
+import { type LimitUses, limitUses, reachedLimit, usageAt } from "../sandbox/usage.js";
 
 // How a call ends: by the first of the checks that rejects it, or else as a success. And whether it counts for the limits of its key:
 //
-// | a call                                  | counts                                      |
-// |-----------------------------------------|---------------------------------------------|
-// | that no check rejects                   | yes (R24)                                   |
-// | that a check rejects: 401, 403, 429     | only with the assumption `count_rejected`   |
-// | without a key of the sandbox, 404, 405  | no                                          |
-// | whose response a fault replaces         | no: it is not decided here                  |
+// | a call                                         | counts                     |
+// |------------------------------------------------|----------------------------|
+// | that no check rejects                          | yes (R24)                  |
+// | that a check rejects: 401, 403, 404, 405, 429  | no                         |
+// | whose response a fault replaces                | no: it is not decided here |
 
 /** Decides which outcome a call has, and counts it. */
 export function decideAndCount(sandbox: SandboxState, call: RoutedCall): ApiOutcomeId {
   const { route, endpoint, entry, now } = call;
   if (endpoint === undefined) return route === undefined ? "404.unknown_path" : "405.method";
 
-  const { assumptions, windows } = sandbox;
-  if (entry !== undefined) entry.usage = usageAt(entry.usage, windows, now);
-  let outcome = authorize(authorizationFacts(sandbox, call));
-  const isCounted = isSuccess(outcome) || assumptions.count_rejected;
-  if (entry !== undefined && isCounted) {
-    countRequest(entry.usage, windows, now);
-
-    // A call over one limit may reach the other one, because it is counted, too. With 60 a minute and 1,000 a day, the 61st call of
-    // this minute may be the 1,000th of today. It then gets 429.per_day: the client must wait for the next day. Only the limits are
-    // asked again, because counting a call changes nothing else.
-    if (outcomeRow(outcome).status === 429) {
-      outcome = outcomeOfLimits(limitUses(entry, windows, now)) ?? outcome;
-    }
-  }
-
+  if (entry !== undefined) entry.usage = usageAt(entry.usage, now);
+  const outcome = authorize(authorizationFacts(sandbox, call));
   if (!isSuccess(outcome)) return outcome;
+
+  if (entry !== undefined) {
+    entry.usage.minuteCount += 1;
+    entry.usage.dayCount += 1;
+  }
   // The key decides which success of `/me` it is.
   return endpoint.isMe ? outcome : ownSuccessOf(endpoint);
 }
@@ -83,7 +74,7 @@ function authorizationFacts(
     now,
     scope: endpoint === undefined ? null : requiredScope(endpoint, sandbox),
     addedScopes: sandbox.additions.scopes,
-    limits: entry && limitUses(entry, sandbox.windows, now),
+    limits: entry && limitUses(entry, now),
   };
 }
 

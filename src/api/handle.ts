@@ -36,7 +36,7 @@ export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
 
   if (isFromClient(exchange)) {
     // No advice if the responses of a run hide what was wrong with a request.
-    if (!sandbox.run?.hidesOutcomes) advise(sandbox, call, exchange);
+    if (!sandbox.clientRun?.hidesOutcomes) advise(sandbox, call, exchange);
     // The journal forgets, the counters do not.
     sandbox.counters.count(exchange, result.trace);
   }
@@ -71,7 +71,7 @@ export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
     number,
     id,
     assumptions: sandbox.assumptions,
-    date: sandbox.run === undefined ? undefined : sandbox.platform.time(),
+    date: sandbox.clientRun === undefined ? undefined : sandbox.platform.time(),
   };
 }
 
@@ -85,8 +85,8 @@ function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
     return faultyResult(sandbox, call, fault);
   };
   // No client sent a call of the sandbox itself.
-  if (sandbox.run === undefined || call.request.fromStory) return respond();
-  return sandbox.run.resultOf(sandbox, call, { facts, fault, respond });
+  if (sandbox.clientRun === undefined || call.request.fromStory) return respond();
+  return sandbox.clientRun.resultOf(sandbox, call, { facts, fault, respond });
 }
 
 /** A call with its result, without a key (R46). */

@@ -77,8 +77,8 @@ const noReason: RejectionReason = { why: null, until: null };
 function rejectionReason(sandbox: SandboxState, call: RoutedCall, outcome: ApiOutcomeId): RejectionReason {
   const { entry, now } = call;
   if (entry === undefined) return noReason;
-  if (outcome === "429.per_minute") return reasonOfLimit(sandbox, entry, now, "minute");
-  if (outcome === "429.per_day") return reasonOfLimit(sandbox, entry, now, "day");
+  if (outcome === "429.per_minute") return reasonOfLimit(entry, now, "minute");
+  if (outcome === "429.per_day") return reasonOfLimit(entry, now, "day");
 
   // A 401 of a key that has ended. `endField` is the name of the key's member with the time of its end: `revokedAt`.
   const state = keyStateAt(entry.key, now);
@@ -94,13 +94,8 @@ function rejectionReason(sandbox: SandboxState, call: RoutedCall, outcome: ApiOu
 }
 
 /** Why a key gets a 429, which lasts until its limit resets, or as long as the key works. */
-function reasonOfLimit(
-  sandbox: SandboxState,
-  entry: KeyEntry,
-  now: number,
-  name: "minute" | "day",
-): RejectionReason {
-  const { quota, resetsAt } = limitUses(entry, sandbox.windows, now)[name];
+function reasonOfLimit(entry: KeyEntry, now: number, name: "minute" | "day"): RejectionReason {
+  const { quota, resetsAt } = limitUses(entry, now)[name];
   if (quota === 0) return { why: `always: allows 0 requests a ${name}`, until: null };
 
   // The key may have ended by then.

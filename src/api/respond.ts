@@ -40,20 +40,15 @@ function renderOutcome(
   const isRejected = endpoint === undefined || entry === undefined || !isSuccess(outcome);
   if (isRejected) return renderRejection(sandbox, call, outcome);
   const body = endpoint.respond(entry, sandbox.additions);
-  return { outcome, response: renderSuccess(sandbox, call, endpoint, body), code: null };
+  return { outcome, response: renderSuccess(call, endpoint, body), code: null };
 }
 
-export function renderSuccess(
-  sandbox: SandboxState,
-  call: ApiCall,
-  endpoint: Endpoint,
-  success: TextBody,
-): ApiResponse {
+export function renderSuccess(call: ApiCall, endpoint: Endpoint, success: TextBody): ApiResponse {
   const { entry } = call;
   const headers = ["X-Request-Id", call.id];
   const form = call.assumptions.rate_limit_headers;
   if (form !== "none" && entry !== undefined) {
-    headers.push(...rateLimitHeaders(form, limitsToShow(entry, sandbox, call.now)));
+    headers.push(...rateLimitHeaders(form, limitsToShow(entry, call.now)));
   }
 
   return responseOf(endpoint.status, success, headers);
@@ -68,7 +63,7 @@ export function renderRejection(
   const { assumptions, entry } = call;
   // Only the rejection of a limit shows the limits.
   const isOfLimit = outcomeRow(outcome).status === 429;
-  const limits = isOfLimit && entry !== undefined ? limitsToShow(entry, sandbox, call.now) : undefined;
+  const limits = isOfLimit && entry !== undefined ? limitsToShow(entry, call.now) : undefined;
 
   const { status, message } = outcomeRow(outcome);
   const code = String(codeOf(outcome, assumptions));
@@ -149,8 +144,8 @@ interface ShownLimits {
 }
 
 /** The limits of a key as responses show them now. */
-function limitsToShow(entry: KeyEntry, sandbox: SandboxState, now: number): ShownLimits {
-  const uses = limitUses(entry, sandbox.windows, now);
+function limitsToShow(entry: KeyEntry, now: number): ShownLimits {
+  const uses = limitUses(entry, now);
   const minute = limitToShow("minute", uses.minute, minuteMs, now);
   const day = limitToShow("day", uses.day, dayMs, now);
 

@@ -1,6 +1,6 @@
 import { faultOutcomeId } from "../rules/fault-effects.js";
 import { lastClockInstant } from "../rules/key-state.js";
-import { dayEnd, isoTime, minute, minuteEnd } from "../rules/time.js";
+import { dayEnd, isoTime, minuteEnd } from "../rules/time.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { keyRefsOf } from "../sandbox/steps.js";
@@ -31,25 +31,11 @@ export function listUpcoming(sandbox: SandboxState): Upcoming[] {
 /** Returns the next instant (epoch milliseconds) when time alone changes something; infinite for none. */
 export function nextChangeAt(sandbox: SandboxState): number {
   const now = sandbox.clock.now();
-  const times = slidingMinuteEnds(sandbox, now);
-  for (const { at } of clockEvents(sandbox, now)) times.push(at);
-
   let next = Number.POSITIVE_INFINITY;
-  for (const at of times) {
+  for (const { at } of clockEvents(sandbox, now)) {
     if (at > now && at < next) next = at;
   }
   return next;
-}
-
-/** When requests stop counting on their own, in a sliding minute: the next one of each key. */
-function slidingMinuteEnds({ registry, windows }: SandboxState, now: number): number[] {
-  const ends: number[] = [];
-  if (!windows.sliding) return ends;
-  for (const { usage } of registry.keys.values()) {
-    const oldest = usage.counted.find(({ at }) => at + minute > now);
-    if (oldest !== undefined) ends.push(oldest.at + minute);
-  }
-  return ends;
 }
 
 /** All events by which a sandbox changes on its own; some are over. `entries`: the keys whose ends are among them. Default: all. */
@@ -58,12 +44,7 @@ export function clockEvents(
   now: number,
   entries: Iterable<KeyEntry> = sandbox.registry.keys.values(),
 ): ClockEvent[] {
-  return [
-    ...keyEvents(entries),
-    ...resetEvents(sandbox, now),
-    ...timelineEvents(sandbox),
-    ...faultEvents(sandbox),
-  ];
+  return [...keyEvents(entries), ...resetEvents(now), ...timelineEvents(sandbox), ...faultEvents(sandbox)];
 }
 
 function keyEvents(entries: Iterable<KeyEntry>): ClockEvent[] {
@@ -82,15 +63,11 @@ function keyEvents(entries: Iterable<KeyEntry>): ClockEvent[] {
   return events;
 }
 
-function resetEvents({ windows }: SandboxState, now: number): ClockEvent[] {
-  const events: ClockEvent[] = [];
-  // A sliding minute never resets.
-  if (!windows.sliding) {
-    events.push({ at: minuteEnd(now), kind: "minute_reset", text: "The limits per minute reset" });
-  }
-  const endOfDay = dayEnd(now, windows.dayResetsAt);
-  events.push({ at: endOfDay, kind: "day_reset", text: "The limits per day reset" });
-  return events;
+function resetEvents(now: number): ClockEvent[] {
+  return [
+    { at: minuteEnd(now), kind: "minute_reset", text: "The limits per minute reset" },
+    { at: dayEnd(now), kind: "day_reset", text: "The limits per day reset" },
+  ];
 }
 
 function timelineEvents({ timeline }: SandboxState): ClockEvent[] {

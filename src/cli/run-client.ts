@@ -11,7 +11,7 @@ import type { RunConditions } from "../runs/conditions.js";
 import { Counters } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { Invocation, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
-import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
+import { prepareStart, startSandbox } from "../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
 import { listed, quote, quoteFile } from "../schema/words.js";
 import { type RunningServer, serve } from "../server/serve.js";
@@ -57,13 +57,15 @@ export async function runClient(
     conditions,
   });
 
-  const context = {
+  const start = prepareStart({
+    source: loaded,
+    options: startOptions,
     platform: nodePlatform,
     // The start of the clock is no option: an option would replace the time of a scenario that the client loads.
-    run: { ...conditionedRun(conditions, folder.claim), clockStart },
+    clientRun: { ...conditionedRun(conditions, folder.claim), clockStart },
     invocation: invocationOf(client),
-  };
-  const sandbox = startSandbox(checkedStart(loaded, startOptions, context));
+  });
+  const sandbox = startSandbox(start);
   sandbox.counters.alsoCountWith(counts);
 
   // Keys that the command prints are advice in the report.

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { OpenedScenario } from "../node/files/scenario-files.js";
 import type { Logger } from "../node/logger.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { checkedReplacement, replaceScenario } from "../sandbox/start-sandbox.js";
+import { prepareReplacement, replaceScenario } from "../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../scenario/scenario-source.js";
 import type { CommandCall } from "./command.js";
 import { describeFailure } from "./exit-codes.js";
@@ -63,7 +63,7 @@ async function serveAgain(
     current.loaded = loaded;
     return false;
   }
-  const start = checkedReplacement(sandbox, loaded);
+  const start = prepareReplacement(sandbox, loaded);
   // Before the sandbox is replaced, because a state file then saves it with this scenario.
   current.loaded = loaded;
   replaceScenario(sandbox, start);

@@ -4,16 +4,16 @@ import type { SandboxRun } from "../runs/current-run.js";
 import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 import type { Platform } from "../sandbox/platform.js";
 import { invocationOfServer, type SandboxState, type StartOptions } from "../sandbox/sandbox-state.js";
-import { checkedStart, makeSandbox, requirePossibleStart } from "../sandbox/start-sandbox.js";
+import { prepareStart, startSandbox } from "../sandbox/start-sandbox.js";
+import { resolveSource } from "../scenario/scenario-source.js";
 import type { OrganizationRef, SandboxSource, ScenarioKeyRef, ScenarioSource } from "./known-refs.js";
 import type { Sandbox } from "./sandbox.js";
 import { sandboxApi } from "./sandbox-api.js";
-import { startSourceOf } from "./start-source.js";
 import { realTime, sha256Hex } from "./web-platform.js";
 
 /** Options of `createSandbox`. */
 export interface SandboxOptions<Source extends SandboxSource = ScenarioSource> extends StartOptions {
-  /** A bundled name, a scenario as a value, a loaded one, or a snapshot. Default: `key-states`. */
+  /** A bundled name, a scenario as a value, or a loaded one. Default: `key-states`. */
   readonly scenario?: Source;
 }
 
@@ -57,20 +57,21 @@ export function sandboxCreator(
     const run = currentRun();
     const scenarioOfRun = source === undefined ? run?.scenario : undefined;
     const given = source === undefined ? "key-states" : source;
-    const started = scenarioOfRun ?? startSourceOf(given, startOptions);
+    const started = scenarioOfRun ?? resolveSource(given);
     const completed = run?.optionsFor(startOptions) ?? startOptions;
-    const start = checkedStart(started, completed, {
+    const start = prepareStart({
+      source: started,
+      options: completed,
       platform,
-      run: run?.conditionedRun,
+      clientRun: run?.conditionedRun,
       invocation: { ...invocationOfServer(), isInTest: true },
     });
-    requirePossibleStart(start);
 
     // It starts with its first use: while modules load, the wall clock of some runtimes shows another time.
     let sandbox: SandboxState | undefined;
     return sandboxApi(() => {
       if (sandbox === undefined) {
-        sandbox = makeSandbox(start);
+        sandbox = startSandbox(start);
         run?.reportRequestsOf(sandbox);
       }
       return sandbox;

@@ -1,4 +1,3 @@
-import type { Snapshot } from "../sandbox/saved-sandbox.js";
 import type { BundledKeyRefs, BundledOrganizationRefs } from "../scenario/bundled.generated.js";
 import type { ScenarioName } from "../scenario/bundled.js";
 import type { ReservedKeyRef } from "../scenario/format/fields.js";
@@ -16,7 +15,7 @@ import type { LoadedScenario } from "../scenario/scenario-source.js";
 export type ScenarioSource = ScenarioName | Scenario;
 
 /** All that a sandbox can start with. */
-export type SandboxSource = ScenarioSource | LoadedScenario | Snapshot;
+export type SandboxSource = ScenarioSource | LoadedScenario;
 
 /** The refs of the keys that a scenario has, as far as its type contains them. */
 export type ScenarioKeyRef<Source> = Source extends ScenarioName ? BundledKeyRefs[Source] : KeysIn<Source>;

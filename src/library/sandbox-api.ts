@@ -5,7 +5,6 @@ import { checkedCopy, checkInput, requireKnownOptions, throwIfProblems } from ".
 import { requireInstant } from "../sandbox/clock.js";
 import { defaultFarmerPage } from "../sandbox/farmer-records/farmer-list.js";
 import { type Fault, writtenFaults } from "../sandbox/faults.js";
-import { changeFaults } from "../sandbox/operations/behavior-operations.js";
 import {
   createKey,
   expireKey,
@@ -13,10 +12,15 @@ import {
   rotateKey,
   updateOrganization,
 } from "../sandbox/operations/key-operations.js";
-import { advanceClock, changeClock, clearRequests, runDue } from "../sandbox/operations/operations.js";
+import {
+  advanceClock,
+  changeClock,
+  changeFaults,
+  clearRequests,
+  runDue,
+} from "../sandbox/operations/operations.js";
 import { expectRequests, listRequests } from "../sandbox/request-queries.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { snapshotSandbox } from "../sandbox/saved-sandbox.js";
 import { secretToSend } from "../sandbox/secrets.js";
 import { restartSandbox } from "../sandbox/start-sandbox.js";
 import {
@@ -78,7 +82,6 @@ export function sandboxApi(getOrStart: () => SandboxState): Sandbox {
       return expectRequests(currentSandbox(), query);
     },
     report: withoutOptions("report", () => clientReport(getOrStart())),
-    snapshot: withoutOptions("snapshot", () => snapshotSandbox(currentSandbox())),
     reset: withoutOptions("reset", () => restartSandbox(getOrStart())),
   };
   return Object.defineProperty(sandbox, stateKey, { get: getOrStart });

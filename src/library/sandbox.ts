@@ -9,7 +9,6 @@ import type { Farmer } from "../sandbox/farmer-records/farmer-shape.js";
 import type { Fault } from "../sandbox/faults.js";
 import type { RequestView } from "../sandbox/journal/exchange.js";
 import type { Actor } from "../sandbox/operations/change.js";
-import type { Snapshot } from "../sandbox/saved-sandbox.js";
 import type { KeyView, ListedKeyRef, OrganizationView } from "../sandbox/views.js";
 import type { ReservedKeyRef } from "../scenario/format/fields.js";
 
@@ -55,12 +54,7 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
    * It is about the client, not the sandbox: `reset` does not change it.
    */
   readonly report: () => Report;
-  /**
-   * Returns the state as JSON data: `createSandbox({ scenario: snapshot })` continues it, in this version of svc-sandbox. It has only
-   * hashes of keys, except those that the scenario pins.
-   */
-  readonly snapshot: () => Snapshot;
-  /** Restarts the scenario, as if the sandbox had just been created. */
+  /** Starts the scenario again: as a new sandbox, but with other request ids, and the report continues. */
   readonly reset: () => void;
 }
 

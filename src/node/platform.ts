@@ -3,7 +3,7 @@ import { makeFarmers } from "../farmers/make-farmers.js";
 import { realTime } from "../library/web-platform.js";
 import type { Platform } from "../sandbox/platform.js";
 import type { ConditionedRun, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
-import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
+import { prepareStart, startSandbox } from "../sandbox/start-sandbox.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
 
 /** `node:crypto`; an import of it would be slower. */
@@ -46,9 +46,9 @@ export const nodePlatform: Platform = {
 
 /** Starts a sandbox with a scenario, on this machine's time, randomness and hashes. */
 export function startInNode(
-  scenario: NamedScenario,
+  source: NamedScenario,
   options: StartOptions = {},
-  run?: ConditionedRun,
+  clientRun?: ConditionedRun,
 ): SandboxState {
-  return startSandbox(checkedStart(scenario, options, { platform: nodePlatform, run }));
+  return startSandbox(prepareStart({ source, options, platform: nodePlatform, clientRun }));
 }

@@ -8,7 +8,7 @@ import { faultsAhead } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import { keyInWords, type SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys } from "../sandbox/secrets.js";
-import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
+import { prepareStart, startSandbox } from "../sandbox/start-sandbox.js";
 import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
 import type { ControlBody } from "../scenario/format/inputs.js";
 import { curlLine, shellWord } from "./curl-line.js";
@@ -110,7 +110,8 @@ const keptRequests = new Map<ScenarioName, RequestsByOutcome>();
 function requestsOfBundled(name: ScenarioName, platform: SandboxState["platform"]): RequestsByOutcome {
   let requests = keptRequests.get(name);
   if (requests === undefined) {
-    const start = checkedStart({ scenario: bundledScenarios[name], name }, {}, { platform });
+    const source = { scenario: bundledScenarios[name], name };
+    const start = prepareStart({ source, platform });
     requests = requestsByOutcome(startSandbox(start));
     keptRequests.set(name, requests);
   }

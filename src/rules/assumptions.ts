@@ -7,24 +7,11 @@ export interface Assumptions {
   readonly error_details: boolean;
   readonly me_scope: string | null;
   readonly scopes: readonly string[];
-  readonly minute_window: "fixed" | "sliding";
-  readonly day_resets_at: string;
-  readonly count_rejected: boolean;
-  readonly retiring_counts_as_active: boolean;
-  readonly replacement_usage: "fresh" | "inherited";
   readonly www_authenticate: boolean;
-  readonly default_expiry: string;
 }
 
 interface AssumptionDefinition<Value> {
-  readonly kind:
-    | "boolean"
-    | "choice"
-    | "code"
-    | "time_of_day"
-    | "scope_or_null"
-    | "scopes"
-    | "duration_or_none";
+  readonly kind: "boolean" | "choice" | "code" | "scope_or_null" | "scopes";
   readonly choices?: readonly string[];
   /** The value in the profile `minimal`: only what the specification promises. */
   readonly minimal: Value;
@@ -51,13 +38,7 @@ export const assumptionTable: {
     kind: "scopes",
     minimal: ["attestations:read", "attestations:write", "consents:read", "consents:write"],
   },
-  minute_window: { kind: "choice", choices: ["fixed", "sliding"], minimal: "fixed" },
-  day_resets_at: { kind: "time_of_day", minimal: "00:00" },
-  count_rejected: { kind: "boolean", minimal: false },
-  retiring_counts_as_active: { kind: "boolean", minimal: false },
-  replacement_usage: { kind: "choice", choices: ["fresh", "inherited"], minimal: "fresh" },
   www_authenticate: { kind: "boolean", minimal: false, typical: true },
-  default_expiry: { kind: "duration_or_none", minimal: "none" },
 };
 
 /**

@@ -76,32 +76,20 @@ interface KeyStateRow {
   readonly isOver: boolean;
   /** The outcome of each request with the key; `null` if the other checks decide. */
   readonly rejection: `401.${string}` | null;
-  /** Whether the key counts toward the maximum (R32), or the assumption that decides. */
-  readonly countsAsActive: boolean | "retiring_counts_as_active";
   /** The member with the time that ended the key; `null` for a key that has not ended. */
   readonly endField: keyof KeyEnds | null;
 }
 
 /** The states of a key. The specification does not name them. */
 export const keyStateTable = {
-  active: { isOver: false, rejection: null, countsAsActive: true, endField: null },
-  revoked: { isOver: true, rejection: "401.revoked", countsAsActive: false, endField: "revokedAt" },
-  expired: { isOver: true, rejection: "401.expired", countsAsActive: false, endField: "expiresAt" },
-  retiring: { isOver: false, rejection: null, countsAsActive: "retiring_counts_as_active", endField: null },
-  rotated: { isOver: true, rejection: "401.rotated", countsAsActive: false, endField: "overlapEndsAt" },
+  active: { isOver: false, rejection: null, endField: null },
+  revoked: { isOver: true, rejection: "401.revoked", endField: "revokedAt" },
+  expired: { isOver: true, rejection: "401.expired", endField: "expiresAt" },
+  retiring: { isOver: false, rejection: null, endField: null },
+  rotated: { isOver: true, rejection: "401.rotated", endField: "overlapEndsAt" },
 } as const satisfies Readonly<Record<string, KeyStateRow>>;
 export type KeyStateName = keyof typeof keyStateTable;
 export const keyStates = Object.keys(keyStateTable) as KeyStateName[];
 
-/** The most active keys of an organization in each environment (R32). */
+/** The most active keys of an organization in each environment (R32): one in its overlap is not active. */
 export const maximumActiveKeys = 5;
-
-/** Whether a key in this state counts toward that maximum. */
-export function countsAsActive(
-  state: KeyStateName,
-  assumptions: { readonly retiring_counts_as_active: boolean },
-): boolean {
-  const { countsAsActive: isCounted } = keyStateTable[state];
-  if (isCounted === "retiring_counts_as_active") return assumptions.retiring_counts_as_active;
-  return isCounted;
-}

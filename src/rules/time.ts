@@ -17,9 +17,9 @@ export function minuteEnd(now: number): number {
   return now - modulo(now, minute) + minute;
 }
 
-/** The end of the day that contains `now`, for a reset `resetsAt` milliseconds after midnight UTC. */
-export function dayEnd(now: number, resetsAt: number): number {
-  return now - modulo(now - resetsAt, day) + day;
+/** The end of the UTC day that contains `now`. */
+export function dayEnd(now: number): number {
+  return now - modulo(now, day) + day;
 }
 
 /** The rest of a division, never negative: times before 1970 are also in the right window. */

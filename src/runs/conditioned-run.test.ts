@@ -3,7 +3,7 @@ import { handle } from "../api/handle.js";
 import { readApiRequest } from "../api/read-request.js";
 import { nodePlatform } from "../node/platform.js";
 import { secretToSend } from "../sandbox/secrets.js";
-import { checkedStart, startSandbox } from "../sandbox/start-sandbox.js";
+import { prepareStart, startSandbox } from "../sandbox/start-sandbox.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { conditionedRun } from "./conditioned-run.js";
 import type { RunConditions } from "./conditions.js";
@@ -26,8 +26,8 @@ const scenario = {
 /** Sends the key of a sandbox whose clock is months behind the machine's. Returns what a client reads of each response. */
 function sent(times: number, conditions?: RunConditions) {
   const platform = { ...nodePlatform, time: () => machineTime };
-  const run = conditions && conditionedRun(conditions);
-  const sandbox = startSandbox(checkedStart({ name: "own", scenario }, {}, { platform, run }));
+  const clientRun = conditions && conditionedRun(conditions);
+  const sandbox = startSandbox(prepareStart({ source: { name: "own", scenario }, platform, clientRun }));
   const request = readApiRequest({
     method: "GET",
     path: "/v1/relying-party/me",

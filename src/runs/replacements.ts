@@ -55,13 +55,12 @@ export function resultOfFault(sandbox: SandboxState, call: ApiCall, fired: Fired
 function acceptance(sandbox: SandboxState, call: ApiCall): Pick<CallResult, "response" | "code"> {
   const { endpoint = me } = call;
   let { entry } = call;
-  // If the sandbox counts rejected requests, its checks have counted this one already.
-  if (entry !== undefined && !sandbox.assumptions.count_rejected) {
+  if (entry !== undefined) {
     const { minuteCount, dayCount } = entry.usage;
     entry = { ...entry, usage: { ...entry.usage, minuteCount: minuteCount + 1, dayCount: dayCount + 1 } };
   }
   const body = entry === undefined ? endpoint.example() : endpoint.respond(entry, sandbox.additions);
-  return { response: renderSuccess(sandbox, { ...call, entry }, endpoint, body), code: null };
+  return { response: renderSuccess({ ...call, entry }, endpoint, body), code: null };
 }
 
 function rejectCall(sandbox: SandboxState, call: ApiCall, rejection: RejectionInstead): CallResult {

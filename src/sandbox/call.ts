@@ -10,8 +10,9 @@ import {
 } from "../rules/outcomes.js";
 import type { ApiRequest } from "../rules/request.js";
 import type { Shape } from "../schema/shape.js";
+import type { RecordAdditions } from "./record-additions.js";
 import type { KeyEntry } from "./registry.js";
-import type { RecordAdditions, VariedPoint } from "./variants.js";
+import type { VariedPoint } from "./variants.js";
 
 // A call on its way: the endpoint that it is for and its route, the call itself, and its result.
 

@@ -3,30 +3,27 @@ import { lastClockInstant } from "../rules/key-state.js";
 import { type Instant, isInstant, isoTime, parseDuration, parseTime, timeHint } from "../rules/time.js";
 import { quote } from "../schema/words.js";
 
-/** Runs with `time` unless frozen, and never backwards, also if a fake `Date` moves back. */
+/** Runs with `time` unless frozen, and never backwards: if `time` is set back, it stands still, and runs on from there. */
 export class VirtualClock {
   readonly #time: () => number;
   #isFrozen: boolean;
-  /** The clock's instant when it was last read. */
+  /** The clock's instant when it was last read, and that of `time`. */
   #shownAt: number;
   #readAt: number;
 
-  /** `readAt`: when `start` was read, on `time`; default: now. */
   constructor({
     time,
     start,
-    readAt = time(),
     frozen = false,
   }: {
     readonly time: () => number;
     readonly start: number;
-    readonly readAt?: number | undefined;
     readonly frozen?: boolean | undefined;
   }) {
     this.#time = time;
     this.#isFrozen = frozen;
     this.#shownAt = start;
-    this.#readAt = readAt;
+    this.#readAt = time();
   }
 
   now(): number {

@@ -6,12 +6,8 @@ import type { FarmerMaker } from "./farmer-records/farmer-list.js";
 export interface Platform {
   /** SHA-256 of a text's UTF-8 bytes, as 64 lowercase hex digits. */
   readonly sha256: (text: string) => string;
+  /** The wall clock, which may be set back, or be a fake `Date`: a sandbox's clock never goes back with it. */
   readonly time: () => number;
-  /**
-   * The time that drives clocks, in epoch milliseconds. It follows the wall clock forward, also over a sleep of the machine,
-   * but not a step back; a fake `Date` moves it in both directions.
-   */
-  readonly steadyTime: () => number;
   /** A clock for durations, in fractional milliseconds. */
   readonly stopwatch: () => number;
   /** Unpredictable unsigned 32-bit integers, used only for keys that are created at run time. */

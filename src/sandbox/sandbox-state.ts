@@ -10,20 +10,20 @@ import type { ClientHistory } from "./journal/client-history.js";
 import type { Counters } from "./journal/counts.js";
 import type { Journal } from "./journal/journal.js";
 import type { Platform } from "./platform.js";
+import type { RecordAdditions } from "./record-additions.js";
 import type { Registry } from "./registry.js";
 import type { RequestIds } from "./request-ids.js";
 import type { StoryProgress, Timeline } from "./steps.js";
-import type { Windows } from "./usage.js";
-import type { RecordAdditions, VariantRules } from "./variants.js";
+import type { VariantRules } from "./variants.js";
 
 /**
- * The state of a running sandbox. Sandboxes share nothing that changes: a process can run many. A restart keeps these members,
+ * The state of a running sandbox. Sandboxes share nothing that changes: a process can run many. A later start keeps these members,
  * and replaces those of `ScenarioState`.
  */
 export interface SandboxState extends ScenarioState {
   readonly platform: Platform;
   /** The client's run that it belongs to, whose conditions come before the rest of the state. Default: none. */
-  readonly run: ConditionedRun | undefined;
+  readonly clientRun: ConditionedRun | undefined;
   /** Of its first start: other scenarios that start later get them as well. */
   readonly startOptions: StartOptions;
   readonly journal: Journal;
@@ -32,10 +32,7 @@ export interface SandboxState extends ScenarioState {
   readonly invocation: Invocation;
 }
 
-/**
- * The part of a sandbox's state that follows from its scenario. A restart replaces all of it, with the same scenario or another
- * one; `replaceState` changes some of it.
- */
+/** The part of a sandbox's state that follows from its scenario. A later start replaces all of it, with the same scenario or another one. */
 export interface ScenarioState {
   name: string;
   /** The scenario with the options applied; a reset starts it again. */
@@ -48,10 +45,9 @@ export interface ScenarioState {
   profile: Profile;
   /** The run's profile, or else the sandbox's own. With `varied`, responses vary in everything left open. */
   profileInEffect: Profile;
-  /** The sandbox's own assumptions that were set explicitly, not by the profile; `varied` never varies them. */
+  /** The assumptions that the scenario sets itself: `varied` varies only their form. */
   ownAssumptions: Partial<Assumptions>;
   assumptions: Assumptions;
-  windows: Windows;
   /** What the profile in effect adds to keys and organizations where they are shown. */
   additions: RecordAdditions;
   endpoints: readonly Endpoint[];
@@ -76,11 +72,7 @@ export interface ScenarioState {
   isChangedByUser: boolean;
 }
 
-export function replaceState(sandbox: SandboxState, members: Partial<ScenarioState>): void {
-  Object.assign(sandbox, members);
-}
-
-/** What a start sets in place of its scenario, as a caller wrote it. `Start` has the rest. */
+/** What a start sets in place of its scenario, as a caller wrote it. */
 export interface StartOptions {
   readonly seed?: number | undefined;
   readonly now?: Instant | undefined;

@@ -1,28 +1,20 @@
-import type { Assumptions, Profile } from "../rules/assumptions.js";
-import { SandboxError } from "../rules/errors.js";
 import { type KeyRecord, lastClockInstant } from "../rules/key-state.js";
 import type { Organization } from "../rules/organization.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { quote } from "../schema/words.js";
 import type { ActiveFault } from "./faults.js";
 import type { SavedHistory } from "./journal/client-history.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
-import type { Platform } from "./platform.js";
 import { Registry } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
 import type { StoryProgress, Timeline } from "./steps.js";
 import type { Usage } from "./usage.js";
 
-// A sandbox as JSON, without the options of its start: what a state file has, and what `snapshot` returns. It has the records and the
-// clock as they are, and is no scenario: what a sandbox has acknowledged can always be continued, whatever the rules for what people
-// write say of it. A start with it is `startSandbox` of a `Start` that has it.
+// A sandbox as JSON, without the options of its start: what a state file has. It has the records and the clock as they are, and is no
+// scenario: what a sandbox has acknowledged can always be continued, whatever the rules for what people write say of it.
 
 /** The number of this form. `test/control/state-format.test.ts` fails if the form changes, and this number does not. */
-export const stateFormat = 19;
-
-/** How many of its 64 digits a checksum has. */
-export const checksumLength = 16;
+export const stateFormat = 20;
 
 const maxSaved = 100;
 
@@ -37,8 +29,6 @@ export interface SavedSandbox {
   readonly scenario: Scenario;
   /** `startedAt`: when the scenario started, on this clock. */
   readonly clock: { readonly startedAt: number; readonly now: number; readonly frozen: boolean };
-  readonly profile: Profile;
-  readonly ownAssumptions: Partial<Assumptions>;
   readonly organizations: readonly Organization[];
   readonly faults: readonly ActiveFault[];
   /** Includes the steps that ran, so that the others keep their numbers. */
@@ -55,16 +45,6 @@ export interface SavedSandbox {
   readonly keys: readonly SavedKey[];
 }
 
-/**
- * A saved sandbox as a value, for `createSandbox`, which continues it. What has its checksum was written by this version, so that
- * nothing else of it is checked.
- */
-export interface Snapshot {
-  readonly svc_sandbox_state: number;
-  /** The checksum of the JSON of all other members. */
-  readonly sum: string;
-}
-
 /** The JSON of a sandbox as a `SavedSandbox`, in parts: with 100,000 keys, it would take as much memory as the sandbox. */
 export function* saveSandbox(sandbox: SandboxState): Generator<string> {
   const withoutKeys = JSON.stringify(savedWithoutKeys(sandbox));
@@ -78,12 +58,6 @@ export function* saveSandbox(sandbox: SandboxState): Generator<string> {
   yield "]}";
 }
 
-export function snapshotSandbox(sandbox: SandboxState): Snapshot {
-  const saved: SavedSandbox = JSON.parse([...saveSandbox(sandbox)].join(""));
-  const sum = sandbox.platform.sha256(JSON.stringify(saved)).slice(0, checksumLength);
-  return { svc_sandbox_state: stateFormat, sum, ...saved };
-}
-
 function savedWithoutKeys(sandbox: SandboxState): Omit<SavedSandbox, "keys"> {
   const { clock, requestIds, story, journal, registry } = sandbox;
   const { steps, ...progress } = story;
@@ -92,8 +66,6 @@ function savedWithoutKeys(sandbox: SandboxState): Omit<SavedSandbox, "keys"> {
     text: sandbox.text,
     scenario: sandbox.scenario,
     clock: { startedAt: sandbox.startedAt, now: clock.now(), frozen: clock.isFrozen() },
-    profile: sandbox.profile,
-    ownAssumptions: sandbox.ownAssumptions,
     organizations: Array.from(registry.organizations.values(), ({ organization }) => organization),
     faults: [...sandbox.faults],
     timeline: sandbox.timeline,
@@ -105,19 +77,6 @@ function savedWithoutKeys(sandbox: SandboxState): Omit<SavedSandbox, "keys"> {
     counts: sandbox.counters.read(),
     history: sandbox.history.save(),
   };
-}
-
-/** Reads what `snapshotSandbox` has made. Throws `validation_failed` for one of another version, and a changed one. */
-export function readSnapshot(snapshot: Snapshot, { sha256 }: Pick<Platform, "sha256">): SavedSandbox {
-  const { svc_sandbox_state: format, sum, ...saved } = snapshot;
-  const what = "Failed to continue the snapshot";
-  if (format !== stateFormat) {
-    const why = `its format is ${quote(format)}, and this version of svc-sandbox reads format ${stateFormat}`;
-    throw new SandboxError("validation_failed", `${what}: ${why}. Make it again.`);
-  }
-  const isUnchanged = sum === sha256(JSON.stringify(saved)).slice(0, checksumLength);
-  if (!isUnchanged) throw new SandboxError("validation_failed", `${what}: it was changed. Make it again.`);
-  return structuredClone(saved) as SavedSandbox; // svc-sandbox made what has its checksum
 }
 
 /**
@@ -136,7 +95,7 @@ export function afterPause(saved: SavedSandbox, ms: number): SavedSandbox {
 export function savedRecords({ organizations, keys }: SavedSandbox): Registry {
   const registry = new Registry(organizations);
   for (const { usage, ...key } of keys) {
-    registry.addKey(key, { ...usage, counted: [...usage.counted] });
+    registry.addKey(key, { ...usage });
   }
   return registry;
 }

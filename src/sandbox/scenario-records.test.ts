@@ -15,7 +15,7 @@ function registryOf(...hashes: readonly string[]) {
   const registry = new Registry([bank]);
   for (const [index, sha256] of hashes.entries()) {
     const key = { ref: `key-${index}`, organization: "bank", sha256 } as KeyRecord;
-    registry.addKey(key, startUsage({ sliding: false, dayResetsAt: 0 }, 0));
+    registry.addKey(key, startUsage(0));
   }
   return registry;
 }
@@ -29,12 +29,9 @@ test("R11 a key is found only by its hash, and an unknown key never, with or wit
 });
 
 const start = Date.parse("2026-03-02T09:00:00Z");
-const windows = { sliding: false, dayResetsAt: 0 };
-const additions = { nameEnding: "", scopes: [], limits: { perMinute: 0, perDay: 0 }, variants: [] };
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-const started = (scenario: Scenario, seed = 1) =>
-  startRecords(scenario, seed, sha256, start, { windows, additions });
+const started = (scenario: Scenario) => startRecords(scenario, sha256, start);
 
 function build(keys: Record<string, KeyFields>, population?: Scenario["population"]) {
   const scenario = { version: 1, organizations: { bank: { type: "bank", keys } }, population } as Scenario;
@@ -92,8 +89,8 @@ test("the name of a key is a system, sometimes with an installation of it, and d
   const namesOf = (seed: number) => {
     const keys: Record<string, KeyFields> = {};
     for (let i = 0; i < 500; i++) keys[`key-${i}`] = { environment: "test" };
-    const scenario: Scenario = { version: 1, organizations: { bank: { type: "bank", keys } } };
-    return Array.from(started(scenario, seed).keys.values(), ({ key }) => key.name);
+    const scenario: Scenario = { version: 1, seed, organizations: { bank: { type: "bank", keys } } };
+    return Array.from(started(scenario).keys.values(), ({ key }) => key.name);
   };
   const names = namesOf(1);
   const shape = /^[A-Z][a-z]+(?: [a-z]+)*(?:, [a-z]+(?: [a-z]+)*)?$/;

@@ -1,6 +1,6 @@
-import type { KeyLimits, KeyRecord } from "../rules/key-state.js";
+import type { KeyRecord } from "../rules/key-state.js";
 import { type Organization, readAccess } from "../rules/organization.js";
-import { pick, type RandomStream, randomStream } from "../rules/seed.js";
+import { defaultSeed, pick, type RandomStream, randomStream } from "../rules/seed.js";
 import { endsFrom, endsOf, positionsInRotations, type RotationPosition } from "../scenario/key-ends.js";
 import {
   allKeys,
@@ -17,23 +17,11 @@ import patterns from "./name-patterns.json" with { type: "json" };
 import words from "./name-words.generated.json" with { type: "json" };
 import type { Platform } from "./platform.js";
 import { Registry } from "./registry.js";
-import type { SandboxState } from "./sandbox-state.js";
 import { startUsage } from "./usage.js";
 
-/** The hashes of the keys of a scenario, in order. They take nine tenths of a start, and tests reset one scenario many times. */
-const keptHashes = new WeakMap<Scenario, readonly string[]>();
-
-/**
- * The organizations and keys of a scenario at the start of the clock (epoch milliseconds). The assumptions decide in which windows
- * their usage counts, and what the profile `varied` adds to their limits.
- */
-export function startRecords(
-  scenario: Scenario,
-  seed: number,
-  sha256: Platform["sha256"],
-  start: number,
-  { windows, additions }: Pick<SandboxState, "windows" | "additions">,
-): Registry {
+/** The organizations and keys of a scenario at the start of the clock (epoch milliseconds). */
+export function startRecords(scenario: Scenario, sha256: Platform["sha256"], start: number): Registry {
+  const { seed = defaultSeed } = scenario;
   const organizations: Organization[] = [];
   for (const [ref, fields] of allOrganizations(scenario)) {
     organizations.push(buildOrganization(ref, fields, seed));
@@ -41,18 +29,16 @@ export function startRecords(
 
   const registry = new Registry(organizations);
   const keys = [...allKeys(scenario)];
-  const hashes = keptHashes.get(scenario) ?? keys.map((key) => sha256(scenarioSecret(key, seed)));
-  keptHashes.set(scenario, hashes);
   const positions = positionsInRotations(keys);
-  for (const [index, key] of keys.entries()) {
+  for (const key of keys) {
     const position = positions.get(key.ref) as RotationPosition; // each key has one
     const { this_minute: thisMinute, today } = key.fields.usage ?? {};
     const record: KeyRecord = {
-      ...buildKey(key, position, seed, additions.limits),
+      ...buildKey(key, position, seed),
       ...endsFrom(start, endsOf(key.fields)),
-      sha256: hashes[index] as string, // each key has one
+      sha256: sha256(scenarioSecret(key, seed)),
     };
-    registry.addKey(record, startUsage(windows, start, { thisMinute, today }));
+    registry.addKey(record, startUsage(start, { thisMinute, today }));
   }
   return registry;
 }
@@ -73,51 +59,17 @@ function buildKey(
   { ref, organization, fields }: ScenarioKey,
   { replaces, rotation }: RotationPosition,
   seed: number,
-  addedLimits: KeyLimits,
 ): Omit<KeyRecord, "sha256"> {
   const name = rotation.writtenSettings.name ?? inventKeyName(seed, rotation.oldestRef);
-  const settings = readSettings(name, rotation.writtenSettings);
   return {
     ref,
     organization,
-    ...settings,
-    limits: raisedLimits(settings.limits, rotation, addedLimits),
+    ...readSettings(name, rotation.writtenSettings),
     environment: fields.environment,
     legacy: isLegacy(fields),
     ...(fields.replaced_by !== undefined && { replacedBy: fields.replaced_by }),
     ...(replaces !== undefined && { replaces }),
   };
-}
-
-/**
- * The limits of a scenario's key at the start, with what the profile `varied` adds to them. `rotation` is what the key has in common
- * with the keys that it replaced, and with those that replaced it. A limit is fixed, and gets nothing added, if the scenario sets it,
- * or if one of these keys has used it up at the start.
- *
- * | fixed            | the minute gets more | the day gets more |
- * |------------------|----------------------|-------------------|
- * | neither          | yes                  | yes               |
- * | only the minute  | no                   | yes               |
- * | the day, or both | no                   | no                |
- *
- * While the day is fixed, the minute gets nothing more either: with more requests a minute, the day would be used up sooner.
- */
-function raisedLimits(
-  limits: KeyLimits,
-  rotation: RotationPosition["rotation"],
-  added: KeyLimits,
-): KeyLimits {
-  if (added.perMinute === 0 && added.perDay === 0) return limits;
-  const { mostUsed, writtenSettings } = rotation;
-  const written = writtenSettings.limits ?? {};
-
-  const isDayFixed = written.per_day !== undefined || mostUsed.today >= limits.perDay;
-  if (isDayFixed) return limits;
-  const perDay = limits.perDay + added.perDay;
-
-  const isMinuteFixed = written.per_minute !== undefined || mostUsed.thisMinute >= limits.perMinute;
-  if (isMinuteFixed) return { perMinute: limits.perMinute, perDay };
-  return { perMinute: limits.perMinute + added.perMinute, perDay };
 }
 
 // The names that a scenario leaves out: the seed and the ref decide each of them.

@@ -1,4 +1,4 @@
-import { profiles } from "../rules/assumptions.js";
+import { profiles, resolveAssumptions } from "../rules/assumptions.js";
 import { defaultSeed } from "../rules/seed.js";
 import { isoTime } from "../rules/time.js";
 import { checkedCopy } from "../rules/validation.js";
@@ -8,11 +8,9 @@ import { timeFrom } from "../scenario/format/times.js";
 import { unknownSecret } from "../scenario/keys.js";
 import { showProblems } from "../scenario/places.js";
 import { type FieldProblem, ProblemList, ScenarioError } from "../scenario/problems.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
 import { libraryNotation } from "../schema/notation.js";
 import * as s from "../schema/shape.js";
-import { behaviorOf } from "./behavior.js";
 import { requireClockTime, requireInstant, VirtualClock } from "./clock.js";
 import { Farmers } from "./farmer-records/farmer-list.js";
 import { activateFaults } from "./faults.js";
@@ -21,12 +19,12 @@ import { Counters } from "./journal/counts.js";
 import { Journal } from "./journal/journal.js";
 import { runDue } from "./operations/operations.js";
 import type { Platform } from "./platform.js";
+import { noAdditions, recordAdditions } from "./record-additions.js";
 import { RequestIds } from "./request-ids.js";
 import {
   type ConditionedRun,
   type Invocation,
   invocationOfServer,
-  replaceState,
   type SandboxState,
   type ScenarioState,
   type StartOptions,
@@ -35,32 +33,36 @@ import { type SavedSandbox, savedRecords } from "./saved-sandbox.js";
 import { startRecords } from "./scenario-records.js";
 import type { Timeline, TimelineStep } from "./steps.js";
 
-// Each start is checked first, which changes nothing, and made then. What a user does, and how it differs (a reset with `now` is checked
-// as a first start is):
+// How the state of a sandbox begins:
 //
-// | a user                 | checked by           | made by           | what is over at the start of the clock | ids of requests  |
-// |------------------------|----------------------|-------------------|----------------------------------------|------------------|
-// | starts a sandbox       | `checkedStart`       | `startSandbox`    | is an error, except with a set clock   | of a new sandbox |
-// | continues a saved one  | `checkedStart`       | `startSandbox`    | has run already                        | as it was saved  |
-// | starts another         | `checkedReplacement` | `replaceScenario` | is an error, except with a set clock   | the next series  |
-// | resets                 | `restartSandbox`     | `restartSandbox`  | runs, since it may be over by now      | the next series  |
+// | a user                 | functions                              | what is over at the start of the clock | ids of requests |
+// |------------------------|----------------------------------------|----------------------------------------|-----------------|
+// | starts a sandbox       | `prepareStart`, `startSandbox`         | is an error, except with a set clock   | the first ones  |
+// | continues a saved one  | `continueSandbox`                      | has run already                        | as saved        |
+// | starts another         | `prepareReplacement`, `replaceScenario`| is an error, except with a set clock   | the next series |
+// | resets                 | `restartSandbox`                       | runs, since it may be over by now      | the next series |
 //
-// A clock is set by the option `now` or by the scenario. The steps before a set clock's start are due at the start.
+// What throws is `prepare…`, which changes nothing, and a reset before it changes anything. A clock is set by the option `now` or by
+// the scenario; the steps before its start are due at the start.
 
-/** What a sandbox can start with: a checked scenario, or a saved sandbox of one. */
-export interface StartSource extends NamedScenario {
-  /** Its parts become those of the sandbox: it starts once. */
-  readonly saved?: SavedSandbox | undefined;
-}
-
-/** All that a sandbox starts with: a scenario with the options applied, and where the sandbox runs. `checkedStart` makes it. */
-export interface Start extends StartSource {
-  /** The options: those of a first start are kept for other scenarios that start later. */
-  readonly startOptions: StartOptions;
+/** Where a sandbox runs, which later starts keep. */
+interface Surroundings {
   readonly platform: Platform;
-  readonly run?: ConditionedRun | undefined;
+  readonly clientRun?: ConditionedRun | undefined;
   /** Default: that of a server without HTTPS, by the name of the program. */
   readonly invocation?: Invocation | undefined;
+}
+
+/** What a caller wants to start: a checked scenario, with options in place of some of its values. */
+export interface StartSettings extends Surroundings {
+  readonly source: NamedScenario;
+  readonly options?: StartOptions;
+}
+
+/** A start that is possible: a scenario with the options applied. */
+export interface PreparedStart extends Surroundings, NamedScenario {
+  /** Other scenarios that start later get them as well. */
+  readonly startOptions: StartOptions;
 }
 
 const startOptionsShape = s.mapping({
@@ -70,51 +72,57 @@ const startOptionsShape = s.mapping({
 });
 
 /**
- * Checks the options of a start, and applies them to its scenario, which is checked already. Throws `validation_failed`, or a
- * `ScenarioError` if the scenario cannot have this seed.
+ * Prepares the start of a sandbox. Throws `validation_failed` for an option, or a `ScenarioError` if the scenario cannot have this seed,
+ * or cannot start when its clock does.
  */
-export function checkedStart(
-  { scenario, name, text, saved }: StartSource,
-  options: StartOptions,
-  { platform, run, invocation }: Pick<Start, "platform" | "run" | "invocation">,
-): Start {
-  const { seed, frozen, profile } = options;
-  const now = options.now === undefined ? undefined : requireInstant(options.now);
-  checkedCopy(startOptionsShape, { seed, frozen, profile }, "start the sandbox", libraryNotation);
-  if (now !== undefined) requireClockTime(now, "now");
+export function prepareStart(settings: StartSettings): PreparedStart {
+  const start = withOptions(settings);
+  requirePossibleStart(start);
+  return start;
+}
 
-  const startOptions: StartOptions = { seed, now, frozen, profile };
-  const context = { name, text, startOptions, platform, run, invocation };
-  // The options of a saved sandbox are only for scenarios that start later.
-  if (saved !== undefined) return { ...context, scenario, saved };
+/** Checks the options, and applies them: returns a start of a scenario that starts the same without them. */
+function withOptions({
+  source,
+  options = {},
+  platform,
+  clientRun,
+  invocation,
+}: StartSettings): PreparedStart {
+  const startOptions = checkedOptions(options);
+  const { seed, now, frozen, profile } = startOptions;
+  let { scenario } = source;
+  if (seed !== undefined) scenario = { ...scenario, seed };
+  if (now !== undefined) scenario = { ...scenario, clock: { ...scenario.clock, now: isoTime(now) } };
+  if (frozen !== undefined) scenario = { ...scenario, clock: { ...scenario.clock, frozen } };
+  if (profile !== undefined) scenario = { ...scenario, assumptions: { ...scenario.assumptions, profile } };
 
-  const started = withOptions(scenario, startOptions);
   // A seed may generate what the scenario pins: two keys have one secret, or two organizations one id.
   if (seed !== undefined) {
     const problems = new ProblemList();
-    checkDuplicates(started, problems);
-    throwIfAny(problems.found, name);
+    checkDuplicates(scenario, problems);
+    throwIfAny(problems.found, source.name);
   }
-  return { ...context, scenario: started };
+  const { name, text } = source;
+  return { name, text, scenario, startOptions, platform, clientRun, invocation };
 }
 
-/** Returns a scenario that starts the same sandbox without the options: the same object if there are none. */
-function withOptions(scenario: Scenario, { seed, now, frozen, profile }: StartOptions): Scenario {
-  const isUnchanged = [seed, now, frozen, profile].every((option) => option === undefined);
-  if (isUnchanged) return scenario;
-
-  const changed = { ...scenario };
-  if (seed !== undefined) changed.seed = seed;
-  if (now !== undefined) changed.clock = { ...changed.clock, now: isoTime(requireInstant(now)) };
-  if (frozen !== undefined) changed.clock = { ...changed.clock, frozen };
-  if (profile !== undefined) changed.assumptions = { ...changed.assumptions, profile };
-  return changed;
+/** Throws `validation_failed` for a wrong option. */
+function checkedOptions({
+  seed,
+  now,
+  frozen,
+  profile,
+}: StartOptions): StartOptions & { now?: number | undefined } {
+  const instant = now === undefined ? undefined : requireInstant(now);
+  checkedCopy(startOptionsShape, { seed, frozen, profile }, "start the sandbox", libraryNotation);
+  if (instant !== undefined) requireClockTime(instant, "now");
+  return { seed, now: instant, frozen, profile };
 }
 
-/** Throws a `ScenarioError` if the scenario cannot start with this clock. A saved sandbox always continues. */
-export function requirePossibleStart(start: Start): void {
-  const { scenario, name, saved } = start;
-  if (saved !== undefined) return;
+/** Throws a `ScenarioError` for what only the start of the clock shows, such as a key that has ended by then. */
+function requirePossibleStart(start: PreparedStart): void {
+  const { scenario, name } = start;
   const isClockSet = scenario.clock?.now !== undefined;
   throwIfAny(problemsAtStart(scenario, startOfClock(start), isClockSet), name);
 }
@@ -125,21 +133,28 @@ function throwIfAny(problems: readonly FieldProblem[], name: string): void {
 }
 
 /**
- * Starts a sandbox, or continues a saved one. What is due at the start runs with the first `runDue`, so that listeners hear of it. The
- * same scenario, seed and start result in the same ids, names, secrets and request ids. Throws as `requirePossibleStart` does.
+ * Starts a sandbox. What is due at the start runs with the first `runDue`, so that listeners hear of it. The same scenario, seed and
+ * start result in the same ids, names, secrets and request ids.
  */
-export function startSandbox(start: Start): SandboxState {
-  requirePossibleStart(start);
-  return makeSandbox(start);
+export function startSandbox(start: PreparedStart): SandboxState {
+  const { platform, clientRun, startOptions, invocation = invocationOfServer() } = start;
+  const state = newState(start);
+  const counters = new Counters();
+  const journal = new Journal();
+  return { ...state, platform, clientRun, startOptions, invocation, counters, journal };
 }
 
-/** Makes the sandbox of a start that was possible when `requirePossibleStart` checked it. */
-export function makeSandbox(start: Start): SandboxState {
-  const { platform, run, startOptions, invocation = invocationOfServer(), saved } = start;
-  const counters = new Counters(saved?.counts);
+/** Continues a saved sandbox, whose parts become those of the new one. The options are for scenarios that start later. */
+export function continueSandbox(
+  saved: SavedSandbox,
+  { options = {}, platform, clientRun, invocation = invocationOfServer() }: Omit<StartSettings, "source">,
+): SandboxState {
+  const startOptions = checkedOptions(options);
+  const counters = new Counters(saved.counts);
   const journal = new Journal();
-  if (saved !== undefined) journal.replaceWith(saved.exchanges, saved.total);
-  return { ...stateAtStart(start), platform, run, startOptions, invocation, counters, journal };
+  journal.replaceWith(saved.exchanges, saved.total);
+  const state = savedState(saved, { platform, clientRun });
+  return { ...state, platform, clientRun, startOptions, invocation, counters, journal };
 }
 
 /**
@@ -149,20 +164,20 @@ export function makeSandbox(start: Start): SandboxState {
  */
 export function restartSandbox(sandbox: SandboxState, options: StartOptions = {}): void {
   const { scenario, name, text } = sandbox;
-  const start = checkedStart({ scenario, name, text }, options, sandbox);
+  const start = withOptions({ ...sandbox, source: { scenario, name, text }, options });
   if (options.now !== undefined) requirePossibleStart(start);
   replaceScenario(sandbox, start);
 }
 
 /**
- * Checks the start of another scenario in place of a sandbox's; `replaceScenario` makes it. An option that is left out is as in the
- * sandbox's first start. Throws if the scenario cannot start.
+ * Prepares the start of another scenario in place of a sandbox's; `replaceScenario` makes it. An option that is left out is as in the
+ * sandbox's first start. Throws as `prepareStart` does.
  */
-export function checkedReplacement(
+export function prepareReplacement(
   sandbox: SandboxState,
   another: NamedScenario,
   options: StartOptions = {},
-): Start {
+): PreparedStart {
   const first = sandbox.startOptions;
   const completed: StartOptions = {
     seed: options.seed ?? first.seed,
@@ -170,58 +185,90 @@ export function checkedReplacement(
     frozen: options.frozen ?? first.frozen,
     profile: options.profile ?? first.profile,
   };
-  const start = checkedStart(another, completed, sandbox);
-  requirePossibleStart(start);
-  return start;
+  return prepareStart({ ...sandbox, source: another, options: completed });
 }
 
-/** Starts a checked scenario in place of a sandbox's, and runs what is due. Requests are counted from 1 again, with new ids. */
-export function replaceScenario(sandbox: SandboxState, start: Start): void {
-  const state = stateAtStart(start, sandbox.requestIds.series + 1);
+/** Starts a scenario in place of a sandbox's, and runs what is due. Requests are counted from 1 again, with new ids. */
+export function replaceScenario(sandbox: SandboxState, start: PreparedStart): void {
+  const state = newState(start, sandbox.requestIds.series + 1);
 
   // Everything is replaced before any listener can read it.
-  replaceState(sandbox, state);
+  Object.assign(sandbox, state);
   sandbox.journal.replaceWith();
-  const { name, seed } = state;
-  sandbox.journal.emit({ type: "sandbox.started", scenario: name, seed });
+  sandbox.journal.emit({ type: "sandbox.started", scenario: state.name, seed: state.seed });
   runDue(sandbox);
 }
 
-/** The state of a scenario as it starts, before any step has run, or as it was saved. `series`: that of the request ids of a new one. */
-function stateAtStart(start: Start, series = 0): ScenarioState {
-  const { name, scenario, text, platform, run, saved } = start;
-  // Read first, so that the clock never lags behind the real time, however long the rest takes.
-  const readAt = platform.steadyTime();
-  const startedAt = saved?.clock.startedAt ?? startOfClock(start);
-  const { now = startedAt, frozen = scenario.clock?.frozen } = saved?.clock ?? {};
-  const { seed = defaultSeed, story: steps = [], timeline = [], faults = [] } = scenario;
+/** The state of a scenario as it starts, before any step has run. `series`: that of its request ids. */
+function newState(start: PreparedStart, series = 0): ScenarioState {
+  const { scenario, platform } = start;
+  const startedAt = startOfClock(start);
+  // First, so that it never lags behind the real time, however long the rest takes.
+  const clock = new VirtualClock({ time: platform.time, start: startedAt, frozen: scenario.clock?.frozen });
 
-  const { profile: writtenProfile = "minimal", ...writtenAssumptions } = scenario.assumptions ?? {};
-  const { profile = writtenProfile, ownAssumptions = writtenAssumptions } = saved ?? {};
+  const settings = settingsOf(start, startedAt);
+  const { story: steps = [], timeline = [], faults = [] } = scenario;
+  return {
+    ...settings,
+    clock,
+    timeline: makeTimeline(timeline, startedAt),
+    registry: startRecords(scenario, platform.sha256, startedAt),
+    faults: activateFaults(faults, settings.seed, startedAt),
+    requestIds: new RequestIds(settings.seed, series),
+    history: new ClientHistory(),
+    story: { steps, next: 0, results: [], last: undefined, resumesAtEnd: false },
+    isChangedByUser: false,
+  };
+}
+
+/** The state of a scenario as it was saved. */
+function savedState(saved: SavedSandbox, { platform, clientRun }: Surroundings): ScenarioState {
+  const { name, scenario, text, requestIds } = saved;
+  const { startedAt, now, frozen } = saved.clock;
+  const clock = new VirtualClock({ time: platform.time, start: now, frozen });
+
+  const settings = settingsOf({ name, scenario, text, platform, clientRun }, startedAt);
+  return {
+    ...settings,
+    clock,
+    timeline: saved.timeline,
+    registry: savedRecords(saved),
+    faults: saved.faults,
+    requestIds: new RequestIds(settings.seed, requestIds.series, requestIds.count),
+    history: new ClientHistory(saved.history),
+    story: { ...saved.story, steps: scenario.story ?? [] },
+    isChangedByUser: saved.isChangedByUser,
+  };
+}
+
+/** What nothing changes as long as the scenario runs. */
+function settingsOf(
+  { name, scenario, text, platform, clientRun }: Omit<PreparedStart, "startOptions">,
+  startedAt: number,
+) {
+  const { seed = defaultSeed } = scenario;
+  const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
+  const profileInEffect = clientRun?.profile ?? profile;
   const endpoints = platform.endpoints(scenario);
-  const behavior = behaviorOf({ seed, profile, ownAssumptions, run, endpoints });
-
-  const newStory = { next: 0, results: [], last: undefined, resumesAtEnd: false };
-  const { sha256 } = platform;
+  let additions = noAdditions;
+  if (profileInEffect === "varied") {
+    additions = recordAdditions({ seed, rows: clientRun?.rows }, ownAssumptions, endpoints);
+  }
   return {
     name,
     scenario,
     text,
     seed,
-    ...behavior,
+    profile,
+    profileInEffect,
+    ownAssumptions,
+    assumptions: resolveAssumptions(profileInEffect, ownAssumptions, endpoints),
+    additions,
     endpoints,
     routes: platform.routes(endpoints),
-    clock: new VirtualClock({ time: platform.steadyTime, start: now, readAt, frozen }),
     startedAt,
-    timeline: saved?.timeline ?? makeTimeline(timeline, startedAt),
-    registry: saved ? savedRecords(saved) : startRecords(scenario, seed, sha256, startedAt, behavior),
     farmers: new Farmers(scenario, { seed, start: startedAt, make: platform.farmers }),
-    unknownKeyHash: sha256(unknownSecret(seed)),
-    faults: saved?.faults ?? activateFaults(faults, seed, startedAt),
-    requestIds: new RequestIds(seed, saved?.requestIds.series ?? series, saved?.requestIds.count),
-    history: new ClientHistory(saved?.history),
-    story: { ...(saved?.story ?? newStory), steps },
-    isChangedByUser: saved?.isChangedByUser ?? false,
+    unknownKeyHash: platform.sha256(unknownSecret(seed)),
   };
 }
 
@@ -241,8 +288,8 @@ function makeTimeline(written: readonly TimelineStep[], start: number): Timeline
 }
 
 /** When the clock starts: at the scenario's time, or else at the run's, or else at the real time. */
-function startOfClock({ scenario, platform, run }: Start): number {
+function startOfClock({ scenario, platform, clientRun }: PreparedStart): number {
   const now = scenario.clock?.now;
   if (now !== undefined) return requireInstant(now);
-  return run?.clockStart ?? platform.time();
+  return clientRun?.clockStart ?? platform.time();
 }

@@ -1,108 +1,47 @@
 import type { KeyLimits } from "../rules/key-state.js";
-import { dayEnd, minute, minuteEnd } from "../rules/time.js";
+import { dayEnd, minuteEnd } from "../rules/time.js";
 
-/** When the counts of requests start again. */
-export interface Windows {
-  /** Whether the minute before each request counts, in place of the clock's minutes. */
-  readonly sliding: boolean;
-  /** Milliseconds after midnight UTC. */
-  readonly dayResetsAt: number;
-}
+// What a key has used of its limits. Only successes count (R24): see `decideAndCount` in `src/api/authorize.ts`.
+//
+// | limit     | counts the successes of      | is reached with    | resets           |
+// |-----------|------------------------------|--------------------|------------------|
+// | a minute  | the clock's minute, in UTC   | as many as allowed | at its next full minute |
+// | a day     | the clock's day, in UTC      | as many as allowed | at 00:00 UTC     |
 
-/** Requests that were counted at one instant (epoch milliseconds): a busy key has fewer instants than requests. */
-interface CountedRequests {
-  readonly at: number;
-  readonly count: number;
-}
-
-/** The requests of a key in its current windows. */
+/** The requests of a key in its latest minute and day. */
 export interface Usage {
   minuteCount: number;
-  /** When the clock's minute ends. Nobody reads it while the minute is sliding. */
   minuteEndsAt: number;
   dayCount: number;
   dayEndsAt: number;
-  /** The requests of a sliding minute, oldest first. Empty while the minute is the clock's. */
-  readonly counted: CountedRequests[];
 }
 
-/** The requests that a key has already used at the start. */
-interface PastUsage {
-  readonly thisMinute?: number | undefined;
-  readonly today?: number | undefined;
-  /** A sliding minute's requests, oldest first. Default: all at the start. */
-  readonly counted?: readonly CountedRequests[] | undefined;
-}
-
-export function startUsage(windows: Windows, now: number, past: PastUsage = {}): Usage {
+/** `past`: the requests that a key has used before the start. Default: none; today at least as many as this minute. */
+export function startUsage(
+  now: number,
+  past: { readonly thisMinute?: number | undefined; readonly today?: number | undefined } = {},
+): Usage {
   const { thisMinute = 0 } = past;
   const { today = thisMinute } = past;
-  let counted: readonly CountedRequests[] = [];
-  if (windows.sliding) {
-    const allNow = thisMinute === 0 ? [] : [{ at: now, count: thisMinute }];
-    counted = past.counted ?? allNow;
-  }
-  return {
-    minuteCount: thisMinute,
-    minuteEndsAt: minuteEnd(now),
-    dayCount: today,
-    dayEndsAt: dayEnd(now, windows.dayResetsAt),
-    counted: [...counted],
-  };
+  return { minuteCount: thisMinute, minuteEndsAt: minuteEnd(now), dayCount: today, dayEndsAt: dayEnd(now) };
 }
 
-/** The usage in the current minute and day (R22, R23): the same object if no window has ended since it was written. */
-export function usageAt(usage: Usage, windows: Windows, now: number): Usage {
+/** The usage in the current minute and day (R22, R23): the same object if neither has ended since it was written. */
+export function usageAt(usage: Usage, now: number): Usage {
+  const isNewMinute = now >= usage.minuteEndsAt;
   const isNewDay = now >= usage.dayEndsAt;
-  const isMinuteOutdated = hasMinuteChanged(usage, windows, now);
-  if (!isNewDay && !isMinuteOutdated) return usage;
+  if (!isNewMinute && !isNewDay) return usage;
 
-  let { minuteCount, minuteEndsAt, dayCount, dayEndsAt, counted } = usage;
-  if (windows.sliding) {
-    counted = counted.filter(({ at }) => now - at < minute);
-    minuteCount = 0;
-    for (const { count } of counted) minuteCount += count;
-  } else if (isMinuteOutdated) {
+  let { minuteCount, minuteEndsAt, dayCount, dayEndsAt } = usage;
+  if (isNewMinute) {
     minuteCount = 0;
     minuteEndsAt = minuteEnd(now);
   }
   if (isNewDay) {
     dayCount = 0;
-    dayEndsAt = dayEnd(now, windows.dayResetsAt);
+    dayEndsAt = dayEnd(now);
   }
-  return { minuteCount, minuteEndsAt, dayCount, dayEndsAt, counted };
-}
-
-export function countRequest(usage: Usage, { sliding }: Windows, now: number): void {
-  usage.minuteCount += 1;
-  usage.dayCount += 1;
-  if (!sliding) return;
-
-  const { counted } = usage;
-  const latest = counted.at(-1);
-  if (latest?.at === now) counted[counted.length - 1] = { at: now, count: latest.count + 1 };
-  else counted.push({ at: now, count: 1 });
-}
-
-/** The usage after a change of the windows, in which all requests that count so far count on. */
-export function usageInNewWindows(usage: Usage, before: Windows, after: Windows, now: number): Usage {
-  if (before.sliding === after.sliding && before.dayResetsAt === after.dayResetsAt) return usage;
-  const { minuteCount, dayCount, counted } = usageAt(usage, before, now);
-  return startUsage(after, now, {
-    thisMinute: minuteCount,
-    // A sliding minute at 00:00:10 has the requests since 23:59:10. The new day counts at least these, or its count would be below
-    // that of the minute.
-    today: Math.max(minuteCount, dayCount),
-    // Of a minute of the clock, nobody knows when its requests came: all count as of now.
-    counted: before.sliding ? counted : undefined,
-  });
-}
-
-/** Whether the count of the minute has changed by time: the clock's minute has ended, or the oldest request of a sliding one counts no more. */
-function hasMinuteChanged(usage: Usage, { sliding }: Windows, now: number): boolean {
-  if (!sliding) return now >= usage.minuteEndsAt;
-  const oldest = usage.counted[0];
-  return oldest !== undefined && now - oldest.at >= minute;
+  return { minuteCount, minuteEndsAt, dayCount, dayEndsAt };
 }
 
 export interface LimitUse {
@@ -136,31 +75,12 @@ export function reachedLimit({ minute, day }: LimitUses): keyof LimitUses | unde
 
 export function limitUses(
   { key, usage }: { readonly key: { readonly limits: KeyLimits }; readonly usage: Usage },
-  windows: Windows,
   now: number,
 ): LimitUses {
   const { limits } = key;
-  const current = usageAt(usage, windows, now);
-  let resetsAt = current.minuteEndsAt;
-  if (windows.sliding) resetsAt = slidingMinuteResetsAt(current, limits.perMinute, now);
+  const { minuteCount, minuteEndsAt, dayCount, dayEndsAt } = usageAt(usage, now);
   return {
-    minute: { quota: limits.perMinute, used: current.minuteCount, resetsAt },
-    day: { quota: limits.perDay, used: current.dayCount, resetsAt: current.dayEndsAt },
+    minute: { quota: limits.perMinute, used: minuteCount, resetsAt: minuteEndsAt },
+    day: { quota: limits.perDay, used: dayCount, resetsAt: dayEndsAt },
   };
-}
-
-/** When the remaining quota of a sliding minute grows: each request stops counting a minute after it came. */
-function slidingMinuteResetsAt({ counted, minuteCount }: Usage, perMinute: number, now: number): number {
-  // A limit of 0 never grows, and an unused limit cannot: a client is told a whole minute.
-  if (perMinute === 0 || counted.length === 0) return now + minute;
-
-  // Up to the limit, the quota grows when the oldest request stops counting. Over the limit, more of them must stop: of five
-  // requests with a limit of three, the oldest three.
-  const leaving = Math.max(1, minuteCount - perMinute + 1);
-  let oldest = 0;
-  for (const { at, count } of counted) {
-    oldest += count;
-    if (oldest >= leaving) return at + minute;
-  }
-  return now + minute;
 }

@@ -1,4 +1,3 @@
-import type { KeyLimits } from "../rules/key-state.js";
 import { randomStream } from "../rules/seed.js";
 
 /** A row of variants on the responses with a status; without `status`, on all responses. */
@@ -12,23 +11,6 @@ export interface VariedPoint {
   readonly row: string;
   readonly variant: string;
   readonly status: number;
-}
-
-/**
- * What the profile `varied` adds to each key and organization (R4). Only the limits are written into records. Responses and lists
- * add the rest where they show a record, so that it comes and goes with the profile.
- */
-export interface RecordAdditions {
-  readonly nameEnding: string;
-  /** The scopes that each key shows besides its own. No endpoint requires any of these: a key that shows a scope must also pass where the scope is required. */
-  readonly scopes: readonly string[];
-  /**
-   * Added to the limits of a scenario's key that the scenario does not set. A key gets this when the scenario starts, and keeps
-   * it when the profile changes: a lower limit could be less than what the key has already used.
-   */
-  readonly limits: KeyLimits;
-  /** The variants that decide all this, which only 200s show. */
-  readonly variants: readonly VariedPoint[];
 }
 
 /** What decides which variants responses have. */

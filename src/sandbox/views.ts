@@ -5,9 +5,9 @@ import type { Organization } from "../rules/organization.js";
 import { isoTime } from "../rules/time.js";
 import type { Endpoint } from "./call.js";
 import type { VirtualClock } from "./clock.js";
+import type { RecordAdditions } from "./record-additions.js";
 import type { KeyEntry, Registry } from "./registry.js";
-import { usageAt, type Windows } from "./usage.js";
-import type { RecordAdditions } from "./variants.js";
+import { usageAt } from "./usage.js";
 
 // What lists show of a sandbox: first what each view has, then the functions that make them.
 
@@ -71,13 +71,12 @@ export interface Upcoming {
 interface ShownSandbox {
   readonly registry: Registry;
   readonly clock: VirtualClock;
-  readonly windows: Windows;
   readonly additions: RecordAdditions;
 }
 
 export function viewKey(entry: KeyEntry, sandbox: ShownSandbox, now = sandbox.clock.now()): KeyView {
   const { key } = entry;
-  const usage = usageAt(entry.usage, sandbox.windows, now);
+  const usage = usageAt(entry.usage, now);
   return {
     ref: key.ref as ListedKeyRef, // so that a compiler does not check it, as it does refs of a scenario
     organization: key.organization,

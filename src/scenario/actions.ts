@@ -35,7 +35,6 @@ export const actions = {
     organizationField: "ref",
   },
   faults: {},
-  assumptions: {},
 } as const satisfies Readonly<Record<string, ActionRow>>;
 
 export type ActionName = keyof typeof actions;

@@ -91,8 +91,6 @@ export interface RotationPosition {
     readonly oldestRef: string;
     /** The settings that the scenario writes, at whichever of the keys. */
     readonly writtenSettings: WrittenSettings;
-    /** The most requests that one of them starts with. */
-    readonly mostUsed: { readonly thisMinute: number; readonly today: number };
   };
 }
 
@@ -142,16 +140,11 @@ export function positionsInRotations(keys: readonly ScenarioKey[]): Map<string, 
 function sharedIn(rotation: Rotation): RotationPosition["rotation"] {
   const [oldest] = rotation;
   const writtenSettings: Writable<WrittenSettings> = {};
-  const mostUsed = { thisMinute: 0, today: 0 };
   for (const { fields } of rotation) {
     // Of each setting, the first value counts: the others are the same.
     writtenSettings.name ??= fields.name;
     writtenSettings.scopes ??= fields.scopes;
     writtenSettings.limits ??= fields.limits;
-
-    const { this_minute = 0, today = this_minute } = fields.usage ?? {};
-    mostUsed.thisMinute = Math.max(mostUsed.thisMinute, this_minute);
-    mostUsed.today = Math.max(mostUsed.today, today);
   }
-  return { oldestRef: oldest.ref, writtenSettings, mostUsed };
+  return { oldestRef: oldest.ref, writtenSettings };
 }

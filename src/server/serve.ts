@@ -7,7 +7,7 @@ import { SandboxError } from "../rules/errors.js";
 import { controlPath } from "../rules/known-paths.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { type Start, startSandbox } from "../sandbox/start-sandbox.js";
+import { prepareStart, type StartSettings, startSandbox } from "../sandbox/start-sandbox.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
 import { baseUrlFor, certificateName, hostToConnectTo, isLoopback, readPublicNames } from "./addresses.js";
 import type { ControlServer } from "./control/route.js";
@@ -264,13 +264,13 @@ function addressUnavailable(error: NodeJS.ErrnoException, port: number, host: st
 
 /** Starts the sandbox of a server, or continues the one of its state file, which its server closes. Throws as `openStateFile`. */
 export async function openSandbox(
-  start: Start,
+  settings: StartSettings,
   { name, ...options }: Omit<StateOptions, "name"> & { readonly name: string | undefined },
 ): Promise<{ readonly sandbox: SandboxState; readonly stateFile: StateFile | undefined }> {
-  if (name === undefined) return { sandbox: startSandbox(start), stateFile: undefined };
+  if (name === undefined) return { sandbox: startSandbox(prepareStart(settings)), stateFile: undefined };
 
   // Most servers keep nothing, and do not load the code for it.
   const { openStateFile } = await import("./state-file.js");
-  const stateFile = await openStateFile(start, { ...options, name });
+  const stateFile = await openStateFile(settings, { ...options, name });
   return { sandbox: stateFile.sandbox, stateFile };
 }

@@ -3,14 +3,13 @@ import { type SandboxOptions, sandboxOptions } from "../library/create-sandbox.j
 import type { OrganizationRef, SandboxSource, ScenarioKeyRef } from "../library/known-refs.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { sandboxApi } from "../library/sandbox-api.js";
-import { startSourceOf } from "../library/start-source.js";
 import { openScenario } from "../node/files/scenario-files.js";
 import { nodePlatform } from "../node/platform.js";
 import { requireKnownOptions, validationError } from "../rules/validation.js";
 import { currentRun, type SandboxRun } from "../runs/current-run.js";
-import { invocationOfServer, type StartOptions } from "../sandbox/sandbox-state.js";
-import { checkedStart, type StartSource } from "../sandbox/start-sandbox.js";
-import type { LoadedScenario } from "../scenario/scenario-source.js";
+import { invocationOfServer } from "../sandbox/sandbox-state.js";
+
+import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/scenario-source.js";
 import { checkShape } from "../schema/check.js";
 import { libraryNotation } from "../schema/notation.js";
 import * as s from "../schema/shape.js";
@@ -72,18 +71,20 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
 
   // The run of `exec` or `certify`, if any, sets what the options leave open.
   const run = currentRun();
-  const started = await loadSource(scenario, run, rest);
-  const startedScenario = () => started;
+  const source = await loadSource(scenario, run);
+  const startedScenario = () => source;
   const startOptions = run?.optionsFor(rest) ?? rest;
   const isSecure = rest.tls !== undefined && rest.tls !== false;
-  const start = checkedStart(started, startOptions, {
+  const settings = {
+    source,
+    options: startOptions,
     platform: nodePlatform,
-    run: run?.conditionedRun,
+    clientRun: run?.conditionedRun,
     invocation: invocationOfServer(isSecure),
-  });
+  };
   const onProblem = rest.onDefect ?? (() => {});
 
-  const { sandbox, stateFile } = await openSandbox(start, { name: file, startedScenario, onProblem });
+  const { sandbox, stateFile } = await openSandbox(settings, { name: file, startedScenario, onProblem });
   run?.reportRequestsOf(sandbox);
 
   // `POST /stop` stops only the server: the process belongs to the caller, and continues.
@@ -125,12 +126,11 @@ function requireOptions(options: ServerOptions): void {
 async function loadSource(
   source: ServerSource | undefined,
   run: SandboxRun | undefined,
-  options: StartOptions,
-): Promise<StartSource> {
+): Promise<NamedScenario> {
   if (source === undefined) return run?.scenario ?? loadScenario("key-states");
   const isFile = typeof source === "string" || typeTag(source) === "URL";
   if (isFile) return loadScenario(nameOfFile(source, "start the server", "scenario"));
-  return startSourceOf(source as LoadedScenario, options); // it checks any other value
+  return resolveSource(source as LoadedScenario); // it checks any other value
 }
 
 /**

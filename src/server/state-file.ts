@@ -6,14 +6,8 @@ import { nodeCrypto, nodePlatform, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import { cachedByObject } from "../sandbox/cached-by.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import {
-  afterPause,
-  checksumLength,
-  type SavedSandbox,
-  saveSandbox,
-  stateFormat,
-} from "../sandbox/saved-sandbox.js";
-import { type Start, startSandbox } from "../sandbox/start-sandbox.js";
+import { afterPause, type SavedSandbox, saveSandbox, stateFormat } from "../sandbox/saved-sandbox.js";
+import { continueSandbox, prepareStart, type StartSettings, startSandbox } from "../sandbox/start-sandbox.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
 import { tryParseJson } from "../schema/json-text.js";
@@ -27,6 +21,9 @@ import { quote, quoteFile } from "../schema/words.js";
 //     when it is read    at the start: `openStateFile`
 //     what is checked    its format, its checksum, its scenario, in this order: `parseState`
 //     when it is written with the start, with each change of the control plane, some time after requests, at the end: `StateFile`
+
+/** How many of its 64 digits a checksum has. */
+const checksumLength = 16;
 
 /** Milliseconds between two saves by the timer, or more if they take long. */
 const saveIntervalMs = 500;
@@ -49,7 +46,7 @@ export interface StateOptions {
  * Throws `state_unreadable`, `state_mismatch` for another scenario's state, or `state_in_use` if another process uses the file.
  * An error leaves the file unchanged.
  */
-export async function openStateFile(start: Start, options: StateOptions): Promise<StateFile> {
+export async function openStateFile(settings: StartSettings, options: StateOptions): Promise<StateFile> {
   const { name, cwd = "", startedScenario } = options;
   const readOrThrow = <Result>(read: () => Result, whatToDo?: string): Result => {
     try {
@@ -66,12 +63,11 @@ export async function openStateFile(start: Start, options: StateOptions): Promis
 
   try {
     const text = readOrThrow(() => file.read());
-    if (text === undefined) return new StateFile(file, options, startSandbox(start));
+    if (text === undefined) return new StateFile(file, options, startSandbox(prepareStart(settings)));
 
     const state = parseState(text, startedScenario(), name);
-    const saved = afterPause(state.sandbox, start.platform.time() - state.saved_at);
-    const ofSaved: Start = { ...start, name: saved.name, text: saved.text, scenario: saved.scenario, saved };
-    const sandbox = readOrThrow(() => startSandbox(ofSaved), startAgain);
+    const saved = afterPause(state.sandbox, settings.platform.time() - state.saved_at);
+    const sandbox = readOrThrow(() => continueSandbox(saved, settings), startAgain);
     return new StateFile(file, options, sandbox, state.saved_at);
   } catch (error) {
     file.unlock();

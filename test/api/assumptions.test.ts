@@ -36,13 +36,6 @@ const code = (act: () => unknown) => {
   }
 };
 
-const after = (by: "40s" | "45m", ref: string) => async (sandbox: Sandbox) => {
-  await call(ref)(sandbox);
-  sandbox.clock.advance(by);
-  const { status, body } = await call(ref)(sandbox);
-  return [status, body];
-};
-
 /** Another value of each assumption, and what a client or an administrator sees differently. */
 const others: { readonly [Name in keyof Assumptions]: readonly [value: Assumptions[Name], probe: Probe] } = {
   rate_limit_code: ["slow_down", call("full")],
@@ -55,27 +48,7 @@ const others: { readonly [Name in keyof Assumptions]: readonly [value: Assumptio
     ["attestations:read", "consents:read", "farms:read"],
     (sandbox) => code(() => create(sandbox, ["farms:read"])),
   ],
-  minute_window: ["sliding", after("40s", "main")],
-  day_resets_at: ["09:30", after("45m", "main")],
-  count_rejected: [
-    true,
-    async (sandbox) => {
-      await call("other")(sandbox);
-      return sandbox.keys.list().map(({ usage }) => usage.today);
-    },
-  ],
-  retiring_counts_as_active: [true, (sandbox) => code(() => create(sandbox))],
-  replacement_usage: ["inherited", (sandbox) => sandbox.keys.rotate("full", { as: "new" }).key.usage.today],
   www_authenticate: [true, call("unknown")],
-  default_expiry: [
-    "1d",
-    async (sandbox) => {
-      sandbox.keys.revoke("next");
-      const { ref } = create(sandbox);
-      sandbox.clock.advance("2d");
-      return sandbox.keys.list().find((key) => key.ref === ref)?.state;
-    },
-  ],
 };
 
 test.each(Object.keys(assumptionTable) as (keyof Assumptions)[])(

@@ -8,6 +8,7 @@ import { stateOf } from "../../src/library/sandbox-api.js";
 import { allOutcomesOf } from "../../src/report/report.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import { secretToSend } from "../../src/sandbox/secrets.js";
+import { continued } from "../support/continued.js";
 import { doors, headerOf, type Seen, startFrozen } from "../support/doors.js";
 import { mountInExpress } from "../support/express-door.js";
 import { readResponses } from "../support/raw-socket.js";
@@ -187,7 +188,7 @@ test("in varied, the value of a body and the scopes of keys stay", async () => {
     const text = await response.text();
     expect(JSON.parse(text)).toEqual({ a: ["</é"] });
     texts.add(text);
-    const again = createSandbox({ scenario: sandbox.snapshot() });
+    const again = continued(sandbox);
     expect(
       (await again.fetch("https://any.example/plain", { headers: { "x-api-key": sandbox.secret("has") } }))
         .status,

@@ -9,7 +9,7 @@ import { clientReport } from "../../src/report/report.js";
 import { advanceClock } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
-import { type Command, command, endpoints, modelScenario, settings, start } from "../model/commands.js";
+import { type Command, command, endpoints, modelScenario, start } from "../model/commands.js";
 import { create, type Model, respond, revoke, rotate } from "../model/specification-model.js";
 import { carryOut, played } from "../model/transcript.js";
 import { runs } from "../support/property-seed.js";
@@ -29,10 +29,9 @@ const key = {
 
 const earlier = start - 60_000;
 
-function openModel(chosen: Model["settings"]): Model {
+function openModel(): Model {
   return {
     now: start,
-    settings: chosen,
     endpoints,
     organizations: {
       bank: { active: true, live: "approved", sandboxAccess: true },
@@ -90,9 +89,9 @@ function said(step: Command, result: unknown): unknown {
 
 test("R6 R9 R12 R13 R18–R26 R29–R32 R37–R43 any sequence of events goes as in the model of the specification", async () => {
   await fc.assert(
-    fc.asyncProperty(settings, fc.array(command, { minLength: 1, maxLength: 30 }), async (chosen, steps) => {
-      const model = openModel(chosen);
-      const game = played(createSandbox({ scenario: modelScenario(chosen) }));
+    fc.asyncProperty(fc.array(command, { minLength: 1, maxLength: 30 }), async (steps) => {
+      const model = openModel();
+      const game = played(createSandbox({ scenario: modelScenario() }));
       for (const step of steps) {
         const expected = modeled(model, step);
         expect(said(step, await carryOut(game, step))).toEqual(expected);
@@ -138,27 +137,19 @@ const firstReader = fc.constantFrom<(sandbox: SandboxState) => unknown>(
 
 test("R12 R18–R20 R38 R40 R41 a sandbox that has started has run what is due, as the model, whoever reads it first", () => {
   fc.assert(
-    fc.property(
-      settings,
-      fc.array(startStep, { minLength: 1, maxLength: 6 }),
-      firstReader,
-      (chosen, steps, read) => {
-        const model = openModel(chosen);
-        for (const step of steps) modeled(model, step);
-        const scenario = { ...modelScenario(chosen), timeline: steps.map(dueAtStart) } as Scenario;
-        const sandbox = startInNode({ scenario, name: "model" });
-        read(sandbox);
-        const shown = Array.from(sandbox.registry.keys.keys(), (ref) => [
-          ref,
-          nextRequest(sandbox, ref).status,
-        ]);
-        const expected = Object.keys(model.keys).map((ref) => [
-          ref,
-          respond(model, ref, "GET", mePath).status,
-        ]);
-        expect(shown.sort()).toEqual(expected.sort());
-      },
-    ),
+    fc.property(fc.array(startStep, { minLength: 1, maxLength: 6 }), firstReader, (steps, read) => {
+      const model = openModel();
+      for (const step of steps) modeled(model, step);
+      const scenario = { ...modelScenario(), timeline: steps.map(dueAtStart) } as Scenario;
+      const sandbox = startInNode({ scenario, name: "model" });
+      read(sandbox);
+      const shown = Array.from(sandbox.registry.keys.keys(), (ref) => [
+        ref,
+        nextRequest(sandbox, ref).status,
+      ]);
+      const expected = Object.keys(model.keys).map((ref) => [ref, respond(model, ref, "GET", mePath).status]);
+      expect(shown.sort()).toEqual(expected.sort());
+    }),
     runs(200),
   );
 });

@@ -16,8 +16,8 @@ test.each([
   ],
   [
     "varied",
-    "{ retry_after: none, rate_limit_code: rate_limited, day_resets_at: 06:00, me_scope: attestations:read }",
-    ["retry_after", "rate_limit_code", "day_resets_at", "me_scope"],
+    "{ retry_after: none, rate_limit_code: rate_limited, me_scope: attestations:read }",
+    ["retry_after", "rate_limit_code", "me_scope"],
   ],
   [
     "minimal",

@@ -81,7 +81,6 @@ const inBodies = () => [
   call("PATCH /organizations/harvest-bank", { status: aKey(), sandbox_access: aKey() }),
   call("PUT /clock", { now: aKey(), frozen: aKey() }),
   call("POST /clock/advance", { by: aKey() }),
-  call("PUT /assumptions", { me_scope: aKey(), scopes: [aKey()], profile: aKey() }),
   call("PUT /faults", { faults: [{ when: { key: aKey() }, then: { [aKey()]: aKey() } }] }),
   call("POST /send", { key: aKey(), path: aKey() }),
   call("POST /send", { key: "active", path: `/${aKey()}`, headers: { Cookie: aKey() }, body: aKey() }),

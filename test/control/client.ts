@@ -3,6 +3,7 @@ import { expect, onTestFinished } from "vitest";
 import { stateOf } from "../../src/library/sandbox-api.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/index.js";
+import { snapshot } from "../support/continued.js";
 import { exchange } from "../support/exchange.js";
 import { expectSafeHeaders } from "./calls.js";
 
@@ -89,7 +90,7 @@ export async function expectUnchanged<Result>(
   act: () => Promise<Result>,
 ): Promise<Result> {
   const seen = () => ({
-    snapshot: server.sandbox.snapshot(),
+    snapshot: snapshot(server.sandbox),
     keys: server.sandbox.keys.list(),
     requests: server.sandbox.requests.list(),
   });

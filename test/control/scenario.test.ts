@@ -203,7 +203,7 @@ test("the format's JSON Schema and the table of assumptions are shown", async ()
   }
   const row = (name: string) => data.find(({ assumption }: { assumption: string }) => assumption === name);
   expect(row("retry_after")).toMatchObject({ schema: { enum: ["none", "seconds", "date"] }, varied: true });
-  expect(row("day_resets_at").varied).toBe(false);
+  expect(row("me_scope").varied).toBe(false);
 });
 
 test("keys and organizations come page by page, with their number", async () => {

@@ -62,7 +62,7 @@ test("R34 R36 a secret is only in the response that created it", async () => {
     await post("/keys", { ...newKey, ref: rotated.key.ref });
     await post(`/keys/${rotated.key.ref}/revoke`);
   }
-  await ask("/assumptions", { method: "PUT", json: { profile: "typical" } });
+  await ask("/reset", { method: "POST", json: { profile: "typical" } });
   const refs = server.sandbox.keys.list().map(({ ref }) => ref);
   const shown = refs.filter((ref) => !ref.startsWith("ci")).map((ref) => `/keys/${ref}/secret`);
   for (const path of shown) secrets.push((await post(path)).secret);

@@ -78,11 +78,6 @@ const assumptions = fc.record(
     profile: fc.constantFrom("minimal", "typical", "varied"),
     scopes: fc.constantFrom(...scopeSets),
     me_scope: fc.constantFrom("attestations:read", "consents:write", null),
-    minute_window: fc.constantFrom("fixed", "sliding"),
-    count_rejected: fc.boolean(),
-    retiring_counts_as_active: fc.boolean(),
-    replacement_usage: fc.constantFrom("fresh", "inherited"),
-    default_expiry: fc.constantFrom("1s", "90d"),
   },
   { requiredKeys: [] },
 );
@@ -157,7 +152,6 @@ const operation = fc.oneof(
       { requiredKeys: ["status"] },
     ),
   }),
-  fc.record({ line: fc.constant("PUT /assumptions"), body: assumptions }),
   fc.record({
     line: fc.constant("PUT /faults"),
     body: fc.array(fault, { maxLength: 2 }).map((faults) => ({ faults })),

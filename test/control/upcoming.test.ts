@@ -5,7 +5,6 @@ import { serveControl } from "./client.js";
 const scenario = parseScenario(`
 version: 1
 clock: { now: 2026-03-02T09:00:10Z }
-assumptions: { day_resets_at: "06:00" }
 organizations:
   bank:
     type: bank
@@ -38,7 +37,7 @@ test("the next events are listed, soonest first, and happen at their time", asyn
     { ...rest, at: "2026-03-02T09:20:10.000Z", kind: "timeline_step", step: 1, key: "main" },
     { ...rest, at: "2026-03-02T09:25:10.000Z", kind: "timeline_step", step: 2, organization: "bank" },
     { ...rest, at: "2026-03-02T09:30:10.000Z", kind: "key_expires", key: "short", organization: "bank" },
-    { ...rest, at: "2026-03-03T06:00:00.000Z", kind: "day_reset" },
+    { ...rest, at: "2026-03-03T00:00:00.000Z", kind: "day_reset" },
   ]);
   await ask("/clock/advance", post({ by: "20m" }));
   const later = await upcoming();
@@ -48,12 +47,11 @@ test("the next events are listed, soonest first, and happen at their time", asyn
   expect(later.map(({ at }) => at)).toEqual(later.map(({ at }) => at).toSorted());
 });
 
-test("a list has 100 rows at most, and no reset of a sliding minute", async () => {
+test("a list has 100 rows at most", async () => {
   const { ask } = await serveControl({
     scenario: {
       version: 1,
       clock: { now: "2026-03-02T09:00:10Z" },
-      assumptions: { minute_window: "sliding" },
       organizations: { bank: { type: "bank" } },
       timeline: Array.from({ length: 120 }, (_, index) => ({
         at: `${index + 1}m`,
@@ -62,5 +60,5 @@ test("a list has 100 rows at most, and no reset of a sliding minute", async () =
     },
   });
   const { data } = (await ask("/upcoming")).body;
-  expect([data.length, data[0].kind]).toEqual([100, "timeline_step"]);
+  expect([data.length, data[0].kind]).toEqual([100, "minute_reset"]);
 });

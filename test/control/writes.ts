@@ -20,7 +20,6 @@ const calls: readonly (readonly [call: string, real: string, json?: object])[] =
   ["PATCH /organizations/{ref}", "/organizations/harvest-bank", { status: "inactive" }],
   ["PUT /clock", "/clock", { frozen: true }],
   ["POST /clock/advance", "/clock/advance", { by: "1m" }],
-  ["PUT /assumptions", "/assumptions", { rate_limit_code: "slow_down" }],
   ["PUT /faults", "/faults", { faults: [{ when: { every: 10 }, then: { status: 503 } }] }],
   ["POST /send", "/send", { key: "active" }],
   ["DELETE /requests", "/requests"],

@@ -220,28 +220,6 @@ organizations:
     await page.getByText("2 Mar 2026, 13:00:30 UTC", { exact: true }).waitFor();
   });
 
-  test("R32 retiring keys that count are among the five, and a sixth is rejected", async () => {
-    const scenario = parseScenario(`
-version: 1
-assumptions: { retiring_counts_as_active: true }
-organizations:
-  bank:
-    type: bank
-    keys:
-      one: { environment: test }
-      two: { environment: test }
-      three: { environment: test }
-      four: { environment: test }
-      old: { environment: test, state: retiring, replaced_by: four }
-`);
-    const { page } = await openDashboard({ view, scenario });
-    await page.getByText("5 of 5 test keys").waitFor();
-    await page.getByRole("button", { name: "Create a key" }).click();
-    await page.getByLabel("Name", { exact: true }).fill("One more");
-    await page.getByRole("button", { name: "Create the key" }).click();
-    await page.getByRole("alert").getByText("the maximum is 5").waitFor();
-  });
-
   test("an address without its key shows that; one that is further down the list leads to it", async () => {
     const population = { organizations: 100, keys_per_organization: 3 };
     const scenario = { version: 1 as const, organizations: {}, population };

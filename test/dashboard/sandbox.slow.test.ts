@@ -5,6 +5,7 @@ import { parseScenario } from "../../src/index.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import type { Ask } from "../control/client.js";
 import { noBrowser } from "../support/chromium-page.js";
+import { snapshot } from "../support/continued.js";
 import { mePath } from "../support/send.js";
 import { openDashboard } from "./open-dashboard.js";
 
@@ -245,11 +246,11 @@ describe.skipIf(noBrowser)("faults and the profile", () => {
     await expect.poll(() => buttons.count()).toBe(2);
   });
 
-  test("a profile is chosen; what the scenario sets apart from it is named", async () => {
-    const { page, ask } = await openDashboard({ view });
-    await page.getByRole("combobox", { name: "Profile" }).selectOption("typical");
-    await expect.poll(async () => (await ask("/assumptions")).body.data.profile).toBe("typical");
-    await ask("/assumptions", { method: "PUT", json: { retry_after: "date" } });
+  test("the profile is named, and what the scenario sets apart from it", async () => {
+    const assumptions = { profile: "typical", retry_after: "date" } as const;
+    const scenario = { version: 1, organizations: {}, assumptions } as const;
+    const { page } = await openDashboard({ scenario, view });
+    await page.getByText("typical: what good gateways do").waitFor();
     await page.getByText("Set apart from the profile: retry_after").waitFor();
   });
 });
@@ -316,13 +317,13 @@ describe.skipIf(noBrowser)("the scenario", () => {
 
   test("a file is checked before it replaces anything; its problems have their lines", async () => {
     const { page, server, ask } = await openDashboard({ view });
-    const before = server.sandbox.snapshot();
+    const before = snapshot(server.sandbox);
     await choose(page, written.replace("type: bank", "type: bnk"));
     await page.getByRole("alert").filter({ hasText: "1 problem found." }).waitFor();
     await page.getByText(/bnk.*did you mean bank/).waitFor();
     await page.getByText("6:11 type: bnk").waitFor();
     expect(await page.getByRole("button", { name: "Load mine.yaml" }).count()).toBe(0);
-    expect(server.sandbox.snapshot()).toEqual(before);
+    expect(snapshot(server.sandbox)).toEqual(before);
     await choose(page, written);
     await page.getByText("No problems found.").waitFor();
     await load(page, "mine.yaml");

@@ -65,7 +65,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
   test.each([
     ["POST", "/keys", { organization: "amberfield-mutual", environment: "test", name: "CI" }],
     ["PUT", "/faults", { faults: [{ then: { status: 503 } }] }],
-    ["PUT", "/assumptions", { profile: "typical" }],
+    ["PUT", "/faults", { faults: [] }],
     ["POST", "/clock/advance", { by: "1m" }],
   ] as const)("the start asks before it discards what %s %s changed", async (method, path, json) => {
     const dashboard = await openDashboard({ scenario: "rotation", view: "/story" });

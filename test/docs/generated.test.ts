@@ -292,8 +292,7 @@ function callsPart(group: string): string {
   const shownRoutes = routes.filter(({ path }) => callGroups[group]?.includes(firstPart(path)));
   const rows = shownRoutes.map(({ method, path, body, query, summary }) => [
     code(`${method} ${path}`),
-    [...fieldsOf(body), ...Object.keys(query?.fields ?? {}).map((name) => `?${name}=`)].map(code).join(", ") +
-      (body === "assumptions_change" ? ", any [assumption](specification.md#the-assumptions)" : ""),
+    [...fieldsOf(body), ...Object.keys(query?.fields ?? {}).map((name) => `?${name}=`)].map(code).join(", "),
     summary,
   ]);
   return table(["call", "fields", "effect"], ...rows);
@@ -304,9 +303,7 @@ function fieldsOf(body: (typeof routes)[number]["body"] = "nothing"): string[] {
     properties?: Record<string, unknown>;
     required?: string[];
   };
-  const linked = body === "assumptions_change" ? assumptionTable : {};
-  const named = Object.keys(properties).filter((field) => !Object.hasOwn(linked, field));
-  return named.map((field) => (required.includes(field) ? field : `${field}?`));
+  return Object.keys(properties).map((field) => (required.includes(field) ? field : `${field}?`));
 }
 
 // The specification promises the status, and leaves its code open.

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { createSandbox, type Fault, type Sandbox } from "../../src/index.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
+import { continued, snapshot } from "../support/continued.js";
 import { mePath } from "../support/doors.js";
 import { sandboxWith, scenarioWith, unavailable } from "../support/faulty.js";
 
@@ -20,29 +21,27 @@ async function trace(sandbox: Sandbox, times: number): Promise<unknown[]> {
   return sandbox.requests.list({ limit: times }).map(({ fault }) => fault);
 }
 
-test("a snapshot continues counting, and keeps after and until at their instants", async () => {
+test("a saved sandbox continues counting, and keeps after and until at their instants", async () => {
   const sandbox = createSandbox({ scenario: scenarioWith(repeating) });
   await trace(sandbox, 4);
   sandbox.clock.advance("9m");
-  const snapshot = sandbox.snapshot();
-  const continued = createSandbox({ scenario: snapshot });
-  expect(continued.faults.list()).toEqual(sandbox.faults.list());
-  expect(continued.faults.list()[2]?.when).toEqual({
+  const again = continued(sandbox);
+  expect(again.faults.list()).toEqual(sandbox.faults.list());
+  expect(again.faults.list()[2]?.when).toEqual({
     after: "2026-03-02T09:10:00.000Z",
     until: "2026-03-02T10:00:00.000Z",
   });
-  expect(continued.snapshot()).toEqual(snapshot);
-  for (const one of [sandbox, continued]) one.clock.advance("1m");
-  expect(await trace(continued, 12)).toEqual(await trace(sandbox, 12));
+  expect(snapshot(again)).toEqual(snapshot(sandbox));
+  for (const one of [sandbox, again]) one.clock.advance("1m");
+  expect(await trace(again, 12)).toEqual(await trace(sandbox, 12));
 });
 
-test("a snapshot has the faults that were set in the place of the scenario's", () => {
+test("a saved sandbox has the faults that were set in the place of the scenario's", () => {
   const sandbox = createSandbox({ scenario: scenarioWith(repeating) });
   const written = [{ when: { until: "1d" }, then: unavailable }];
   for (const faults of [[], written]) {
     sandbox.faults.set(faults);
-    const continued = createSandbox({ scenario: sandbox.snapshot() });
-    expect(continued.faults.list()).toEqual(sandbox.faults.list());
+    expect(continued(sandbox).faults.list()).toEqual(sandbox.faults.list());
   }
 });
 
@@ -65,16 +64,16 @@ test("changing the result of list or the argument of set afterwards has no effec
   expect(sandbox.faults.list()).toEqual(before);
 });
 
-test("faults can be set for keys that were made at run time, and are in the snapshot with them", () => {
+test("faults can be set for keys that were made at run time, and are saved with them", () => {
   const sandbox = createSandbox({ scenario: scenarioWith([]) });
   sandbox.keys.create({ organization: "bank", environment: "test", name: "Late", ref: "late" });
   const faults = sandbox.faults.set([{ when: { key: "late" }, then: { hang: true } }]);
-  expect(createSandbox({ scenario: sandbox.snapshot() }).faults.list()).toEqual(faults);
+  expect(continued(sandbox).faults.list()).toEqual(faults);
 });
 
 test("R46 what is rejected changes nothing, and a key in the place of a ref is not shown", () => {
   const sandbox = createSandbox({ scenario: scenarioWith(repeating) });
-  const before = sandbox.snapshot();
+  const before = snapshot(sandbox);
   const secret = sandbox.secret("main");
   for (const [fault, field] of [
     [{ when: { key: secret }, then: { hang: true } }, "faults[0].when.key"],
@@ -85,7 +84,7 @@ test("R46 what is rejected changes nothing, and a key in the place of a ref is n
     expect(set).toThrow(expect.objectContaining({ code: "validation_failed", details }));
     expect(set).not.toThrow(secret.slice(20));
   }
-  expect(sandbox.snapshot()).toEqual(before);
+  expect(snapshot(sandbox)).toEqual(before);
 });
 
 test("a change of the faults sends an event, a rejected change does not", () => {

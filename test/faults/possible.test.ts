@@ -5,6 +5,7 @@ import { createSandbox, type Fault, parseScenario, type Scenario, ScenarioError 
 import { faultProblems } from "../../src/scenario/checks/fault-rules.js";
 import { successesOf } from "../../src/scenario/checks/rule-input.js";
 import { type ModelFault, mayGet, scenarioOfSenders } from "../model/fault-model.js";
+import { continued, snapshot } from "../support/continued.js";
 import { sandboxWith, send } from "../support/faulty.js";
 import { runs } from "../support/property-seed.js";
 
@@ -97,10 +98,10 @@ test("what a sandbox lists can be set again, whatever has become of its keys", (
   ]);
   sandbox.clock.advance("1h");
   expect(sandbox.faults.set(faults)).toEqual(faults);
-  expect(createSandbox({ scenario: sandbox.snapshot() }).faults.list()).toEqual(faults);
+  expect(continued(sandbox).faults.list()).toEqual(faults);
 });
 
-test("a snapshot has the steps that are left, although a step has created their key", () => {
+test("a saved sandbox has the steps that are left, although a step has created their key", () => {
   const outcome = "200.live";
   const timeline: Scenario["timeline"] = [
     { at: "1m", create_key: { organization: "bank", environment: "test", name: "Late", ref: "late" } },
@@ -112,7 +113,7 @@ test("a snapshot has the steps that are left, although a step has created their 
   ];
   const sandbox = createSandbox({ scenario: { ...scenario, timeline } });
   sandbox.clock.advance("1m");
-  expect(createSandbox({ scenario: sandbox.snapshot() }).snapshot()).toEqual(sandbox.snapshot());
+  expect(snapshot(continued(sandbox))).toEqual(snapshot(sandbox));
 });
 
 test("a step's times are compared from the step on, and only if both are known", () => {

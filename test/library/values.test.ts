@@ -137,9 +137,7 @@ const rows: readonly Row[] = [
   ["requests.clear", (value) => sandbox().requests.clear(value), ...ignored],
   ["expect", (value) => sandbox().expect(value)],
   ...options("expect", (given) => sandbox().expect(given), { outcome: [], key: [], count: [], faults: [] }),
-  ...(["report", "snapshot", "reset"] as const).map(
-    (call): Row => [call, (value) => sandbox()[call](value), ...ignored],
-  ),
+  ...(["report", "reset"] as const).map((call): Row => [call, (value) => sandbox()[call](value), ...ignored]),
   ["createHandlers", (value) => createHandlers(value)],
   ["createHandlers(sandbox, …)", (value) => createHandlers(sandbox(), value)],
   ["createHandlers({ baseUrl })", (baseUrl) => createHandlers(sandbox(), { baseUrl })],

@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { profiles } from "../../src/rules/assumptions.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { mePath } from "../support/send.js";
-import type { Model } from "./specification-model.js";
 
 /** When the clock of the model's sandbox starts: shortly before a minute and a day end. */
 export const start = Date.parse("2026-03-02T23:58:30Z");
@@ -87,24 +86,12 @@ export const command = fc.oneof(
 );
 export type Command = typeof command extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** The assumptions of a model's sandbox. */
-export const settings = fc.record({
-  sliding: fc.boolean(),
-  resetHour: fc.constantFrom(0, 6, 23),
-  countRejected: fc.boolean(),
-});
-
 /** A sandbox small enough that its limits, expiries and the five active keys are within reach of a few commands. */
-export function modelScenario({ sliding, resetHour, countRejected }: Model["settings"]): Scenario {
+export function modelScenario(): Scenario {
   return {
     version: 1,
     clock: { now: new Date(start).toISOString(), frozen: true },
-    assumptions: {
-      minute_window: sliding ? "sliding" : "fixed",
-      day_resets_at: `${String(resetHour).padStart(2, "0")}:00`,
-      count_rejected: countRejected,
-      error_details: true,
-    },
+    assumptions: { error_details: true },
     endpoints: Object.fromEntries(
       endpoints.map((one, index) => [
         `e${index}`,
@@ -131,7 +118,7 @@ export function modelScenario({ sliding, resetHour, countRejected }: Model["sett
         keys: {
           c: { environment: "test", scopes: ["consents:read"] },
           d: { environment: "live", legacy: true },
-          // A limit of 0 next to one that is reached, or that rejected requests may reach.
+          // A limit of 0 next to one that is reached.
           j: { environment: "test", limits: { per_minute: 0, per_day: 2 }, usage: { today: 2 } },
           k: { environment: "test", limits: { per_minute: 1, per_day: 0 }, usage: { this_minute: 1 } },
           l: { environment: "test", limits: { per_minute: 0, per_day: 1 } },
@@ -141,11 +128,8 @@ export function modelScenario({ sliding, resetHour, countRejected }: Model["sett
   };
 }
 
-/** A scenario of such a sandbox, whatever is assumed. */
-export const anyScenario = fc
-  .tuple(settings, fc.boolean(), fc.constantFrom(...profiles))
-  .map(([chosen, retiringCounts, profile]): Scenario => {
-    const scenario = modelScenario(chosen);
-    const assumptions = { ...scenario.assumptions, profile, retiring_counts_as_active: retiringCounts };
-    return { ...scenario, assumptions };
-  });
+/** A scenario of such a sandbox, in any profile. */
+export const anyScenario = fc.constantFrom(...profiles).map((profile): Scenario => {
+  const scenario = modelScenario();
+  return { ...scenario, assumptions: { ...scenario.assumptions, profile } };
+});

@@ -26,11 +26,10 @@ export interface Model {
   readonly organizations: Record<string, ModelOrganization>;
   readonly keys: Record<string, ModelKey>;
   readonly endpoints: readonly ModelEndpoint[];
-  readonly settings: Readonly<{ sliding: boolean; resetHour: number; countRejected: boolean }>;
 }
 
 const minute = 60_000;
-const hour = 60 * minute;
+const day = 24 * 60 * minute;
 
 export function isWorking(key: ModelKey, now: number): boolean {
   const ended = [key.revoked, key.expires, key.overlapEnds].some((end) => end !== null && end <= now);
@@ -94,7 +93,7 @@ export function respond(model: Model, ref: string | null, method: string, path: 
   const key = ref === null ? undefined : model.keys[ref];
   if (key === undefined) return { ...silent, status: 401, code: "unauthorized" };
   const rejection = reject(model, key, target.scope);
-  if (rejection === null || model.settings.countRejected) key.counted.push(model.now);
+  if (rejection === null) key.counted.push(model.now);
   const today = target === me ? countedToday(model, key) : null;
   if (rejection === null) return { ...silent, status: target.status, code: null, today };
   return { ...silent, ...rejection, ...(rejection.status === 429 && lastLimit(model, key)) };
@@ -108,7 +107,7 @@ function lastLimit(model: Model, key: ModelKey): Pick<Responded, "limit" | "retr
       limit: "per_minute",
       size: perMinute,
       counted: countedThisMinute(model, key),
-      end: minuteEnd(model, key),
+      end: minuteEnd(model),
     },
     { limit: "per_day", size: perDay, counted: countedToday(model, key), end: dayEnd(model) },
   ] as const;
@@ -120,20 +119,9 @@ function lastLimit(model: Model, key: ModelKey): Pick<Responded, "limit" | "retr
   return { limit, retryAfter: Math.ceil((last - model.now) / 1000) };
 }
 
-/** When the key's minute allows a request again, if none comes until then. */
-function minuteEnd({ now, settings }: Model, key: ModelKey): number {
-  if (!settings.sliding) return (Math.floor(now / minute) + 1) * minute;
-  // With a limit of 0, no minute allows a request: its headers name the next one.
-  if (key.perMinute === 0) return now + minute;
-  const ends = key.counted.map((time) => time + minute).filter((end) => end > now);
-  const isFree = (end: number) => key.counted.filter((time) => time > end - minute).length < key.perMinute;
-  return ends.find(isFree) ?? now;
-}
+const minuteEnd = ({ now }: Model) => (Math.floor(now / minute) + 1) * minute;
 
-function dayEnd({ now, settings }: Model): number {
-  const start = settings.resetHour * hour;
-  return (Math.floor((now - start) / (24 * hour)) + 1) * 24 * hour + start;
-}
+const dayEnd = ({ now }: Model) => (Math.floor(now / day) + 1) * day;
 
 function reject(model: Model, key: ModelKey, scope: string | null): { status: number; code: string } | null {
   const organization = model.organizations[key.organization] as ModelOrganization;
@@ -148,15 +136,13 @@ function reject(model: Model, key: ModelKey, scope: string | null): { status: nu
 }
 
 /** How often a key was counted in the minute of now. */
-export function countedThisMinute({ now, settings }: Model, key: ModelKey): number {
-  if (settings.sliding) return key.counted.filter((time) => time > now - minute).length;
+export function countedThisMinute({ now }: Model, key: ModelKey): number {
   return key.counted.filter((time) => Math.floor(time / minute) === Math.floor(now / minute)).length;
 }
 
 /** How often a key was counted on the day of now. */
-export function countedToday({ now, settings }: Model, key: ModelKey): number {
-  const dayOf = (time: number) => Math.floor((time - settings.resetHour * hour) / (24 * hour));
-  return key.counted.filter((time) => dayOf(time) === dayOf(now)).length;
+export function countedToday({ now }: Model, key: ModelKey): number {
+  return key.counted.filter((time) => Math.floor(time / day) === Math.floor(now / day)).length;
 }
 
 /** Revokes, or says why not. */
@@ -173,7 +159,7 @@ export function rotate(model: Model, ref: string, as: string, overlap: number): 
   const key = model.keys[ref];
   if (key === undefined) return "unknown_ref";
   if (!isActive(key, model.now)) return "key_not_active";
-  if (overlap < 0 || overlap > 7 * 24 * hour) return "overlap_out_of_range";
+  if (overlap < 0 || overlap > 7 * day) return "overlap_out_of_range";
   if (model.keys[as] !== undefined) return "name_taken";
   model.keys[as] = { ...key, created: model.now, expires: null, counted: [] };
   key.overlapEnds = model.now + overlap;

@@ -4,7 +4,6 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { readApiRequest } from "../../src/api/read-request.js";
 import { nodePlatform, timers } from "../../src/node/platform.js";
-import { checkedStart } from "../../src/sandbox/start-sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { openStateFile } from "../../src/server/state-file.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -26,9 +25,9 @@ async function openSlow() {
       return { unref() {} };
     }) as unknown as typeof setInterval), // only these members are used
   ];
-  const start = checkedStart({ scenario, name: "active" }, {}, { platform: nodePlatform });
+  const settings = { source: { scenario, name: "active" }, platform: nodePlatform };
   const options = { name: file, startedScenario, onProblem() {} };
-  const stateFile = await openStateFile(start, options);
+  const stateFile = await openStateFile(settings, options);
   const { sandbox } = stateFile;
   stateFile.startSaving();
   onTestFinished(() => {

@@ -9,8 +9,7 @@ import { routes } from "../../src/server/control/routes/routes.js";
 
 interface Place {
   readonly route: string;
-  /** `null` for assumptions: a test suite creates another sandbox. */
-  readonly member: ((sandbox: Sandbox) => unknown) | null;
+  readonly member: (sandbox: Sandbox) => unknown;
   readonly step: StepAction;
 }
 
@@ -46,27 +45,15 @@ const places: Readonly<Record<ActionName, Place>> = {
     member: ({ faults }) => faults.set,
     step: { faults: [{ then: { reset: true } }] },
   },
-  assumptions: {
-    route: "PUT /assumptions",
-    member: null,
-    step: { assumptions: { retry_after: "seconds" } },
-  },
 };
 
 test.each(actionNames)("the action %s has a route, a member of the library and a text", (name) => {
   const { route, member, step } = places[name];
   expect(routes.map(({ method, path }) => `${method} ${path}`)).toContain(route);
   const sandbox = createSandbox({ scenario: "key-states", frozen: true });
-  expect([typeof member?.(sandbox as Sandbox), name]).toEqual([member ? "function" : "undefined", name]);
+  expect([typeof member(sandbox as Sandbox), name]).toEqual(["function", name]);
   const performed = performAction(stateOf(sandbox), step);
   expect(summarizeAction(step, performed)).toMatch(new RegExp(`^${name}\\b`));
-});
-
-test("the result of a step that changes the assumptions has the members of every other action", () => {
-  const state = stateOf(createSandbox());
-  const performed = performAction(state, { assumptions: { www_authenticate: true } });
-  expect(state.assumptions.www_authenticate).toBe(true);
-  expect(performed).toEqual({ error: null, key: null, replacement: null, secret: null, organization: null });
 });
 
 test("the error of a listener is not the rejection of the step whose event it hears", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { at, expectRejection, fill, minute, open, responses, testKey } from "./sandbox.js";
+import { at, expectRejection, open, responses, testKey } from "./sandbox.js";
 
 test("R29 a created key has the requested fields and works at once", async () => {
   const sandbox = open();
@@ -59,23 +59,6 @@ test("a ref is made from the name, with a number when it is taken, cut to fit; a
   expectRejection(sandbox, () => keys.create({ ...testKey, ref: "main" }), "name_taken", { ref: "main" });
 });
 
-test("R32 R39 a retiring key counts as active if the assumption is set", () => {
-  const sandbox = open({
-    assumptions: { retiring_counts_as_active: true },
-    organizations: { insurer: { type: "insurer", keys: { first: { environment: "test" } } } },
-  });
-  const { keys, clock } = sandbox;
-  fill(sandbox);
-  expectRejection(sandbox, () => keys.rotate("first"), "key_limit_reached", { active: 5 });
-  // Without an overlap there is one key as before.
-  keys.rotate("first", { overlap: 0, as: "second" });
-  keys.revoke("ci");
-  keys.rotate("second", { overlap: "1m" });
-  expectRejection(sandbox, () => keys.create(testKey), "key_limit_reached", { active: 5 });
-  clock.advance(minute);
-  keys.create(testKey);
-});
-
 test("R43 an expiry is a length of time from now, or an instant", async () => {
   const sandbox = open();
   const { keys, clock } = sandbox;
@@ -90,12 +73,6 @@ test("R43 an expiry is a length of time from now, or an instant", async () => {
   expectRejection(sandbox, () => keys.create({ ...testKey, expires: "9000000d" }), "validation_failed", {
     fields: { expires: expect.any(String) },
   });
-});
-
-test("R43 with default_expiry a key expires after that time, unless it is created with its own expiry", () => {
-  const { keys } = open({ assumptions: { default_expiry: "2h" } });
-  expect(keys.create(testKey).key.expiresAt).toBe("2026-03-02T11:00:00.000Z");
-  expect(keys.create({ ...testKey, expires: "10m" }).key.expiresAt).toBe("2026-03-02T09:10:00.000Z");
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSandbox } from "../../src/index.js";
+import { continued } from "../support/continued.js";
 import { at, minute, open, testKey } from "./sandbox.js";
 
 test("a key has the time when it was created or when it replaced another, and null if the scenario starts with it", () => {
@@ -23,7 +23,7 @@ test("a snapshot keeps when a key was created, also at the epoch, and a reset le
   const sandbox = open({ clock: { now: "1970-01-01T00:00:00Z", frozen: true } });
   sandbox.keys.create({ ...testKey, ref: "created" });
   sandbox.clock.advance("1h");
-  const again = createSandbox({ scenario: sandbox.snapshot() });
+  const again = continued(sandbox);
   expect(again.keys.get("created").createdAt).toBe("1970-01-01T00:00:00.000Z");
   expect(again.keys.list()).toEqual(sandbox.keys.list());
   sandbox.reset();

@@ -67,7 +67,6 @@ test.each(keyStates)("the independent model responds to a key that is %s as its 
     organizations: { bank: { active: true, live: "not_approved", sandboxAccess: true } },
     keys: { key: { ...key, perMinute: 60, perDay: 1000, ...Object.fromEntries(ends) } },
     endpoints: [],
-    settings: { sliding: false, resetHour: 0, countRejected: false },
   } as const satisfies Model;
   const { rejection } = keyStateTable[state];
   const { status } = respond(model, "key", "GET", "/v1/relying-party/me");

@@ -3,7 +3,7 @@ import { presentNextStep } from "../../src/api/story/run-story.js";
 import { startInNode } from "../../src/node/platform.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState, StartOptions } from "../../src/sandbox/sandbox-state.js";
-import { checkedReplacement, replaceScenario, restartSandbox } from "../../src/sandbox/start-sandbox.js";
+import { prepareReplacement, replaceScenario, restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { type NamedScenario, resolveSource } from "../../src/scenario/scenario-source.js";
 
@@ -11,7 +11,7 @@ const startOptions = { seed: 7, frozen: true } as const;
 const start = () => startInNode(resolveSource("rotation"), startOptions);
 
 function startAnother(sandbox: SandboxState, another: NamedScenario, options?: StartOptions): void {
-  replaceScenario(sandbox, checkedReplacement(sandbox, another, options));
+  replaceScenario(sandbox, prepareReplacement(sandbox, another, options));
 }
 
 const scenario: Scenario = {

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
+import { snapshot } from "../support/continued.js";
 
 export const minute = 60_000;
 export const hour = 60 * minute;
@@ -43,7 +44,7 @@ export function open(changes: Partial<Scenario> = {}): Sandbox {
 
 /** Expects a rejection with this code and these details, which changes nothing. */
 export function expectRejection(sandbox: Sandbox, act: () => unknown, code: string, details: object = {}) {
-  const seen = () => [sandbox.snapshot(), sandbox.keys.list(), sandbox.requests.list()];
+  const seen = () => [snapshot(sandbox), sandbox.keys.list(), sandbox.requests.list()];
   const before = seen();
   expect(act).toThrow(expect.objectContaining({ code, details: expect.objectContaining(details) }));
   expect(seen()).toEqual(before);

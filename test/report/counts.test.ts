@@ -15,7 +15,7 @@ import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import { advanceClock, operations } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretsByRef } from "../../src/sandbox/secrets.js";
-import { checkedReplacement, replaceScenario, restartSandbox } from "../../src/sandbox/start-sandbox.js";
+import { prepareReplacement, replaceScenario, restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { resolveSource } from "../../src/scenario/scenario-source.js";
 import { coverage, coverageText } from "../support/coverage.js";
@@ -92,7 +92,7 @@ function play(happenings: readonly Happening[]): number {
     else if (one.what === "advance") advanceClock(sandbox, { by: one.times * 60_000 });
     else if (one.what === "exchange") {
       const another = resolveSource(one.odd < 5 ? "rotation" : "bad-day");
-      replaceScenario(sandbox, checkedReplacement(sandbox, another));
+      replaceScenario(sandbox, prepareReplacement(sandbox, another));
     } else {
       operations.clear_requests(sandbox);
       heard = [];

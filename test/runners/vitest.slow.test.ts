@@ -79,7 +79,7 @@ test("under exec the fixtures have its scenario and options, and their requests 
       const test = sandboxTest({ scenario: "live-suspended", seed: 3 });
       test("another scenario", ({ sandbox }) => {
         expect([sandbox.name, sandbox.seed]).toEqual(["live-suspended", 3]);
-        expect([sandbox.farmers.count, sandbox.snapshot().version]).toEqual([expect.any(Number), 1]);
+        expect(sandbox.farmers.count).toEqual(expect.any(Number));
       });`,
   });
   const argv = "exec bank.yaml --seed 9 --profile typical --report report.json --fail-on error";

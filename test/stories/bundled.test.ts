@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { runNextStep } from "../../src/api/story/run-story.js";
+import { presentNextStep, runNextStep } from "../../src/api/story/run-story.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretsByRef } from "../../src/sandbox/secrets.js";
-import { checkedStart, startSandbox } from "../../src/sandbox/start-sandbox.js";
+import { prepareStart, startSandbox } from "../../src/sandbox/start-sandbox.js";
 import { allDifferences, type PlayedStep, type StoryStep } from "../../src/sandbox/steps.js";
 import { type ScenarioName, scenarioNames } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
@@ -22,7 +22,7 @@ const storyOf = (name: ScenarioName): readonly StoryStep[] => withStory(name).st
 
 function openStory(scenario: Scenario, { profile = "minimal" as Profile, seed = 1 } = {}): SandboxState {
   const options = { frozen: true, profile, seed };
-  return startSandbox(checkedStart({ scenario, name: "told" }, options, { platform }));
+  return startSandbox(prepareStart({ source: { scenario, name: "told" }, options, platform }));
 }
 
 function tellInCore(scenario: Scenario, options = {}): Told {
@@ -50,17 +50,18 @@ describe.each(scenarioNames)("the story of %s", (name) => {
     expect(limited.filter((step) => step.expect?.code !== undefined)).toEqual([]);
   });
 
-  test("passes on a running clock, with pauses of a presenter before each step", async () => {
+  test("passes for a presenter whose clock runs, with pauses before each step", async () => {
     let time = platform.time();
     const options = { frozen: false, profile: "minimal" } as const;
-    const surroundings = { platform: { ...platform, time: () => time } };
-    const sandbox = startSandbox(checkedStart({ scenario: withStory(name), name }, options, surroundings));
+    const source = { scenario: withStory(name), name };
+    const running = { ...platform, time: () => time };
+    const sandbox = startSandbox(prepareStart({ source, options, platform: running }));
     const state = sandbox;
     time += 61_000;
     const steps: PlayedStep[] = [];
     for (;;) {
       time += 20_000;
-      const told = runNextStep(state);
+      const told = presentNextStep(state);
       if (told === undefined) break;
       steps.push(told);
     }

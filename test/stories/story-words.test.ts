@@ -3,7 +3,7 @@ import { presentNextStep, responseDifferences, runNextStep } from "../../src/api
 import { storyRequest } from "../../src/api/story/send.js";
 import { stepText, summarizeAction, summarizeStep } from "../../src/api/story/summarize.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
-import { checkedReplacement, replaceScenario } from "../../src/sandbox/start-sandbox.js";
+import { prepareReplacement, replaceScenario } from "../../src/sandbox/start-sandbox.js";
 import {
   type ActionResult,
   allDifferences,
@@ -206,7 +206,7 @@ test.each([true, false])(
   (frozen) => {
     const scenario = { ...twoSteps, clock: { now: "2026-03-02T09:00:00Z", frozen } };
     const sandbox = presented((first) => {
-      const another = checkedReplacement(first, { scenario, name: "another" }, { frozen });
+      const another = prepareReplacement(first, { scenario, name: "another" }, { frozen });
       first.journal.subscribe(({ type }) => {
         if (type === "key.revoked") replaceScenario(first, another);
       });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
+import { continued } from "../support/continued.js";
 import { mePath } from "../support/doors.js";
 import { runs } from "../support/property-seed.js";
 
@@ -106,7 +107,7 @@ test("a snapshot in the middle ends like its sandbox", () => {
     fc.property(timeline, fc.integer({ min: 0, max: hours * 60 }), (steps, at) => {
       const { sandbox } = open(steps);
       sandbox.clock.advance(at * minute);
-      const again = createSandbox({ scenario: sandbox.snapshot() });
+      const again = continued(sandbox);
       expect(end(again)).toEqual(end(sandbox));
     }),
     runs(60),

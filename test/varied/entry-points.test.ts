@@ -2,13 +2,11 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { KeyRow } from "../../src/cli/key-rows.js";
 import { createSandbox, parseScenario, type Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
-import { operations } from "../../src/sandbox/operations/operations.js";
-import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import type { SavedSandbox } from "../../src/sandbox/saved-sandbox.js";
 import { startServer } from "../../src/server/index.js";
 import { control } from "../support/call-control.js";
-import { savedOf } from "../support/continued.js";
-import { mePath, openSandbox, startFrozen } from "../support/doors.js";
+import { continued, savedOf } from "../support/continued.js";
+import { mePath, openSandbox } from "../support/doors.js";
 import { baseUrl, runCli, startCli } from "../support/run-cli.js";
 
 // A sandbox's clock runs, and the date of a Retry-After is to be the same at every door.
@@ -17,11 +15,11 @@ afterEach(() => void vi.useRealTimers());
 
 const varied = (seed: number) => ({ profile: "varied", seed }) as const;
 const open = (seed: number) => openSandbox("key-states", varied(seed));
-test("a snapshot keeps what the scenario gave, which stays fixed", async () => {
+test("a saved sandbox keeps what the scenario gave, which stays fixed", async () => {
   const scenario = parseScenario(
     "version: 1\nextends: key-states\nassumptions: { profile: varied, rate_limit_code: slow_down }",
   );
-  const sandbox = createSandbox({ scenario: createSandbox({ scenario }).snapshot() });
+  const sandbox = continued(createSandbox({ scenario }));
   expect([sandbox.profile, sandbox.assumptions.rate_limit_code]).toEqual(["varied", "slow_down"]);
   for (let i = 0; i < 30; i++) expect(await limitedCode(sandbox)).toBe("slow_down");
 });
@@ -38,29 +36,26 @@ async function challenges(send: (path: string) => Promise<Response>): Promise<bo
 }
 
 const over = (url: string) => challenges((path) => fetch(url + path));
-const putAssumptions = ({ controlUrl }: { controlUrl: string | undefined }, body: object) =>
-  control(controlUrl, "PUT /assumptions", body);
+const reset = ({ controlUrl }: { controlUrl: string | undefined }, body: object) =>
+  control(controlUrl, "POST /reset", body);
 
 test.each([
   ["minimal", false],
   ["typical", true],
   ["varied", true],
-] as const)(
-  "the profile %s is an option, a flag, and an assumption of a running sandbox",
-  async (profile, expected) => {
-    const sandbox = createSandbox({ profile });
-    expect(await challenges((path) => sandbox.fetch(`https://any.example${path}`))).toEqual(expected);
-    await using server = await startServer({ profile });
-    expect([server.sandbox.profile, await over(server.url)]).toEqual([profile, expected]);
-    await using changed = await startServer({ profile: profile === "minimal" ? "typical" : "minimal" });
-    expect((await putAssumptions(changed, { profile })).body).toMatchObject({ data: { profile } });
-    expect(await over(changed.url)).toEqual(expected);
-    const running = startCli(["start", "key-states", "--profile", profile, "--port", "0"]);
-    expect(await over(await baseUrl(running))).toEqual(expected);
-    expect(running.stdout.text()).toMatch(new RegExp(`Profile +${profile}\\n`));
-    expect((await running.stop()).code).toBe(0);
-  },
-);
+] as const)("the profile %s is an option, a flag, and set by a reset", async (profile, expected) => {
+  const sandbox = createSandbox({ profile });
+  expect(await challenges((path) => sandbox.fetch(`https://any.example${path}`))).toEqual(expected);
+  await using server = await startServer({ profile });
+  expect([server.sandbox.profile, await over(server.url)]).toEqual([profile, expected]);
+  await using changed = await startServer({ profile: profile === "minimal" ? "typical" : "minimal" });
+  expect((await reset(changed, { profile })).status).toBe(200);
+  expect(await over(changed.url)).toEqual(expected);
+  const running = startCli(["start", "key-states", "--profile", profile, "--port", "0"]);
+  expect(await over(await baseUrl(running))).toEqual(expected);
+  expect(running.stdout.text()).toMatch(new RegExp(`Profile +${profile}\\n`));
+  expect((await running.stop()).code).toBe(0);
+});
 
 test("R4 a key keeps its scopes and an organization its name: in responses, lists and after a rotation", async () => {
   const granted = new Set<string>();
@@ -81,7 +76,7 @@ test("R4 a key keeps its scopes and an organization its name: in responses, list
       for (const scope of scopes) granted.add(scope);
     }
     expect(sandbox.keys.get("next").scopes).toEqual(sandbox.keys.get("active").scopes);
-    const again = createSandbox({ scenario: sandbox.snapshot() });
+    const again = continued(sandbox);
     const scopesOf = ({ keys }: Sandbox) =>
       Object.fromEntries(keys.list().map(({ ref, scopes }) => [ref, scopes]));
     expect(scopesOf(again)).toEqual(scopesOf(sandbox));
@@ -96,13 +91,13 @@ test("R4 a key keeps its scopes and an organization its name: in responses, list
   expect(granted).not.toContain("*");
 });
 
-test("what varied grants comes with the profile and goes with it, and not where the scopes are given", async () => {
+test("what varied grants comes with the profile and goes with it", async () => {
   await using server = await startServer({ seed: 3 });
   const { sandbox } = server;
   const seen = () => [sandbox.keys.list().map(({ scopes }) => scopes), sandbox.organizations.list()];
   const plain = seen();
-  const put = async (body: object) => expect((await putAssumptions(server, body)).status).toBe(200);
-  await put({ profile: "varied" });
+  const setProfile = async (profile: string) => expect((await reset(server, { profile })).status).toBe(200);
+  await setProfile("varied");
   const varied = seen();
   expect(varied).toEqual([
     open(3)
@@ -111,23 +106,8 @@ test("what varied grants comes with the profile and goes with it, and not where 
     open(3).organizations.list(),
   ]);
   expect(varied).not.toEqual(plain);
-  await put({ scopes: sandbox.assumptions.scopes });
-  expect(seen()).toEqual([plain[0], varied[1]]);
-  await put({ profile: "minimal" });
+  await setProfile("minimal");
   expect(seen()).toEqual(plain);
-});
-
-test("limits that varied raises at the start stay with their keys; a profile that is set later raises none", () => {
-  const limitsOf = (sandbox: SandboxState) =>
-    [...sandbox.registry.keys.values()].map(({ key }) => key.limits);
-  const raised = startFrozen("key-states", { seed: 3, profile: "varied" });
-  const plain = startFrozen("key-states", { seed: 3 });
-  const [limitsRaised, limitsPlain] = [limitsOf(raised), limitsOf(plain)];
-  expect(limitsRaised).not.toEqual(limitsPlain);
-
-  operations.assumptions(raised, { profile: "minimal" });
-  operations.assumptions(plain, { profile: "varied" });
-  expect([limitsOf(raised), limitsOf(plain)]).toEqual([limitsRaised, limitsPlain]);
 });
 
 test("keys names no code for a 429 whose code varies", async () => {

@@ -100,11 +100,11 @@ function chooseVariants(
   call: ApiCall,
   { status, content }: ResponseKind,
 ): ChosenVariant[] {
-  const { seed, run } = sandbox;
+  const { seed, clientRun } = sandbox;
   // The seed and the row choose a variant. A client's run may want the one that is `shift` variants after it, and may vary only some
   // rows: any other row then has its first variant.
-  const shift = run?.takeVariantShift(call, status);
-  const howToChoose = { seed, rows: run?.rows, shift };
+  const shift = clientRun?.takeVariantShift(call, status);
+  const howToChoose = { seed, rows: clientRun?.rows, shift };
   const randomOfSeed = randomStream(seed, "variation")();
 
   const chosen: ChosenVariant[] = [];
@@ -202,7 +202,7 @@ function variedPoints(
   { content, variants }: Variation,
   response: ApiResponse,
 ): readonly VariedPoint[] {
-  if (sandbox.run === undefined) return noPoints;
+  if (sandbox.clientRun === undefined) return noPoints;
   const hasId = headerPairs(response.headers).some(([name]) => name.toLowerCase() === "x-request-id");
 
   const points: VariedPoint[] = [];

@@ -5,7 +5,6 @@ import { nodePlatform } from "../../node/platform.js";
 import { isoTime } from "../../rules/time.js";
 import type { SandboxRun } from "../../runs/current-run.js";
 import { invocationOfServer, type StartOptions } from "../../sandbox/sandbox-state.js";
-import { checkedStart } from "../../sandbox/start-sandbox.js";
 import type { LoadedScenario } from "../../scenario/scenario-source.js";
 import { quoteFile } from "../../schema/words.js";
 import { openSandbox, serve } from "../../server/serve.js";
@@ -202,12 +201,14 @@ async function openKeptSandbox(
 ) {
   const { flags, io } = call;
   const isSecure = flags.tls === true || flags.cert !== undefined;
-  const start = checkedStart(current.loaded, startOptions, {
+  const settings = {
+    source: current.loaded,
+    options: startOptions,
     platform: nodePlatform,
-    run: run?.conditionedRun,
+    clientRun: run?.conditionedRun,
     invocation: invocationOfServer(isSecure, io.program),
-  });
-  const opened = await openSandbox(start, {
+  };
+  const opened = await openSandbox(settings, {
     name: flags.state,
     cwd: io.cwd,
     startedScenario: () => current.loaded,

@@ -4,8 +4,8 @@ import { now, useData } from "../control/data.js";
 import type { ShownReport } from "../control/responses.js";
 import { linkToKey, route } from "../control/route.js";
 import { useShared } from "../control/shared.js";
-import { Button, lossOfState, RejectionText, ShowData, useActions, useOffline } from "../elements/action.js";
-import { Field, Form, Options, Submit, textIn, timeForms } from "../elements/form.js";
+import { Button, lossOfState, RejectionText, ShowData, useActions } from "../elements/action.js";
+import { Field, Form, Submit, textIn, timeForms } from "../elements/form.js";
 import { DocsLink, InstantText, Panel, Until } from "../elements/words.js";
 import { FaultPanel } from "./faults.js";
 import { ScenarioPanel } from "./scenario.js";
@@ -36,7 +36,7 @@ export function SandboxView() {
         <ClockPanel />
         <FaultPanel />
         <Panel title="Profile" name="profile" note="What the sandbox does where the specification is silent.">
-          <ShowData path="/report?story=true">{(report) => <ProfileChoice report={report} />}</ShowData>
+          <ShowData path="/report?story=true">{(report) => <ProfileInEffect report={report} />}</ShowData>
         </Panel>
         <ScenarioPanel />
       </div>
@@ -45,28 +45,18 @@ export function SandboxView() {
 }
 
 /** The profile of the assumptions about open details of the specification. */
-function ProfileChoice({ report }: Readonly<{ report: ShownReport }>) {
+function ProfileInEffect({ report }: Readonly<{ report: ShownReport }>) {
   const { profile, pinned } = report;
-  const { enqueue, problem } = useActions();
-  const profiles = useData("/profiles").data?.profiles ?? {};
-  const options = Object.entries(profiles).map(
-    ([name, description]) => [name, `${name}: ${description}`] as const,
-  );
-
-  const choose = ({ currentTarget }: Readonly<{ currentTarget: HTMLSelectElement }>) => {
-    const body = { profile: currentTarget.value };
-    enqueue(() => call("/assumptions", { method: "PUT", body }));
-  };
+  const words = useData("/profiles").data?.profiles[profile];
   return (
     <>
-      <select aria-label="Profile" value={profile} disabled={useOffline()} onChange={choose}>
-        <Options options={options} />
-      </select>
+      <p>
+        <strong>{profile}</strong>: {words}
+      </p>
       <p>
         {pinned.length > 0 && `Set apart from the profile: ${pinned.join(", ")}. `}
         <DocsLink to="specification#assumptions">All assumptions</DocsLink>
       </p>
-      <RejectionText problem={problem} />
     </>
   );
 }

@@ -13,7 +13,6 @@ export type ChangeEvent =
   | { readonly type: "key.revoked" | "key.updated"; readonly key: KeyView }
   | { readonly type: "organization.updated"; readonly organization: OrganizationView }
   | { readonly type: "clock.moved"; readonly now: string; readonly frozen: boolean }
-  | { readonly type: "assumptions.changed" }
   | { readonly type: "faults.changed" }
   | { readonly type: "requests.cleared" }
   | { readonly type: "timeline.step"; readonly result: TimelineResult }

@@ -1,8 +1,6 @@
-import type { Assumptions } from "../../rules/assumptions.js";
 import { SandboxError } from "../../rules/errors.js";
 import type { KeyRecord } from "../../rules/key-state.js";
 import {
-  countsAsActive,
   defaultOverlap,
   type KeyStateName,
   keyStateAt,
@@ -11,7 +9,7 @@ import {
 } from "../../rules/key-state.js";
 import { type Environment, makeSecret } from "../../rules/keys/key-text.js";
 import { type Organization, readAccess } from "../../rules/organization.js";
-import { isInstant, type Overlap, parseDuration, scenarioDuration } from "../../rules/time.js";
+import { isInstant, type Overlap, scenarioDuration } from "../../rules/time.js";
 import { throwIfProblems } from "../../rules/validation.js";
 import type { Writable } from "../../rules/writable.js";
 import { actions } from "../../scenario/actions.js";
@@ -23,7 +21,7 @@ import { didYouMean, listed, quote } from "../../schema/words.js";
 import { requireDuration } from "../clock.js";
 import type { KeyEntry, OrganizationEntry, Registry } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";
-import { startUsage, type Usage, usageAt } from "../usage.js";
+import { startUsage } from "../usage.js";
 import { type KeyView, type OrganizationView, viewKey, viewOrganization } from "../views.js";
 import { announceChange, type Initiator, requireAdministrator, timeOfChange } from "./change.js";
 
@@ -52,17 +50,19 @@ export function createKey(
   requireNewRef(sandbox, "ref", ref);
   const { secret, sha256 } = makeNewSecret(sandbox, ref, environment, initiator);
 
-  const created = {
+  const created: Writable<KeyRecord> = {
     ref,
     organization: input.organization,
     name,
     scopes: [...scopes],
     limits: { ...limits },
     environment,
+    legacy: false,
+    createdAt: now,
     sha256,
   };
-  const endsAt = expiresAt ?? defaultEnd(sandbox, now);
-  const entry = addNewKey(sandbox, created, endsAt, startUsage(sandbox.windows, now), now);
+  if (expiresAt !== undefined) created.expiresAt = expiresAt;
+  const entry = sandbox.registry.addKey(created, startUsage(now));
   const key = viewKey(entry, sandbox, now);
   announceChange(sandbox, initiator, { type: "key.created", key });
   return { key, secret };
@@ -89,10 +89,6 @@ export function rotateKey(
     throw new SandboxError("overlap_out_of_range", message, { overlap, maximum: maximumOverlap });
   }
   const { ref, organization, environment } = entry.key;
-  // If a retiring key counts as active, there must be room for both during the overlap.
-  if (overlap > 0 && countsAsActive("retiring", sandbox.assumptions)) {
-    requireRoomForKey(sandbox, entry.key, now);
-  }
 
   const newRef = input.as ?? freeKeyRef(sandbox.registry, ref);
   requireNewRef(sandbox, "as", newRef);
@@ -106,14 +102,12 @@ export function rotateKey(
     scopes: [...entry.key.scopes],
     limits: { ...entry.key.limits },
     environment,
+    legacy: false,
     replaces: ref,
+    createdAt: now,
     sha256,
   };
-  const isUsageInherited = sandbox.assumptions.replacement_usage === "inherited";
-  const usage = isUsageInherited
-    ? structuredClone(usageAt(entry.usage, sandbox.windows, now))
-    : startUsage(sandbox.windows, now);
-  const newEntry = addNewKey(sandbox, created, defaultEnd(sandbox, now), usage, now);
+  const newEntry = sandbox.registry.addKey(created, startUsage(now));
   const replacement = viewKey(newEntry, sandbox, now);
 
   sandbox.registry.change(entry, { overlapEndsAt: now + overlap, replacedBy: newRef });
@@ -172,26 +166,6 @@ function expiryOf(expires: string, now: number): number {
   const problem = isInstant(expiresAt) ? undefined : "must be a time in the years 0000 to 9999";
   throwIfProblems("set the end of a key", { expires: problem });
   return expiresAt;
-}
-
-/** When a new key ends without an end of its own. By default never: the specification does not define that keys expire by themselves. */
-function defaultEnd({ assumptions }: SandboxState, now: number): number | undefined {
-  const lifetime = parseDuration(assumptions.default_expiry);
-  // Views and snapshots write an end after the year 9999 as the last instant of that year.
-  return lifetime === undefined ? undefined : now + lifetime;
-}
-
-/** Adds a key that is created now, and ends at `expiresAt`, if ever. */
-function addNewKey(
-  { registry }: SandboxState,
-  created: Omit<KeyRecord, "legacy" | "createdAt">,
-  expiresAt: number | undefined,
-  usage: Usage,
-  now: number,
-): KeyEntry {
-  const record: Writable<KeyRecord> = { ...created, legacy: false, createdAt: now };
-  if (expiresAt !== undefined) record.expiresAt = expiresAt;
-  return registry.addKey(record, usage);
 }
 
 /** Throws unless a new key can have this ref, which the caller gives in the field `ref` or `as`. */
@@ -266,27 +240,21 @@ function requireScopes(sandbox: SandboxState, scopes: readonly string[]): void {
   throw new SandboxError("unknown_scope", message, { scope: unknown, known: [...knownScopes] });
 }
 
-/** Returns how many of an organization's keys in an environment count toward the maximum (R32). */
-export function activeKeysIn(
-  owner: OrganizationEntry,
-  environment: Environment,
-  assumptions: Assumptions,
-  now: number,
-): number {
+/** Returns how many active keys an organization has in an environment, of which there is a maximum (R32). */
+export function activeKeysIn(owner: OrganizationEntry, environment: Environment, now: number): number {
   let active = 0;
   for (const { key } of owner.keys) {
-    if (key.environment !== environment) continue;
-    if (countsAsActive(keyStateAt(key, now), assumptions)) active += 1;
+    if (key.environment === environment && keyStateAt(key, now) === "active") active += 1;
   }
   return active;
 }
 
 function requireRoomForKey(
-  { registry, assumptions }: SandboxState,
+  { registry }: SandboxState,
   { organization, environment }: Pick<KeyRecord, "organization" | "environment">,
   now: number,
 ): void {
-  const active = activeKeysIn(registry.organization(organization), environment, assumptions, now);
+  const active = activeKeysIn(registry.organization(organization), environment, now);
   if (active < maximumActiveKeys) return;
   const message = `${organization} already has ${active} active ${environment} keys; the maximum is ${maximumActiveKeys} (R32). Revoke one first.`;
   const details = { organization, environment, active, maximum: maximumActiveKeys };

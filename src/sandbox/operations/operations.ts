@@ -1,12 +1,15 @@
 import { actionErrorCodes, SandboxError } from "../../rules/errors.js";
 import { type Instant, isoTime } from "../../rules/time.js";
+import { validationError } from "../../rules/validation.js";
 import { actionName } from "../../scenario/actions.js";
+import { faultProblems } from "../../scenario/checks/fault-rules.js";
+import { successesOf } from "../../scenario/checks/rule-input.js";
 import { requireDuration, requireInstant } from "../clock.js";
+import { activateFaults, type Fault } from "../faults.js";
 import type { SandboxState } from "../sandbox-state.js";
 import { type ActionResult, actionDifferences, type StepAction, type StepDifference } from "../steps.js";
 import { type ClockView, viewClock } from "../views.js";
-import { changeAssumptions, changeFaults } from "./behavior-operations.js";
-import { type Actor, announceChange, type Initiator } from "./change.js";
+import { type Actor, announceChange, type Initiator, timeOfChange } from "./change.js";
 import { createKey, expireKey, revokeKey, rotateKey, updateOrganization } from "./key-operations.js";
 
 /**
@@ -20,11 +23,33 @@ export const operations = {
   expire: expireKey,
   organization: updateOrganization,
   faults: changeFaults,
-  assumptions: changeAssumptions,
   clock: changeClock,
   advance: advanceClock,
   clear_requests: clearRequests,
 };
+
+/** Replaces the faults; their durations count from now. Throws `validation_failed` with every contradiction, without changes. */
+export function changeFaults(
+  sandbox: SandboxState,
+  faults: readonly Fault[],
+  initiator: Initiator = {},
+): void {
+  const now = timeOfChange(sandbox, initiator);
+  const { registry, seed } = sandbox;
+  const { keys, organizations } = registry;
+  const problems = faultProblems(faults, {
+    refs: {
+      key: { has: (ref) => keys.has(ref), all: () => keys.keys() },
+      organization: { has: (ref) => organizations.has(ref), all: () => organizations.keys() },
+    },
+    successes: successesOf(sandbox.scenario),
+    now,
+  });
+  if (problems.length > 0) throw validationError("change the faults", problems);
+
+  sandbox.faults = activateFaults(faults, seed, now);
+  announceChange(sandbox, initiator, { type: "faults.changed" });
+}
 
 /** A user sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */
 export function changeClock(

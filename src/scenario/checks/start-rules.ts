@@ -1,4 +1,4 @@
-import { countsAsActive, maximumActiveKeys, maximumOverlap } from "../../rules/key-state.js";
+import { maximumActiveKeys, maximumOverlap } from "../../rules/key-state.js";
 import { quote } from "../../schema/words.js";
 import { timeFrom } from "../format/times.js";
 import { keyStateAtStart } from "../key-ends.js";
@@ -6,12 +6,12 @@ import { fieldOfKey, listedKeys, type ScenarioKey } from "../keys.js";
 import { type FieldProblem, ProblemList } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { checkWindows } from "./fault-rules.js";
-import { assumptionsOf, type RuleInput } from "./rule-input.js";
+import type { RuleInput } from "./rule-input.js";
 
 // The rules that depend on when the clock starts.
 
 type StartRule = (
-  input: Pick<RuleInput, "scenario" | "keys" | "assumptions" | "problems"> & { readonly start: number },
+  input: Pick<RuleInput, "scenario" | "keys" | "problems"> & { readonly start: number },
 ) => void;
 
 /** An overlap lasts at most seven days (R39). */
@@ -40,11 +40,11 @@ const statesMatchTimes: StartRule = ({ keys, start, problems }) => {
 };
 
 /** An organization has at most five active keys in an environment (R32). */
-const activeKeysWithinLimit: StartRule = ({ keys, start, assumptions, problems }) => {
+const activeKeysWithinLimit: StartRule = ({ keys, start, problems }) => {
   const groups = new Map<string, ScenarioKey[]>();
   for (const key of keys) {
     const { state = keyStateAtStart(key.fields, start) } = key.fields;
-    if (!countsAsActive(state, assumptions)) continue;
+    if (state !== "active") continue;
     const id = `${key.fields.environment} ${key.organization}`;
     const group = groups.get(id);
     if (group === undefined) groups.set(id, [key]);
@@ -108,7 +108,6 @@ export function problemsAtStart(
   const input = {
     scenario,
     keys: [...listedKeys(scenario)],
-    assumptions: assumptionsOf(scenario),
     start,
     problems,
   };

@@ -114,8 +114,6 @@ export const scenarioLimits = {
   /** All members and items, also those that aliases repeat. */
   membersAndItems: 100_000,
   aliases: 1000,
-  /** A key has had at most this many in the minute of the start. More than a sandbox can get: a sliding minute keeps the time of each. */
-  requestsOfMinute: 10_000_000,
   /** A timeline has at most this many, and a story. */
   steps: 1000,
   /** One fault can affect this many by their numbers. */

@@ -4,14 +4,7 @@ import { outcomeShape } from "../../rules/outcomes.js";
 import { requestSources } from "../../rules/request.js";
 import * as s from "../../schema/shape.js";
 import { refOf } from "./fields.js";
-import {
-  actor,
-  assumptionsSchema,
-  faultsSchema,
-  keyCreationFields,
-  replacementRef,
-  requestFields,
-} from "./step-shapes.js";
+import { actor, faultsSchema, keyCreationFields, replacementRef, requestFields } from "./step-shapes.js";
 import {
   durationPattern,
   isDuration,
@@ -83,7 +76,6 @@ export const controlBodies = {
   ...inputShapes,
   clock_change: s.mapping({ now: s.optional(time()), frozen: s.optional(s.flag()) }),
   clock_advance: s.mapping({ by: clockMove() }),
-  assumptions_change: assumptionsSchema,
   sending: s.mapping({ key: refOf("key"), ...requestFields }),
   scenario_text: s.mapping({ text: s.text() }),
   scenario_choice: s.mapping({ name: s.text() }),

@@ -15,7 +15,7 @@ import { time, timeOrDuration } from "./times.js";
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 const usage = s.mapping({
-  this_minute: s.optional(s.integer({ max: scenarioLimits.requestsOfMinute })),
+  this_minute: s.optional(s.integer()),
   today: s.optional(s.integer()),
 });
 

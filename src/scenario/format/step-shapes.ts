@@ -11,27 +11,16 @@ import * as s from "../../schema/shape.js";
 import { type ActionName, actionNames, stepKinds } from "../actions.js";
 import type { Scenario } from "../scenario.generated.js";
 import { limits, maximumScopes, ref, refOf, scenarioLimits, scope, shortText } from "./fields.js";
-import { durationPattern, overlap, timeOrDuration, waitPattern, writtenDuration } from "./times.js";
+import { overlap, timeOrDuration, waitPattern, writtenDuration } from "./times.js";
 
 // Durations.
-
-const isPositive = (text: string) => (parseDuration(text) ?? 0) > 0;
 
 /** How long a step of a story waits. */
 const positiveDuration = () =>
   writtenDuration({
     noun: "a duration of at least 1ms",
     pattern: waitPattern,
-    accepts: isPositive,
-  });
-
-/** How long something lasts, if it ends at all. */
-const durationOrNone = () =>
-  writtenDuration({
-    noun: "a duration of at least 1s, or none",
-    example: "90d, 12h or none",
-    pattern: new RegExp(`^none$|${durationPattern.source}`),
-    accepts: (text) => text === "none" || isPositive(text),
+    accepts: (text) => (parseDuration(text) ?? 0) > 0,
   });
 
 /** How long a response takes, or tells a client to wait. A fault that takes longer is `hang`. */
@@ -104,15 +93,12 @@ type FaultOfScenario = NonNullable<Scenario["faults"]>[number];
 export const faultsSchema = s.list(faultSchema as s.Shape<FaultOfScenario>, { max: 100 }); // `Scenario` is generated from this shape
 
 const errorCodePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/;
-const timeOfDayPattern = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 
 /** The shape of each kind of assumption. */
 const assumptionShapes = {
   boolean: s.flag,
   choice: (choices: readonly string[] = []) => s.choice(choices),
   code: () => s.text({ noun: "an error code", example: "too_many_requests", pattern: errorCodePattern }),
-  time_of_day: () => s.text({ noun: "a time of day in UTC", example: "06:00", pattern: timeOfDayPattern }),
-  duration_or_none: durationOrNone,
   scope_or_null: () => s.orNull(scope()),
   scopes: () => s.list(scope(), { min: 1, max: maximumScopes }),
 };
@@ -157,7 +143,6 @@ const actionFields = {
     ),
   ),
   faults: s.optional(faultsSchema),
-  assumptions: s.optional(assumptionsSchema),
 } satisfies Record<ActionName, s.Fields[string]>;
 
 // Requests of a story and of the control plane.

@@ -11,7 +11,7 @@ import { conditionedRun } from "../../../src/runs/conditioned-run.js";
 import type { RunConditions } from "../../../src/runs/conditions.js";
 import { Counters } from "../../../src/sandbox/journal/counts.js";
 import type { SandboxState } from "../../../src/sandbox/sandbox-state.js";
-import { checkedStart, startSandbox } from "../../../src/sandbox/start-sandbox.js";
+import { prepareStart, startSandbox } from "../../../src/sandbox/start-sandbox.js";
 import { bundledScenarios } from "../../../src/scenario/bundled.js";
 import { runSuite, type Suite } from "./suite.js";
 import { createVirtualTime } from "./virtual-time.js";
@@ -108,14 +108,15 @@ async function runOnce(
   const { stopwatch, wall } = time;
   const claim = startClaims();
   const processes = [0, 1].map(() => conditionedRun(conditions, claim));
-  const platform = { ...nodePlatform, time: wall, steadyTime: wall, stopwatch };
+  const platform = { ...nodePlatform, time: wall, stopwatch };
   const collected = new SeenRequests(stopwatch);
   const counters = new Counters();
   counters.alsoCountWith(collected);
   const startWith = (ownSeed = seed, worker = 0) => {
-    const startOptions = { seed: ownSeed };
-    const surroundings = { platform, run: processes[worker] };
-    const sandbox = startSandbox(checkedStart({ scenario, name: "key-states" }, startOptions, surroundings));
+    const source = { scenario, name: "key-states" };
+    const options = { seed: ownSeed };
+    const start = prepareStart({ source, options, platform, clientRun: processes[worker] });
+    const sandbox = startSandbox(start);
     sandbox.counters.alsoCountWith({
       countUnread: (id) => counters.countUnread(id),
       count: (exchange, trace) =>

@@ -1,4 +1,4 @@
-import type { Assumptions, Profile } from "../../../src/rules/assumptions.js";
+import type { Profile } from "../../../src/rules/assumptions.js";
 import { pick, type RandomStream } from "../../../src/rules/seed.js";
 import { operations } from "../../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../../src/sandbox/sandbox-state.js";
@@ -37,7 +37,8 @@ export interface Suite {
   /** What it does before each test. */
   readonly resets: boolean;
   readonly faults: "leaves them" | "clears them" | "sets one";
-  readonly sets?: Partial<Assumptions> & { readonly profile?: Profile };
+  /** The profile with which it starts the scenario again before each test, if it sets one. */
+  readonly profile?: Profile;
   /** The seed of its own sandboxes, if it sets one. */
   readonly seed?: number;
   /** Whether two processes run its tests, half of them each. */
@@ -134,8 +135,8 @@ export function drawSuite(draw: RandomStream): Suite {
   const between = (min: number, max: number) => min + (draw() % (max - min + 1));
   const place = pick(draw, ["server", "server", "own", "own for each test"] as const);
   const resets = chance(30);
-  const sets = chance(15) && pick(draw, settings);
-  const tests = drawTests(draw, resets || place === "own for each test");
+  const profile = chance(15) && pick(draw, ["minimal", "typical"] as const);
+  const tests = drawTests(draw, resets || profile !== false || place === "own for each test");
   const seed = place !== "server" && chance(2) && between(1, 99);
   const secondKeys: Client["secondKeys"] = chance(8)
     ? pick(draw, [{ retiring: "replacement" }, { active: "replacement" }])
@@ -161,7 +162,7 @@ export function drawSuite(draw: RandomStream): Suite {
     ),
     resets,
     faults: pick(draw, [...Array(8).fill("leaves them"), "clears them", "clears them", "sets one"] as const),
-    ...(sets && { sets }),
+    ...(profile && { profile }),
     ...(seed && { seed }),
     repeats: chance(10) ? between(1, 2) : 0,
     bails: chance(20),
@@ -202,15 +203,6 @@ function drawExtras(draw: RandomStream): Extra[] {
     max: 1 + (draw() % 4),
   }));
 }
-
-/** What suites set before each test. */
-const settings = [
-  { profile: "minimal" },
-  { profile: "typical" },
-  { rate_limit_code: "slow_down" },
-  { retry_after: "seconds" },
-  { error_details: true },
-] as const;
 
 /** `isFresh`: whether each test has a new sandbox, so that no other test has waited until the minute was over. */
 function drawTests(draw: RandomStream, isFresh: boolean): Test[] {
@@ -353,9 +345,9 @@ async function beat({ extras }: Suite, connection: Connection, isOver: () => boo
   }
 }
 
-function prepare({ resets, faults, sets }: Suite, sandbox: SandboxState, { key }: Test): void {
-  if (resets) restartSandbox(sandbox);
-  if (sets !== undefined) operations.assumptions(sandbox, sets);
+function prepare({ resets, faults, profile }: Suite, sandbox: SandboxState, { key }: Test): void {
+  if (profile !== undefined) restartSandbox(sandbox, { profile });
+  else if (resets) restartSandbox(sandbox);
   if (faults === "clears them") operations.faults(sandbox, []);
   const isKnown = !["none", "malformed", "unknown"].includes(key);
   if (faults === "sets one" && isKnown) {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { checkFive, control, me } from "./me.mjs";
 
-await control("PUT", "/assumptions", { profile: "minimal" });
+await control("POST", "/reset", { profile: "minimal" });
 await checkFive(async (ref) => {
   const { response } = await me(ref);
   assert.equal(response.headers.get("content-type"), "application/json");

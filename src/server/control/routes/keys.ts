@@ -132,7 +132,7 @@ function matchingRows(sandbox: SandboxState, filter = ""): readonly DirectoryRow
 /** An organization with some of its keys, as the response has it. */
 function viewSection(sandbox: SandboxState, owner: OrganizationEntry, keys: readonly KeyEntry[]) {
   const now = sandbox.clock.now();
-  const activeIn = (environment: Environment) => activeKeysIn(owner, environment, sandbox.assumptions, now);
+  const activeIn = (environment: Environment) => activeKeysIn(owner, environment, now);
   return {
     organization: viewOrganization(owner.organization, sandbox),
     active: { test: activeIn("test"), live: activeIn("live") },

@@ -5,19 +5,19 @@ import { type Assumptions, assumptionTable, profileWords } from "../../../rules/
 import words from "../../../rules/assumptions.json" with { type: "json" };
 import { isoTime } from "../../../rules/time.js";
 import { type Fault, writtenFaults } from "../../../sandbox/faults.js";
-import { changeAssumptions, changeFaults } from "../../../sandbox/operations/behavior-operations.js";
-import { advanceClock, changeClock } from "../../../sandbox/operations/operations.js";
+import { advanceClock, changeClock, changeFaults } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { viewAssumptions, viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
-import { controlBodySchema } from "../../../scenario/format/scenario-json-schema.js";
+import { assumptionsSchema } from "../../../scenario/format/step-shapes.js";
+import { jsonSchemaOf } from "../../../schema/json-schema.js";
 import { localsOf } from "../access.js";
 import { HttpError } from "../control-errors.js";
 import type { ControlServer, Route } from "../route.js";
 import { controlRoute, dataRoute } from "../route.js";
 
-/** The JSON Schema of each assumption, with its description. */
-const { properties: assumptionSchemas } = controlBodySchema("assumptions_change") as {
-  readonly properties: Readonly<Record<string, { readonly description?: string }>>;
+/** The JSON Schema of each assumption. */
+const { properties: assumptionSchemas } = jsonSchemaOf(assumptionsSchema) as {
+  readonly properties: Readonly<Record<string, unknown>>;
 };
 
 export const sandboxRoutes: readonly Route[] = [
@@ -82,21 +82,13 @@ export const sandboxRoutes: readonly Route[] = [
     summary: "The sandbox's assumptions",
     run: ({ sandbox }) => viewAssumptions(sandbox),
   }),
-  dataRoute("PUT /assumptions", {
-    summary: "Changes the given assumptions; a profile sets all others",
-    body: "assumptions_change",
-    run({ sandbox, body }) {
-      changeAssumptions(sandbox, body);
-      return viewAssumptions(sandbox);
-    },
-  }),
   controlRoute("GET /profiles", {
     summary: "The profiles, and the values of each assumption",
     run() {
       const assumptions = [];
       for (const [name, { minimal, typical = minimal }] of Object.entries(assumptionTable)) {
         const { meaning, gap } = words[name as keyof Assumptions];
-        const { description: _, ...schema } = assumptionSchemas[name] ?? {};
+        const schema = assumptionSchemas[name];
         const varied = variationTable.some((row) => row.assumption === name);
         assumptions.push({ assumption: name, meaning, gap, schema, minimal, typical, varied });
       }

@@ -6,8 +6,8 @@ import { redactPlainKeys } from "../../../rules/keys/redact.js";
 import type { SandboxState, StartOptions } from "../../../sandbox/sandbox-state.js";
 import { secretsByRef, secretsOfNoKey } from "../../../sandbox/secrets.js";
 import {
-  checkedReplacement,
-  checkedStart,
+  prepareReplacement,
+  prepareStart,
   replaceScenario,
   restartSandbox,
 } from "../../../sandbox/start-sandbox.js";
@@ -118,7 +118,7 @@ function startNamed(sandbox: SandboxState, name: string, server: ControlServer, 
     }
     named = { scenario: withStory(name), name };
   }
-  replaceScenario(sandbox, checkedReplacement(sandbox, named, options));
+  replaceScenario(sandbox, prepareReplacement(sandbox, named, options));
   return summarizeStart(sandbox);
 }
 
@@ -128,7 +128,7 @@ function startSent(sandbox: SandboxState, sent: WrittenScenario, options: StartO
   const { scenario } = checked;
   const name = scenario.name ?? "unnamed";
   const named: NamedScenario = { scenario, name, text: sent.text };
-  replaceScenario(sandbox, checkedReplacement(sandbox, named, options));
+  replaceScenario(sandbox, prepareReplacement(sandbox, named, options));
   return summarizeStart(sandbox, startWarnings(checked, sandbox.startOptions));
 }
 
@@ -153,8 +153,8 @@ async function runningText(sandbox: SandboxState): Promise<string> {
 async function bundledText(sandbox: SandboxState): Promise<string | undefined> {
   const { name, startOptions, platform } = sandbox;
   if (!isScenarioName(name)) return undefined;
-  const bundled: NamedScenario = { name, scenario: bundledScenarios[name] };
-  const asStarted = checkedStart(bundled, startOptions, { platform }).scenario;
+  const source: NamedScenario = { name, scenario: bundledScenarios[name] };
+  const asStarted = prepareStart({ source, options: startOptions, platform }).scenario;
   // With or without its story. After a reset with another seed, the text would show the seed from before.
   const withoutStory = (scenario: Scenario) => ({ ...scenario, story: undefined });
   const isSame = isDeepStrictEqual(withoutStory(sandbox.scenario), withoutStory(asStarted));
