@@ -1,5 +1,4 @@
 import type { Assumptions } from "../rules/assumptions.js";
-import type { Endpoint } from "./call.js";
 import { type RowOfVariants, saltOf, type VariantRules, type VariedPoint, variantOn } from "./variants.js";
 
 // What the profile `varied` adds to each key and organization (R4) where responses and lists show them. No record has it.
@@ -45,7 +44,7 @@ function recordRow<Added>(
 export function recordAdditions(
   rules: VariantRules,
   ownAssumptions: Partial<Assumptions>,
-  endpoints: readonly Endpoint[],
+  endpoints: readonly { readonly scope?: string | null }[],
 ): RecordAdditions {
   const ending = variantOn(200, endingsRow, rules);
   const variants: VariedPoint[] = [{ row: endingsRow.id, variant: ending.id, status: 200 }];
