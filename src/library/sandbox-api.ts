@@ -149,7 +149,10 @@ function farmersApi(currentSandbox: () => SandboxState): Sandbox["farmers"] {
 }
 
 function faultsApi(currentSandbox: () => SandboxState): Sandbox["faults"] {
-  const list = withoutOptions("faults.list", () => writtenFaults(currentSandbox().faults));
+  const list = withoutOptions("faults.list", () => {
+    const { faults, clock } = currentSandbox();
+    return writtenFaults(faults, clock.now());
+  });
   return {
     list,
     set(faults) {

@@ -269,9 +269,14 @@ function chanceFrom(salt: number, requestNumber: number): number {
   return mix32(requestNumber ^ salt) / 4_294_967_296;
 }
 
-/** The active faults as scenarios write them: with absolute times, and with the requests that they have counted. */
-export function writtenFaults(active: readonly ActiveFault[]): Fault[] {
-  return active.map(writtenFault);
+/** The faults that may still hit a request, as scenarios write them: with absolute times, and with the requests that they have counted. */
+export function writtenFaults(active: readonly ActiveFault[], now: number): Fault[] {
+  const written: Fault[] = [];
+  for (const fault of active) {
+    const { until = Number.POSITIVE_INFINITY } = fault.when;
+    if (now < until && !isUsedUp(fault)) written.push(writtenFault(fault));
+  }
+  return written;
 }
 
 function writtenFault(fault: ActiveFault): Fault {

@@ -272,6 +272,19 @@ test("faults are replaced with the next request, and GET's result can be PUT aga
   expect(await call()).toBe(200);
 });
 
+test("a fault that can hit no later request is no active one: for /faults and for the lifelines", async () => {
+  const { ask, server } = await serveControl({ scenario: "key-states", frozen: true });
+  const once = { when: { key: "active", requests: [1] }, then: { status: 503 } };
+  const untilLater = { when: { key: "live", until: "10m" }, then: { status: 503 } };
+  await ask("/faults", { method: "PUT", json: { faults: [once, untilLater] } });
+  expect((await ask("/faults")).body.data).toHaveLength(2);
+  await callMe(server.url, server.sandbox.secret("active"));
+  server.sandbox.clock.advance("10m");
+  expect((await ask("/faults")).body.data).toEqual([]);
+  const { lifelines } = (await ask("/lifelines?key=active")).body.data;
+  expect(lifelines[0].phases.at(-1)).toMatchObject({ outcome: "200.test", may_fault: false });
+});
+
 test("every bundled scenario is started by its name, and reset starts the last one again", async () => {
   const { ask } = await serveControl();
   const names = (await ask("/scenarios")).body.data.map(({ name }: { name: string }) => name);

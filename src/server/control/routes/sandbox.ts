@@ -55,7 +55,7 @@ export const sandboxRoutes: readonly Route[] = [
       changed: sandbox.isChangedByUser,
       clock: viewClock(sandbox.clock),
       assumptions: viewAssumptions(sandbox),
-      faults: writtenFaults(sandbox.faults),
+      faults: writtenFaults(sandbox.faults, sandbox.clock.now()),
       organizations: viewOrganizations(sandbox),
       keys: viewKeys(sandbox),
     }),
@@ -97,15 +97,15 @@ export const sandboxRoutes: readonly Route[] = [
     },
   }),
   dataRoute("GET /faults", {
-    summary: "The active faults; times in them are instants",
-    run: ({ sandbox }) => writtenFaults(sandbox.faults),
+    summary: "The faults that may still hit a request; times in them are instants",
+    run: ({ sandbox }) => writtenFaults(sandbox.faults, sandbox.clock.now()),
   }),
   dataRoute("PUT /faults", {
     summary: "Replaces the active faults; durations in them count from now",
     body: "faults_change",
     run({ sandbox, body }) {
       changeFaults(sandbox, body.faults as Fault[]);
-      return writtenFaults(sandbox.faults);
+      return writtenFaults(sandbox.faults, sandbox.clock.now());
     },
   }),
 ];
