@@ -3,8 +3,15 @@ import { isLoopbackHost } from "../node/host-names.js";
 import { pluralize } from "../report/plain-text.js";
 import { isMapping } from "../schema/type-tag.js";
 import type { Variables } from "./keys.js";
-import { describeTarget, describeUnexpected, headerOf, isHtml, memberIn } from "./read-response.js";
-import { quoted, type RedactedResponse } from "./response.js";
+import {
+  describeResponse,
+  describeTarget,
+  headerOf,
+  isHtml,
+  memberIn,
+  quoted,
+  type RedactedResponse,
+} from "./response.js";
 
 // A redirect, a captive portal or a misspelled address must not get a key. So the first requests have none, and keys
 // follow only if their responses can be the API's.
@@ -45,7 +52,7 @@ function recognizeResponder(response: RedactedResponse, url: string): string | u
   if (status === 429 || status === 503) {
     return notTheApi(
       url,
-      `a request without a key gets ${describeUnexpected(response)}`,
+      `a request without a key gets ${describeResponse(response)}`,
       "It may be a lock or a limiter of this address, perhaps after an earlier comparison. Try again later.",
     );
   }
@@ -83,7 +90,7 @@ function recognizeResponder(response: RedactedResponse, url: string): string | u
   if (isLikeTheApi(response)) return undefined;
   return notTheApi(
     url,
-    `a request without a key gets ${describeUnexpected(response)}`,
+    `a request without a key gets ${describeResponse(response)}`,
     "The API responds with 401 and JSON.",
   );
 }
@@ -112,7 +119,7 @@ export function whyNoneIsOfTheApi(
   if (first === undefined || responses.some(isOfTheApi)) return undefined;
 
   const requests = pluralize(responses.length, "request");
-  const got = describeUnexpected(first);
+  const got = describeResponse(first);
   return `Failed to compare ${url}: ${requests} without a working key got no 401 and no error.code, but ${got}. There may be nothing at this path: the base URL is the part before /v1/relying-party/me. No key of yours was sent.`;
 }
 

@@ -1,11 +1,13 @@
-import { type Assumptions, assumptionTable } from "../rules/assumptions.js";
+import type { Assumptions } from "../rules/assumptions.js";
 import { redact } from "../rules/keys/redact.js";
+import { outcomeRow } from "../rules/outcomes.js";
 import { day, minute } from "../rules/time.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import { assumptionsSchema } from "../scenario/format/step-shapes.js";
 import { defaultScopes, listedKeys, readLimits } from "../scenario/keys.js";
 import { findMismatches } from "../schema/check.js";
 import { isMapping } from "../schema/type-tag.js";
+import { type Attempt, type CompletedAttempt, isJudged } from "./attempts.js";
 import type { PromisedOutcomeId } from "./findings.js";
 import { contractOutcomes, isLimit } from "./keys.js";
 import {
@@ -15,11 +17,12 @@ import {
   memberIn,
   perDayPath,
   perMinutePath,
+  quoted,
+  type RedactedResponse,
   retryAfterForm,
+  shownText,
   wholeNumberIn,
-} from "./read-response.js";
-import { quoted, type RedactedResponse, shownText } from "./response.js";
-import { type Attempt, type CompletedAttempt, reachedItsOutcome } from "./session.js";
+} from "./response.js";
 
 // What the specification leaves open, as responses show it. A value is learned from the responses that have the status of their
 // outcome, if all show the same one, and the sandbox can do it in this way; anything else is a note.
@@ -141,76 +144,64 @@ function readRetryAfter({ response, outcome }: CompletedAttempt): ShownAssumptio
   return isTooLong ? anotherForm(`a number, more than ${window} s`) : valueShown(form);
 }
 
-const legacyNames = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
-const draftNames = ["ratelimit", "ratelimit-policy"];
-
 /**
- * Reads which of the two forms of the sandbox the limit headers have: `legacy` is `X-RateLimit-Limit`, `-Remaining` and `-Reset`,
- * `draft` is `RateLimit` and `RateLimit-Policy`. Their quotas must be those of the key, and a reset no time of day.
+ * The two forms of the sandbox: `X-RateLimit-Limit: 60` and its like, and `RateLimit: "minute";r=12;t=30` with
+ * `RateLimit-Policy: "minute";q=60;w=60`. A reset is in seconds, and no time of day.
  */
+const limitForms = [
+  {
+    form: "legacy",
+    names: "x-ratelimit-limit,x-ratelimit-remaining,x-ratelimit-reset",
+    quotas: { name: "x-ratelimit-limit", pattern: /^(\d+)$/g },
+    resets: { name: "x-ratelimit-reset", pattern: /^(\d+)$/g },
+  },
+  {
+    form: "draft",
+    names: "ratelimit,ratelimit-policy",
+    quotas: { name: "ratelimit-policy", pattern: /; *q=(\d+)(?![\d.])/g },
+    resets: { name: "ratelimit", pattern: /; *t=(\d+)(?![\d.])/g },
+  },
+];
+
+/** Reads which form the limit headers have. Their quotas must be those of the key. */
 function readLimitForm(
   { response, apiKey }: CompletedAttempt,
   all: readonly CompletedAttempt[],
 ): ShownAssumption {
   const names = response.headers.map(([name]) => name).filter((name) => /rate-?limit/i.test(name));
   if (names.length === 0) return valueShown("none");
-  const sorted = [...new Set(names.map((name) => name.toLowerCase()))].sort().join();
-  const quotas = readQuotas(all.filter((attempt) => attempt.apiKey === apiKey));
-  if (sorted === legacyNames.join() && isLegacy(response, quotas)) return valueShown("legacy");
-  if (sorted === draftNames.join() && isDraft(response, quotas)) return valueShown("draft");
+
+  const different = [...new Set(names.map((name) => name.toLowerCase()))].sort().join();
+  const limits = readLimitsOf(all.filter((attempt) => attempt.apiKey === apiKey));
+  for (const row of limitForms) {
+    const quotas = numbersIn(response, row.quotas);
+    const resets = numbersIn(response, row.resets);
+    // If no limit of a key is known, any may be its own.
+    const areItsOwn = quotas.length > 0 && quotas.every((quota) => limits.size === 0 || limits.has(quota));
+    const areSeconds = resets.length > 0 && resets.every((reset) => reset <= day / 1000);
+    if (different === row.names && areItsOwn && areSeconds) return valueShown(row.form);
+  }
   return anotherForm(`another form of ${shownText([...new Set(names)].join(", "))}`);
 }
 
-function isLegacy(response: RedactedResponse, quotas: ReadonlySet<number>): boolean {
-  const [quota, remaining, reset] = legacyNames.map((name) =>
-    readWholeNumber(headerOf(response, name) ?? ""),
-  );
-  return isQuota(quota, quotas) && remaining !== undefined && isReset(reset);
+function numbersIn(
+  response: RedactedResponse,
+  { name, pattern }: { readonly name: string; readonly pattern: RegExp },
+): number[] {
+  const text = headerOf(response, name) ?? "";
+  return [...text.matchAll(pattern)].map(([, digits]) => Number(digits));
 }
 
-/** `RateLimit` is such as `"minute";r=12;t=30`, and `RateLimit-Policy` such as `"minute";q=60;w=60`. */
-function isDraft(response: RedactedResponse, quotas: ReadonlySet<number>): boolean {
-  const arePolicies = listItems(headerOf(response, "ratelimit-policy")).every((item) => {
-    return isQuota(readParameter(item, "q"), quotas) && isReset(readParameter(item, "w"));
-  });
-  const areLimits = listItems(headerOf(response, "ratelimit")).every((item) => {
-    return readParameter(item, "r") !== undefined && isReset(readParameter(item, "t"));
-  });
-  return arePolicies && areLimits;
-}
-
-/** The parts of each item of a list. A comma before a name separates two items. */
-function listItems(list = ""): string[][] {
-  const items = list.split(/, *(?=["a-z])/i);
-  return items.map((item) => item.split(";").map((part) => part.trim()));
-}
-
-function readParameter(item: readonly string[], letter: string): number | undefined {
-  const parameter = item.find((part) => part.startsWith(`${letter}=`));
-  return readWholeNumber(parameter?.slice(2) ?? "");
-}
-
-/** Reads up to fifteen digits, which a number has exactly; `undefined` for anything else. */
-function readWholeNumber(text: string): number | undefined {
-  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-}
-
-const isReset = (seconds: number | undefined) => seconds !== undefined && seconds <= day / 1000;
-
-/** If no limit of a key is known, any may be its own. */
-function isQuota(quota: number | undefined, quotas: ReadonlySet<number>): boolean {
-  return quota !== undefined && (quotas.size === 0 || quotas.has(quota));
-}
-
-function readQuotas(attempts: readonly CompletedAttempt[]): ReadonlySet<number> {
-  const quotas = new Set<number>();
+/** The limits in the 200s of a key. */
+function readLimitsOf(attempts: readonly CompletedAttempt[]): ReadonlySet<number> {
+  const limits = new Set<number>();
   for (const { response } of attempts) {
     for (const path of [perMinutePath, perDayPath]) {
-      const quota = wholeNumberIn(response, path);
-      if (quota !== undefined) quotas.add(quota);
+      const limit = wholeNumberIn(response, path);
+      if (limit !== undefined) limits.add(limit);
     }
   }
-  return quotas;
+  return limits;
 }
 
 interface LearnedAssumption {
@@ -238,7 +229,14 @@ interface Reading {
 
 /** Returns the assumptions that the responses of a service show: each is learned, needs other responses, or is only noted. */
 export function learnAssumptions(allAttempts: readonly Attempt[]): Learned {
-  const attempts = allAttempts.filter(reachedItsOutcome);
+  const attempts: CompletedAttempt[] = [];
+  for (const attempt of allAttempts) {
+    const { outcome, response } = attempt;
+    if (response?.status === outcomeRow(outcome).status && isJudged(attempt)) {
+      attempts.push({ ...attempt, response });
+    }
+  }
+
   const assumptions: Record<string, LearnedAssumption> = {};
   const unseen: Record<string, string> = {};
   const notes: string[] = [];
@@ -247,36 +245,26 @@ export function learnAssumptions(allAttempts: readonly Attempt[]): Learned {
     const [reading, ...otherReadings] = readings;
     if (reading === undefined) {
       unseen[name] = describeStatuses(row.statuses.slice(-1));
-    } else if (reading.shown.value === undefined || otherReadings.length > 0) {
-      // The sandbox cannot do it in this way, or does it in one way only.
-      notes.push(`${name} is not learned, because ${describeReadings(readings)}.`);
-    } else {
-      const needs = describeNeeds(row, reading);
-      if (needs === undefined) assumptions[name] = learnValue(row, reading, reading.shown.value);
-      else unseen[name] = needs;
+      continue;
     }
+    const { value } = reading.shown;
+    // The sandbox cannot do it in this way, or does it in one way only.
+    if (value === undefined || otherReadings.length > 0) {
+      notes.push(`${name} is not learned, because ${describeReadings(readings)}.`);
+      continue;
+    }
+
+    const statuses = new Set(reading.attempts.map(({ response }) => response.status));
+    const missing = (row.learnedOnlyWith?.(value) ?? []).filter((status) => !statuses.has(status));
+    const from = listOutcomes(reading.attempts);
+    if (missing.length > 0) {
+      unseen[name] = `${describeStatuses(missing)}; ${from.join(", ")} shows ${reading.shown.words}`;
+      continue;
+    }
+    const notSeen = findUnseen(row, reading.attempts);
+    assumptions[name] = { value, from, ...(notSeen.length > 0 && { notSeen }) };
   }
-  return {
-    assumptions,
-    unseen,
-    seen: findSeenValues(attempts),
-    notes: [...notes, ...notesOnScope(attempts)],
-  };
-}
-
-/** Returns the responses that could show another value, in words; `undefined` if the value is learned without them. */
-function describeNeeds(row: AssumptionRow, { shown, attempts }: Reading): string | undefined {
-  const seen = new Set(attempts.map(({ response }) => response.status));
-  const needed = (row.learnedOnlyWith?.(shown.value) ?? []).filter((status) => !seen.has(status));
-  if (needed.length === 0) return undefined;
-  return `${describeStatuses(needed)}; ${listOutcomes(attempts).join(", ")} shows ${shown.words}`;
-}
-
-function learnValue(row: AssumptionRow, { attempts }: Reading, value: string | boolean): LearnedAssumption {
-  const seen = new Set(attempts.map(({ response }) => response.status));
-  const missingStatuses = row.statuses.filter((status) => !seen.has(status));
-  const notSeen = [...missingStatuses, ...listMissingLimits(attempts)];
-  return { value, from: listOutcomes(attempts), ...(notSeen.length > 0 && { notSeen }) };
+  return { assumptions, unseen, seen: findSeenValues(attempts), notes };
 }
 
 /** Describes the responses that a reader has to get: `a 401 and a 429 (--probe-limits)`. */
@@ -313,28 +301,20 @@ function describeReadings(readings: readonly Reading[]): string {
   return `${why}: ${listed.join("; ")}`;
 }
 
-/** Returns the limit whose 429 is missing, if the attempts have that of the other one. */
-function listMissingLimits(attempts: readonly CompletedAttempt[]): PromisedOutcomeId[] {
-  const limits = contractOutcomes.map(({ outcome }) => outcome).filter(isLimit);
+/** Returns the statuses and limits that none of the attempts has, and whose responses could show another value. */
+function findUnseen(
+  row: AssumptionRow,
+  attempts: readonly CompletedAttempt[],
+): (number | PromisedOutcomeId)[] {
+  const statuses = new Set(attempts.map(({ response }) => response.status));
   const outcomes = new Set(attempts.map(({ outcome }) => outcome));
+  const unseen: (number | PromisedOutcomeId)[] = row.statuses.filter((status) => !statuses.has(status));
   // A gateway can send the 429 of the minute, and the service that of the day: each shows nothing of the other.
-  const missing = limits.filter((limit) => !outcomes.has(limit));
-  return missing.length === limits.length ? [] : missing;
-}
-
-/** The scope of the endpoint is an assumption that nothing sets: an error may name it. */
-function notesOnScope(attempts: readonly CompletedAttempt[]): string[] {
-  const rejected = attempts.find(({ outcome }) => outcome === "403.insufficient_scope");
-  const details = rejected && memberIn(rejected.response, ["error", "details"]);
-  if (!isMapping(details)) return [];
-  const named = Object.entries(details).find(
-    ([name, value]) => /scope/i.test(name) && typeof value === "string",
-  );
-  const scope = named?.[1];
-  if (typeof scope !== "string" || scope === assumptionTable.me_scope.minimal) return [];
-  return [
-    `403.insufficient_scope names the scope ${quoted(scope)}: set it with me_scope, and in the scopes of your scenario's keys.`,
-  ];
+  if (!statuses.has(429)) return unseen;
+  for (const { outcome } of contractOutcomes) {
+    if (isLimit(outcome) && !outcomes.has(outcome)) unseen.push(outcome);
+  }
+  return unseen;
 }
 
 /** The limits and scopes in 200s that no key of `key-states` has. */

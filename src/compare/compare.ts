@@ -1,17 +1,17 @@
 import { isLoopbackHost } from "../node/host-names.js";
+import { pluralize } from "../report/plain-text.js";
 import { parseApiKey } from "../rules/keys/key-text.js";
 import { isoTime } from "../rules/time.js";
+import { listed } from "../schema/words.js";
 import { learnAssumptions } from "./assumptions.js";
-import { type ContractDifference, listPlaces, type Unjudged } from "./findings.js";
+import { type Attempt, describeAttempt, isJudged } from "./attempts.js";
+import type { ContractDifference, Unjudged } from "./findings.js";
 import { notesOnNames } from "./judge.js";
 import { contractOutcomes, inReportOrder, keysInVariables, notesOnVariables } from "./keys.js";
 import { tryLimits } from "./limits.js";
 import { sendPasses, settleDeviations } from "./passes.js";
-import { describeResponse } from "./read-response.js";
-import { compareRejections } from "./rejections.js";
 import type { ComparedOutcome, Comparison } from "./report.js";
-import { type Attempt, type CompareOptions, type Send, Session, type SessionEnd } from "./session.js";
-import { compareSuccesses } from "./successes.js";
+import { type CompareOptions, type Send, Session, type SessionEnd } from "./session.js";
 
 // A comparison from its first request to its verdict, and the front of this room. The answers of its parts:
 //
@@ -19,7 +19,7 @@ import { compareSuccesses } from "./successes.js";
 // |---|---|
 // | when is a response a difference | `passes.ts` |
 // | what is not as promised in a response | `judge.ts`; next to other 200s `successes.ts`, next to other 401s `rejections.ts` |
-// | what follows a 429 | `send.ts` |
+// | what follows a 429 | `session.ts` |
 // | what is learned | `assumptions.ts` |
 //
 // The members of a comparison have the names of `--json`, in camelCase.
@@ -36,14 +36,11 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
   if (session.end?.kind === "not_the_api") return describeNotCompared(session, session.end);
 
   const { end, notes } = session;
-  const attempts = inReportOrder(session.attempts, ({ outcome }) => outcome);
   const settled = settleDeviations(session);
-  const { changes } = compareSuccesses(session.attempts);
-  const rejections = compareRejections(attempts);
   const differences = [...settled.differences, ...differencesOfLimits];
-  const unjudged = [...session.unjudged, ...settled.unjudged, ...rejections.unjudged, ...changes];
+  const unjudged = [...session.unjudged, ...settled.unjudged];
+  const attempts = inReportOrder(session.attempts, ({ outcome }) => outcome);
   const judged = judgeOutcomes(attempts, differences, unjudged);
-
   const { assumptions, unseen, seen, notes: notesOnAssumptions } = learnAssumptions(attempts);
   return {
     ...describeSession(session),
@@ -55,8 +52,6 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
       ...settled.notes,
       ...notes,
       ...notesOnNames(attempts),
-      ...changes.map(({ at, outcomes, why }) => `${at} of ${outcomes.join()} was not judged: ${why}.`),
-      ...rejections.notes,
       ...notesOnAssumptions,
       ...notesOnVariables(attempts, options.env),
     ],
@@ -84,7 +79,7 @@ function describeSession({ options, startedAt, sent, maxRequests }: Session) {
 
 /** The comparison of a host whose first responses are not the API's: nothing differs from the contract. */
 function describeNotCompared(session: Session, { message, why }: SessionEnd): Comparison {
-  const all = { outcomes: contractOutcomes.map(({ outcome }) => outcome), why };
+  const all = { kind: "outcome", outcomes: contractOutcomes.map(({ outcome }) => outcome), why } as const;
   const { assumptions, unseen, seen } = learnAssumptions([]);
   return {
     ...describeSession(session),
@@ -116,38 +111,42 @@ function judgeOutcomes(
 ): ComparedOutcome[] {
   return contractOutcomes.map(({ outcome }) => {
     const ofOutcome = attempts.filter((attempt) => attempt.outcome === outcome);
-    const common = { outcome, variable: ofOutcome[0]?.variable, got: describeResponses(ofOutcome) };
+    const got = [...new Set(ofOutcome.map(describeAttempt))].join(", then ");
+    const common = { outcome, variable: ofOutcome[0]?.variable, got: got === "" ? undefined : got };
     if (differences.some((difference) => difference.outcome === outcome)) {
       return { ...common, result: "differs", reason: undefined };
     }
 
-    const unjudgedHere = unjudged.filter(({ outcomes }) => outcomes.includes(outcome));
+    const ofUnjudged = unjudged.filter(({ outcomes }) => outcomes.includes(outcome));
     // The latest response tells, since a limit may have been waited for.
-    const whyOfLatest = ofOutcome.at(-1)?.whyUnjudged;
+    const standing = ofOutcome.at(-1)?.standing;
+    const whyOfLatest = standing?.kind === "unjudged" ? standing.why : undefined;
     // Nothing was sent, or nothing that was sent is judged.
-    if (ofOutcome.every(({ whyUnjudged }) => whyUnjudged !== undefined)) {
-      const whyNotSent = unjudgedHere.find(({ rule, at }) => rule === undefined && at === undefined)?.why;
-      return { ...common, result: "not_tried", reason: whyNotSent ?? whyOfLatest };
+    if (!ofOutcome.some(isJudged)) {
+      const whyNotTried = ofUnjudged.find(({ kind }) => kind === "outcome")?.why;
+      return { ...common, result: "not_tried", reason: whyNotTried ?? whyOfLatest };
     }
 
-    const reason = describeUnjudged(unjudgedHere) ?? whyOfLatest;
+    const reason = describeUnjudged(ofUnjudged) ?? whyOfLatest;
     return { ...common, result: reason === undefined ? "agrees" : "agrees_in_part", reason };
   });
 }
 
-function describeResponses(attempts: readonly Attempt[]): string | undefined {
-  if (attempts.length === 0) return undefined;
-  const got = new Set<string>();
-  for (const { response } of attempts) {
-    got.add(response === undefined ? "no response" : describeResponse(response));
-  }
-  return [...got].join(", then ");
-}
+/** So many places are named at most: a server's response can have thousands. */
+const mostNamed = 3;
 
-/** Describes what was not judged of an outcome, R14 first; `undefined` if everything was. */
-function describeUnjudged([first, ...others]: readonly Unjudged[]): string | undefined {
+/** Describes the first of what was not judged of an outcome, with all places of the same reason; `undefined` if everything was. */
+function describeUnjudged(unjudged: readonly Unjudged[]): string | undefined {
+  const [first] = unjudged;
   if (first === undefined) return undefined;
-  if (first.at === undefined) return `${first.rule ?? "It"} was not compared: ${first.why}`;
-  const places = listPlaces([first, ...others.filter(({ why }) => why === first.why)]);
-  return `${places} was not judged: ${first.why}`;
+  const { why } = first;
+  if (first.kind === "outcome") return why;
+  if (first.kind === "rule") return `${first.rule} was not compared: ${why}`;
+
+  const places = new Set<string>();
+  for (const one of unjudged) if (one.kind === "place" && one.why === why) places.add(one.at);
+  const named = [...places].slice(0, mostNamed);
+  const more = places.size - named.length;
+  if (more > 0) named.push(`${pluralize(more, "place")} more`);
+  return `${listed(named, "and")} ${places.size > 1 ? "were" : "was"} not judged: ${why}`;
 }

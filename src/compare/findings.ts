@@ -1,6 +1,4 @@
-import { pluralize } from "../report/plain-text.js";
 import type { outcomes } from "../rules/outcomes.js";
-import { listed } from "../schema/words.js";
 
 /** The rules that a comparison tests, in short. `docs/specification.md` has them all. */
 export const contractRules = {
@@ -62,37 +60,14 @@ export interface ContractDifference extends ResponseDifference {
   readonly seen?: string;
 }
 
-/** Something that was not judged. */
-export interface Unjudged {
-  readonly outcomes: readonly PromisedOutcomeId[];
-  /**
-   * The rule that stays open for the outcomes: the causes of 401 (R14), or the other prefix (R15). None: they were not tried, or
-   * the place tells.
-   */
-  readonly rule?: "R14" | "R15" | "R24";
-  /** The place where the rule stays open. None: each place. */
-  readonly at?: string;
-  readonly why: string;
-}
-
-/** Returns the causes of 401 that were tried, and not compared with the others (R14). */
-export function unjudgedCauses(unjudged: readonly Unjudged[]): PromisedOutcomeId[] {
-  const causes: PromisedOutcomeId[] = [];
-  for (const { rule, at, outcomes } of unjudged) {
-    if (rule === "R14" && at === undefined) causes.push(...outcomes);
-  }
-  return causes;
-}
-
-/** So many places are named at most: a server's response can have thousands. */
-const mostNamed = 3;
-
-/** Lists the first places, and how many more there are: `X-Via, X-Node, $.error.message and 2 places more`. */
-export function listPlaces(unjudged: readonly Unjudged[]): string {
-  const places = new Set<string>();
-  for (const { at } of unjudged) if (at !== undefined) places.add(at);
-  const words = [...places].slice(0, mostNamed);
-  const more = places.size - words.length;
-  if (more > 0) words.push(`${pluralize(more, "place")} more`);
-  return listed(words, "and");
-}
+/**
+ * What was not judged of some outcomes:
+ * - `outcome`: they were not tried
+ * - `rule`: they were not compared with what this rule compares them with
+ * - `place`: what came there
+ */
+export type Unjudged = { readonly outcomes: readonly PromisedOutcomeId[]; readonly why: string } & (
+  | { readonly kind: "outcome" }
+  | { readonly kind: "rule"; readonly rule: "R14" | "R15" | "R24" }
+  | { readonly kind: "place"; readonly at: string }
+);

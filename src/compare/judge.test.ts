@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { PromisedOutcomeId } from "./findings.js";
 import { judgeAttempt } from "./judge.js";
-import { createRedactKeys, type RedactedResponse, readResponse } from "./response.js";
+import { createRedactKeys } from "./redact-keys.js";
+import { type RedactedResponse, readResponse } from "./response.js";
 
 const responseOf = (status: number, json: unknown = {}, headers: Readonly<Record<string, string>> = {}) =>
   readResponse(
@@ -15,7 +16,7 @@ const responseOf = (status: number, json: unknown = {}, headers: Readonly<Record
     createRedactKeys([]),
   );
 const type = { "Content-Type": "application/json" };
-const sent = { nth: 1, sentAt: 0, receivedAt: 1 } as const;
+const sent = { nth: 1, sentAt: 0, receivedAt: 1, standing: { kind: "judged" } } as const;
 const rejected = (code: unknown) => ({ error: { code, message: "No." } });
 
 test.each<[PromisedOutcomeId, RedactedResponse, string[]]>([

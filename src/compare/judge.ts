@@ -7,23 +7,22 @@ import { oneSafeLine } from "../rules/terminal-text.js";
 import { findMismatches } from "../schema/check.js";
 import { type Shape, shapeOfField } from "../schema/shape.js";
 import { isMapping } from "../schema/type-tag.js";
+import { type Attempt, got200, groupByRequest, isJudged } from "./attempts.js";
 import type { ContractRule, ResponseDifference } from "./findings.js";
 import { ruleOf } from "./keys.js";
 import {
   describeBody,
   describeInvalidWait,
-  describeKind,
-  describeUnexpected,
+  describeResponse,
   describeValue,
   headerOf,
   memberIn,
-  perDayPath,
+  quoted,
+  type RedactedResponse,
+  readDayUse,
   retryAfterForm,
-  todayPath,
-  wholeNumberIn,
-} from "./read-response.js";
-import { quoted, type RedactedResponse, shownText } from "./response.js";
-import { type Attempt, groupByRequest, isOfTheService } from "./session.js";
+  shownText,
+} from "./response.js";
 
 /** Something in the responses to a request that is not as promised. */
 export interface Deviation {
@@ -78,10 +77,11 @@ const rulesOfMembers: readonly (readonly [start: string, rule: ContractRule])[] 
 /** A service can draw these anew for each response, or count them up. Two comparisons of it must be equal. */
 const drawnAnew = new Set(["data.organization.id", "data.usage.today"]);
 
-/** Judges each response alone. */
+/** Judges each response alone. Of what a lock or a gateway may have sent, nothing is judged but a 200. */
 export function judgeAttempts(attempts: readonly Attempt[]): Deviation[] {
   const deviations: Deviation[] = [];
-  for (const ofRequest of groupByRequest(attempts.filter(isOfTheService))) {
+  const ofTheService = attempts.filter((attempt) => isJudged(attempt) || got200(attempt));
+  for (const ofRequest of groupByRequest(ofTheService)) {
     deviations.push(...findAlike(ofRequest, judgeAttempt));
   }
   return deviations;
@@ -89,18 +89,17 @@ export function judgeAttempts(attempts: readonly Attempt[]): Deviation[] {
 
 /** Judges one request, whether it is the first or the tenth one for its outcome. */
 export function judgeAttempt(attempt: Attempt): ResponseDifference[] {
-  const { outcome, apiKey, response, noResponse = "nothing", whyUnjudged } = attempt;
+  const { outcome, apiKey, response, failure = "nothing" } = attempt;
   if (response === undefined) {
     const rule = attempt.otherPrefix ? "R15" : ruleOf(outcome);
-    return [differenceAt("connection", rule, "a response", noResponse)];
+    return [differenceAt("connection", rule, "a response", failure)];
   }
 
   const differences: ResponseDifference[] = [];
   for (const at of response.hasKeyAt) differences.push(differenceAt(at, "R34", "no key", "a key"));
   // The key may be another one than its variable says, but the 200 is that of the service.
-  if (whyUnjudged !== undefined) differences.push(...judgeSuccess(response, apiKey));
-  else differences.push(...judgeResponse(attempt, response), ...judgeRetryAfter(response));
-  return differences;
+  if (!isJudged(attempt)) return [...differences, ...judgeSuccess(response, apiKey)];
+  return [...differences, ...judgeResponse(attempt, response), ...judgeRetryAfter(response)];
 }
 
 function differenceAt(at: string, rule: ContractRule, expected: string, found: string): ResponseDifference {
@@ -115,7 +114,7 @@ function judgeResponse(attempt: Attempt, response: RedactedResponse): ResponseDi
   if (response.status !== status) {
     const isKeyInDoubt = response.status === 401 && variable !== undefined;
     const hint = isKeyInDoubt ? `; is the key in ${variable} the right one?` : "";
-    return [differenceAt("status", rule, String(status), describeUnexpected(response) + hint)];
+    return [differenceAt("status", rule, String(status), describeResponse(response) + hint)];
   }
   if (status === 200) return judgeSuccess(response, apiKey);
 
@@ -168,7 +167,8 @@ function judgeShape(
     const at = path === "" ? "$" : `$.${oneSafeLine(path)}`;
     // Nobody knows what a member that the contract does not have contains.
     const canBeDrawnAnew = kind === "unknown_member" || drawnAnew.has(path);
-    const found = canBeDrawnAnew ? describeKind(value) : describeValue(value);
+    let found = describeValue(value);
+    if (canBeDrawnAnew && ["string", "number"].includes(typeof value)) found = `a ${typeof value}`;
     return differenceAt(at, ruleAt(path), expected, found);
   });
 }
@@ -190,11 +190,10 @@ function judgeEnvironment(response: RedactedResponse, apiKey: string): ResponseD
 }
 
 function judgeUsage(response: RedactedResponse): ResponseDifference[] {
-  const today = wholeNumberIn(response, todayPath);
-  const perDay = wholeNumberIn(response, perDayPath);
+  const use = readDayUse(response);
   // The shape already rejects other numbers.
-  if (today === undefined || perDay === undefined || today <= perDay) return [];
-  const expected = `at most ${perDay}, the key's per_day`;
+  if (use === undefined || use.today <= use.perDay) return [];
+  const expected = `at most ${use.perDay}, the key's per_day`;
   return [differenceAt("$.data.usage.today", "R23", expected, "a number above it")];
 }
 
@@ -240,7 +239,7 @@ export function notesOnNames(attempts: readonly Attempt[]): string[] {
   const names = new Set<string>();
   for (const attempt of attempts) {
     const { response } = attempt;
-    if (response === undefined || !isOfTheService(attempt)) continue;
+    if (response === undefined || !(isJudged(attempt) || got200(attempt))) continue;
     const shape = response.status < 400 ? me.responseShape : errorShape;
     for (const name of unknownMembers(shape, response.json).slice(0, mostNames)) names.add(name);
   }

@@ -58,15 +58,16 @@ export function inReportOrder<Item>(
   return [...items].sort((left, right) => order.indexOf(outcomeOf(left)) - order.indexOf(outcomeOf(right)));
 }
 
-export function inRandomOrder<Item>(items: readonly Item[], random: RandomStream): Item[] {
-  const left = [...items];
+/** Shuffles the first items; the others, for which no request is left, stay the last ones. */
+export function inRandomOrder<Item>(items: readonly Item[], count: number, random: RandomStream): Item[] {
+  const first = items.slice(0, count);
   const result: Item[] = [];
-  while (left.length > 0) {
-    const item = pick(random, left);
-    left.splice(left.indexOf(item), 1);
+  while (first.length > 0) {
+    const item = pick(random, first);
+    first.splice(first.indexOf(item), 1);
     result.push(item);
   }
-  return result;
+  return [...result, ...items.slice(count)];
 }
 
 export function isLimit(outcome: PromisedOutcomeId): boolean {
@@ -93,7 +94,9 @@ export function findKey({ variables, kind }: ContractOutcome, env: Variables): K
       continue;
     }
 
-    if (isKeyOfKind(apiKey, kind)) return { kind: "key", variable };
+    const prefix = findPrefix(apiKey);
+    const isOfKind = kind === "legacy" ? prefix?.legacy === true : prefix?.environment === kind;
+    if (kind === undefined || isOfKind) return { kind: "key", variable };
     // A working key of another kind belongs to another outcome.
     if (!anyWorking.includes(variable)) whyUnsuitable ??= `${variable} is not a ${kind} key`;
   }
@@ -123,13 +126,6 @@ export function plannedSuccesses(env: Variables): PlannedRequest[] {
     planned.push({ outcome: row.outcome, variable: key.variable });
   }
   return planned;
-}
-
-function isKeyOfKind(apiKey: string, kind: ContractOutcome["kind"]): boolean {
-  if (kind === undefined) return true;
-  const prefix = findPrefix(apiKey);
-  if (kind === "legacy") return prefix?.legacy === true;
-  return prefix?.environment === kind;
 }
 
 export type Variables = Readonly<Record<string, string | undefined>>;

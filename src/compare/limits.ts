@@ -1,20 +1,19 @@
 import { pluralize } from "../report/plain-text.js";
 import { minute } from "../rules/time.js";
-import type { ContractDifference } from "./findings.js";
-import { judgeAttempt } from "./judge.js";
-import { type ContractOutcome, contractOutcomes, findKey, isLimit, textOfVariable } from "./keys.js";
-import { betweenPasses } from "./passes.js";
-import { describeValue, memberIn, perMinutePath, readDayUse, wholeNumberIn } from "./read-response.js";
-import { send } from "./send.js";
 import {
   type Attempt,
   type CompletedAttempt,
   describeAttempt,
   got200,
-  hasData,
+  leaveUnjudged,
   rightful200s,
-  type Session,
-} from "./session.js";
+} from "./attempts.js";
+import type { ContractDifference } from "./findings.js";
+import { judgeAttempt } from "./judge.js";
+import { type ContractOutcome, contractOutcomes, findKey, isLimit, textOfVariable } from "./keys.js";
+import { betweenPasses } from "./passes.js";
+import { describeValue, memberIn, perMinutePath, readDayUse, wholeNumberIn } from "./response.js";
+import type { Session } from "./session.js";
 
 // The limits are reached last: with keys at their limits, or by using up the minute of a key that works. A minute of the key
 // can start anywhere, so any 60 seconds are in two of its minutes at most: if 2 * per_minute + 1 requests get 200 in less than
@@ -36,38 +35,36 @@ const mostTries = 3;
 export async function tryLimits(session: Session): Promise<ContractDifference[]> {
   const differences: ContractDifference[] = [];
   for (const row of contractOutcomes) {
-    if (isLimit(row.outcome)) differences.push(...(await tryLimit(session, row)));
+    if (!isLimit(row.outcome)) continue;
+    if (session.options.probeLimits) differences.push(...(await tryLimit(session, row)));
+    else leaveOut(session, row, "limits are only reached on purpose with --probe-limits");
   }
   return differences;
 }
 
 async function tryLimit(session: Session, row: ContractOutcome): Promise<ContractDifference[]> {
   const { outcome, variables } = row;
-  const { env, probeLimits } = session.options;
-  if (!probeLimits) return leaveOut(session, row, "limits are only reached on purpose with --probe-limits");
-
-  // The key of the variable should be at its limit. If no variable is set, the first key that works reaches that of its minute.
+  const { env } = session.options;
   const key = findKey(row, env);
-  let [working]: (Attempt | undefined)[] = rightful200s(session.attempts);
   if (key.kind === "key") {
-    const result = await send(session, { outcome, variable: key.variable });
+    // Its key should be at the limit. One that is not can still use up its minute.
+    const result = await session.send({ outcome, variable: key.variable });
     if (result.kind === "not_sent") return leaveOut(session, row, result.why);
-    if (result.attempt.response?.status === 429) return confirmLimit(session, result.attempt);
-    working = result.attempt;
-  } else if (
-    outcome === "429.per_day" ||
-    variables.some((variable) => textOfVariable(variable, env) !== "")
-  ) {
-    return leaveOut(session, row, key.why);
+    const { attempt } = result;
+    if (attempt.response?.status === 429) return confirmLimit(session, attempt);
+    const canReach = outcome === "429.per_minute" && got200(attempt);
+    return canReach ? useUpMinute(session, row, attempt) : [];
   }
 
+  const isAnySet = variables.some((variable) => textOfVariable(variable, env) !== "");
+  if (outcome === "429.per_day" || isAnySet) return leaveOut(session, row, key.why);
+  const [working] = rightful200s(session.attempts);
   if (working === undefined) return leaveOut(session, row, "needs a key that works");
-  if (outcome !== "429.per_minute" || !got200(working)) return [];
   return useUpMinute(session, row, working);
 }
 
 function leaveOut({ unjudged }: Session, { outcome }: ContractOutcome, why: string): [] {
-  unjudged.push({ outcomes: [outcome], why });
+  unjudged.push({ kind: "outcome", outcomes: [outcome], why });
   return [];
 }
 
@@ -103,22 +100,21 @@ async function useUpMinute(
   options.announce?.(
     `Sends up to ${pluralize(most, "request")} with ${variable}, until one gets 429. They use up this key's minute.`,
   );
-  return sendUntilLimit(session, row, working, most);
+  return sendUntilLimit(session, row, working, { perMinute, most });
 }
 
 /** Sends a key at most so many times. Until it has had the requests of a minute, it must work: then its outcome is the 429. */
 async function sendUntilLimit(
   session: Session,
   row: ContractOutcome,
-  { outcome, variable, apiKey, response }: CompletedAttempt,
-  most: number,
+  { outcome, variable, apiKey }: CompletedAttempt,
+  { perMinute, most }: { readonly perMinute: number; readonly most: number },
 ): Promise<ContractDifference[]> {
-  const perMinute = wholeNumberIn(response, perMinutePath) ?? 0;
   const earlier = session.attempts.filter((attempt) => got200(attempt) && attempt.apiKey === apiKey).length;
   const successes: CompletedAttempt[] = [];
   while (successes.length < most) {
     const mustWork = earlier + successes.length < perMinute;
-    const result = await send(session, { outcome: mustWork ? outcome : row.outcome, variable });
+    const result = await session.send({ outcome: mustWork ? outcome : row.outcome, variable });
     if (result.kind === "not_sent") return leaveOut(session, row, result.why);
     const { attempt } = result;
     if (got200(attempt)) {
@@ -130,28 +126,15 @@ async function sendUntilLimit(
     }
     return attempt.response?.status === 429 ? confirmLimit(session, attempt) : [];
   }
-  return judgeWithoutLimit(session, row, successes, perMinute);
-}
 
-/** Judges that no request got 429: it is a difference if all that prove it came in less than a minute. */
-function judgeWithoutLimit(
-  session: Session,
-  row: ContractOutcome,
-  successes: readonly CompletedAttempt[],
-  perMinute: number,
-): ContractDifference[] {
-  const proving = 2 * perMinute + 1;
+  // None got 429: it is a difference if all that prove it came in less than a minute.
   const requests = pluralize(successes.length, "request");
   const duration = (successes.at(-1)?.receivedAt ?? 0) - (successes[0]?.sentAt ?? 0);
+  const proving = 2 * perMinute + 1;
   if (successes.length < proving || duration >= minute) {
-    const doubt = "a minute may have ended between them";
-    return leaveOut(
-      session,
-      row,
-      `none of ${requests} got 429, but ${doubt}; ${proving} in one would show it`,
-    );
+    const why = `none of ${requests} got 429, but a minute may have ended between them; ${proving} in one would show it`;
+    return leaveOut(session, row, why);
   }
-
   const found = `200 for ${requests} in less than a minute; per_minute is ${perMinute}`;
   return [{ rules: ["R22"], outcome: row.outcome, at: "status", expected: "429", found }];
 }
@@ -164,69 +147,85 @@ async function confirmLimit(session: Session, limited: Attempt): Promise<Contrac
   const { outcome, variable } = limited;
   for (let tries = 1; tries < mostTries && judgeAttempt(limited).length > 0; tries++) {
     await session.wait(betweenPasses);
-    await send(session, { outcome, variable });
+    await session.send({ outcome, variable });
   }
-  const differences = await compareOtherKey(session, limited);
+  const other = await compareOtherKey(session, limited);
 
   const control = await session.sendOnce({ outcome: "401.missing" });
-  if (control.kind === "sent" && control.attempt.response?.status !== 429) return differences;
   if (control.kind === "not_sent") {
-    limited.whyUnjudged = `no request without a key could follow it: ${control.why}`;
+    leaveUnjudged(limited, `no request without a key could follow it: ${control.why}`);
     return [];
   }
-  limited.whyUnjudged = `a request without a key then got ${describeAttempt(control.attempt)}`;
-  control.attempt.whyUnjudged = "it got a 429 that was not asked for";
-  session.endAt(control.attempt, "limit", "Try again later.");
+  const { attempt } = control;
+  if (attempt.response?.status !== 429) {
+    if (other.whyUnjudged !== undefined) leaveUnjudged(limited, other.whyUnjudged);
+    return other.differences;
+  }
+  leaveUnjudged(limited, `a request without a key then got ${describeAttempt(attempt)}`);
+  session.endAt(attempt, "limit", "Try again later.");
   return [];
 }
 
+/** What another working key shows of the limit of a key, and why the 429 may be of all keys. */
+interface OtherKey {
+  readonly differences: ContractDifference[];
+  readonly whyUnjudged?: string;
+}
+
 /** Sends another working key after the limit of a key, which must not affect it (R25). */
-async function compareOtherKey(session: Session, limited: Attempt): Promise<ContractDifference[]> {
+async function compareOtherKey(session: Session, limited: Attempt): Promise<OtherKey> {
   const { outcome, variable } = limited;
-  const other = rightful200s(session.attempts).findLast((success) => {
-    return success.apiKey !== limited.apiKey && surelyHasRoom(success);
-  });
   const note = `R25 was not judged for ${outcome}: `;
+  const other = findKeyWithRoom(session, limited);
   if (other === undefined) {
     session.notes.push(
       `${note}it needs another working key that surely has room: usage.today below per_minute and per_day.`,
     );
-    return [];
+    return { differences: [] };
   }
 
-  const tries: Attempt[] = [];
-  while (tries.length < mostTries) {
-    if (tries.length > 0) await session.wait(betweenPasses);
+  let got = "";
+  for (let tries = 1; tries <= mostTries; tries++) {
+    if (tries > 1) await session.wait(betweenPasses);
     const result = await session.sendOnce({ outcome: other.outcome, variable: other.variable });
     if (result.kind === "not_sent") {
       session.notes.push(`${note}${result.why}.`);
-      return [];
+      return { differences: [] };
     }
     const { attempt } = result;
-    if (hasData(attempt.response)) {
-      if (tries.length > 0) session.notes.push(`${note}a later request with ${other.variable} got 200.`);
-      return [];
+    got = describeAttempt(attempt);
+    if (got200(attempt)) {
+      if (tries > 1) session.notes.push(`${note}a later request with ${other.variable} got 200.`);
+      return { differences: [] };
     }
-    attempt.whyUnjudged = `${variable} was at its limit`;
-    tries.push(attempt);
-    if (attempt.response?.status !== 429) break;
+
+    leaveUnjudged(attempt, `${variable} was at its limit`);
+    if (attempt.response?.status === 429) continue;
+    const whyUnjudged = `a request with ${other.variable} then got ${got}`;
+    session.notes.push(`${note}${whyUnjudged}.`);
+    return { differences: [], whyUnjudged };
   }
 
-  const got = describeAttempt(tries.at(-1) ?? limited);
-  limited.whyUnjudged = `a request with ${other.variable} then got ${got}`;
-  if (tries.length < mostTries) {
-    session.notes.push(`${note}${limited.whyUnjudged}.`);
-    return [];
-  }
   const expected = `200 for ${other.variable}, although ${variable} is at its limit`;
   const seen = `${mostTries} of ${mostTries} times`;
-  return [{ rules: ["R25"], outcome, at: "status", expected, found: got, seen }];
+  return {
+    differences: [{ rules: ["R25"], outcome, at: "status", expected, found: got, seen }],
+    whyUnjudged: `a request with ${other.variable} then got ${got}`,
+  };
 }
 
-/** Whether the minute and the day of a key surely have room: all its requests of the day are in no minute more than `per_minute`. */
-function surelyHasRoom({ response }: CompletedAttempt): boolean {
-  const perMinute = wholeNumberIn(response, perMinutePath);
-  const day = readDayUse(response);
-  if (perMinute === undefined || day === undefined) return false;
-  return day.today < perMinute && day.today < day.perDay;
+/**
+ * Finds another key whose minute and day surely have room, by its latest 200: its requests of the day are in no minute more than
+ * `per_minute`.
+ */
+function findKeyWithRoom({ attempts }: Session, limited: Attempt): CompletedAttempt | undefined {
+  const latestByKey = new Map<string | undefined, CompletedAttempt>();
+  for (const success of rightful200s(attempts)) latestByKey.set(success.apiKey, success);
+  for (const success of latestByKey.values()) {
+    const perMinute = wholeNumberIn(success.response, perMinutePath) ?? 0;
+    const day = readDayUse(success.response);
+    const hasRoom = day !== undefined && day.today < perMinute && day.today < day.perDay;
+    if (hasRoom && success.apiKey !== limited.apiKey) return success;
+  }
+  return undefined;
 }

@@ -1,5 +1,7 @@
+import { outcomeRow } from "../rules/outcomes.js";
 import { isOfTheApi, whyNoneIsOfTheApi } from "./api-recognition.js";
-import type { ContractDifference, Unjudged } from "./findings.js";
+import { type Attempt, describeInFull, got200, isJudged, requestName } from "./attempts.js";
+import type { ContractDifference, PromisedOutcomeId, Unjudged } from "./findings.js";
 import { type Deviation, judgeAttempt, judgeAttempts, withRequest } from "./judge.js";
 import {
   contractOutcomes,
@@ -10,40 +12,35 @@ import {
   type PlannedRequest,
   plannedSuccesses,
 } from "./keys.js";
-import { compareRejections, repeatableCauses, usualRequest } from "./rejections.js";
-import { send } from "./send.js";
-import {
-  type Attempt,
-  describeAttempt,
-  describeWithId,
-  hasData,
-  requestName,
-  type Session,
-} from "./session.js";
+import { compareRejections, unknownKey } from "./rejections.js";
+import type { Session } from "./session.js";
 import { compareSuccesses } from "./successes.js";
 
 // When is a response a difference? What is not as promised in a response is a deviation, whether it shows alone (`judge.ts`),
 // next to other 200s (`successes.ts`) or next to other 401s (`rejections.ts`).
 //
-// 1. Pass 1 sends a request for each outcome, and those that got their 401 again, in a random order.
+// 1. Pass 1 sends a request for each outcome in a random order, and again what was as promised.
 // 2. A request whose latest response has a deviation comes again in pass 2 and in pass 3, ten seconds apart.
-// 3. A deviation in the three latest responses to its request is a difference: "seen 3 of 3 times".
+// 3. A deviation in the three latest responses to its request is a difference: "seen 3 of 3 times". A 401 that is unlike others
+//    needs five, and twelve unknown keys that are alike.
 // 4. Any other deviation is a note, and is not judged; nor is the same one in responses to other requests.
 // 5. A wrong response is followed by the key that works. If it no longer works, the comparison ends, and what came since it
 //    worked last is not judged. As long as no given key has worked, nothing is sent again.
 //
 // One of several nodes may fail, or have a text of its own. If a service takes them in turn, the same node must not meet a
 // suspect each time: between its requests in pass 2 and 3 is an odd number of others. A 401 that is unlike others comes twice in
-// pass 2, so that of k suspects, 2k + 1 and 2k requests are from one to the next: these have no common divisor.
+// pass 2, so that of k suspects, 2k + 1 and 2k requests are from one to the next: these have no common divisor. If it takes them
+// by the hash of the key, unknown keys can meet any node, and eight more of them come at the end.
 
 /** Between two passes, in milliseconds. */
 export const betweenPasses = 10_000;
 /** So many responses must have a deviation. */
 const leastSeen = 3;
-/** Of a 401 that is another one than those of unknown keys: two in pass 1, two in pass 2, and one in pass 3. */
+/** Of a 401 that is unlike others: two in pass 1, two in pass 2, and one in pass 3. */
 const leastSeenOf401 = 5;
-/** Nodes that take keys by their hash have texts of their own: a suspect is unlike so many more unknown keys, which are alike. */
 const moreUnknownKeys = 8;
+/** Two in pass 1, one each in pass 2 and 3, and these. */
+const leastUnknownKeys = 4 + moreUnknownKeys;
 
 /** Sends all requests of a comparison, but for those that reach limits. */
 export async function sendPasses(session: Session): Promise<void> {
@@ -55,8 +52,13 @@ export async function sendPasses(session: Session): Promise<void> {
     await repeatSuspects(session, suspects, pass);
   }
 
-  const hasUnlike401 = findSuspects(session.attempts).some(isOf401);
-  if (hasUnlike401) await sendAll(session, Array(moreUnknownKeys).fill(usualRequest));
+  const suspects = findSuspects(session.attempts);
+  const isUnknownWrong = suspects.some(
+    (deviation) => !isOf401(deviation) && requestName(deviation.attempts[0]) === requestName(unknownKey),
+  );
+  // The 401s of unknown keys that are wrong in any case are no measure for others.
+  if (isUnknownWrong || !suspects.some(isOf401)) return;
+  await sendAll(session, Array(moreUnknownKeys).fill(unknownKey));
 }
 
 async function sendFirstPass(session: Session): Promise<void> {
@@ -79,15 +81,13 @@ async function sendFirstPass(session: Session): Promise<void> {
     const { outcome, variable } = request;
     if (sent.has(outcome)) continue;
     if (variable === undefined || session.working !== undefined) others.push(request);
-    else session.unjudged.push({ outcomes: [outcome], why: session.whyNotRepeated });
+    else session.unjudged.push({ kind: "outcome", outcomes: [outcome], why: session.whyNotRepeated });
   }
-  await sendInRandomOrder(session, others);
+  await sendAll(session, inRandomOrder(others, session.requestsLeft, session.random));
 
-  // The second response to a working key shows whether requests are counted, and whether the rejected keys led to a lock.
-  const again = repeatableCauses(session);
-  if (again.length === 0) return;
-  await sendWorking(session);
-  await sendInRandomOrder(session, again);
+  await sendAll(session, inRandomOrder(listSeconds(attempts, planned), session.requestsLeft, session.random));
+  await sendOtherPrefix(session);
+  // Shows whether the rejected keys led to a lock.
   await sendWorking(session);
 }
 
@@ -99,7 +99,7 @@ function planRequests({ options, unjudged }: Session): PlannedRequest[] {
     if (isLimit(outcome)) continue;
     const key = findKey(row, options.env);
     if (key.kind === "key") planned.push({ outcome, variable: key.variable });
-    else unjudged.push({ outcomes: [outcome], why: key.why });
+    else unjudged.push({ kind: "outcome", outcomes: [outcome], why: key.why });
   }
   return planned;
 }
@@ -108,10 +108,10 @@ function planRequests({ options, unjudged }: Session): PlannedRequest[] {
 async function findWorkingKey(session: Session): Promise<void> {
   let latest: Attempt | undefined;
   for (const request of plannedSuccesses(session.options.env)) {
-    const result = await send(session, request);
+    const result = await session.send(request);
     if (result.kind === "not_sent") return;
     latest = result.attempt;
-    if (hasData(latest.response)) {
+    if (got200(latest)) {
       session.working = { request, worksSince: session.attempts.length };
       return;
     }
@@ -119,56 +119,70 @@ async function findWorkingKey(session: Session): Promise<void> {
   if (latest !== undefined) session.endAt(latest, "no_key", "Look at the keys, or try again later.");
 }
 
-/** Those for which no request is left stay the last ones. */
-async function sendInRandomOrder(session: Session, requests: readonly PlannedRequest[]): Promise<void> {
-  const left = Math.max(session.requestsLeft, 0);
-  await sendAll(session, [
-    ...inRandomOrder(requests.slice(0, left), session.random),
-    ...requests.slice(left),
-  ]);
+/** Returns what comes a second time in pass 1: what is suspected comes in pass 2, but two 401s can be compared at once. */
+function listSeconds(attempts: readonly Attempt[], planned: readonly PlannedRequest[]): PlannedRequest[] {
+  const suspects = findSuspectOutcomes(attempts);
+  const seconds: PlannedRequest[] = [];
+  for (const request of planned) {
+    const { outcome } = request;
+    const first = attempts.find((attempt) => attempt.outcome === outcome);
+    if (first === undefined) continue;
+    const is401 = outcomeRow(outcome).status === 401 && first.response?.status === 401;
+    if (is401 || !suspects.has(outcome)) seconds.push(request);
+  }
+  return seconds;
 }
 
+/** Sends the key that works after the other prefix, twice: it is an unknown key, and compared with those (R15). */
+async function sendOtherPrefix(session: Session): Promise<void> {
+  const { attempts, working, unjudged } = session;
+  if (working === undefined) return;
+  const { outcome } = unknownKey;
+  if (findSuspectOutcomes(attempts).has(outcome)) {
+    unjudged.push({ kind: "rule", rule: "R15", outcomes: [outcome], why: `${outcome} was not as promised` });
+    return;
+  }
+  const otherPrefix = { ...unknownKey, variable: working.request.variable, otherPrefix: true };
+  await sendAll(session, [otherPrefix, otherPrefix]);
+}
+
+/** Sends requests, each wrong response followed by the key that works. */
 async function sendAll(session: Session, requests: readonly PlannedRequest[]): Promise<void> {
   for (const request of requests) {
+    const { outcome } = request;
     const isAgain = session.attempts.some((attempt) => requestName(attempt) === requestName(request));
-    const result = await send(session, request);
+    const result = await session.send(request);
     if (result.kind === "sent") {
-      if (isWrong(result.attempt)) await sendWorking(session);
+      const { attempt } = result;
+      if (!got200(attempt) && judgeAttempt(attempt).length > 0) await sendWorking(session);
       continue;
     }
-    // What was sent before is judged alone.
-    const rule = request.otherPrefix ? "R15" : "R14";
-    const isOfRule = isAgain || request.otherPrefix;
-    session.unjudged.push({ outcomes: [request.outcome], ...(isOfRule && { rule }), why: result.why });
-  }
-}
 
-/** Whether a response is none that an outcome promises, nor a 200 with data, which no lock or outage sends. */
-function isWrong(attempt: Attempt): boolean {
-  return !hasData(attempt.response) && judgeAttempt(attempt).length > 0;
+    const { why } = result;
+    const { status } = outcomeRow(outcome);
+    // What was sent before is judged alone.
+    if (request.otherPrefix) session.unjudged.push({ kind: "rule", rule: "R15", outcomes: [outcome], why });
+    else if (!isAgain) session.unjudged.push({ kind: "outcome", outcomes: [outcome], why });
+    else if (status === 401) session.unjudged.push({ kind: "rule", rule: "R14", outcomes: [outcome], why });
+    else if (status === 200) session.unjudged.push({ kind: "rule", rule: "R24", outcomes: [outcome], why });
+  }
 }
 
 /** Sends the key that works. If it no longer works, nothing more is sent. */
 async function sendWorking(session: Session): Promise<void> {
   const { working, attempts } = session;
   if (working === undefined) return;
-  const result = await send(session, working.request);
+  const result = await session.send(working.request);
   if (result.kind === "not_sent" || session.end !== undefined) return;
-  if (hasData(result.attempt.response)) {
-    working.worksSince = attempts.length;
-    return;
-  }
-  for (const attempt of attempts.slice(working.worksSince)) {
-    attempt.whyUnjudged = `${working.request.variable}, which has worked, then got ${describeAttempt(result.attempt)}`;
-  }
-  session.endAt(result.attempt, "key_gone", "Try again later.");
+  if (got200(result.attempt)) working.worksSince = attempts.length;
+  else session.endAtWorking(result.attempt, working.worksSince);
 }
 
 /** Sends the suspects of a pass. In between the 401s that are unlike others are unknown keys. */
 async function repeatSuspects(session: Session, suspects: readonly Deviation[], pass: number): Promise<void> {
   const unlike401s = requestsOf(suspects.filter(isOf401));
   await sendEach(session, requestsOf(suspects));
-  if (unlike401s.length > 0) await sendAll(session, [usualRequest]);
+  if (unlike401s.length > 0) await sendAll(session, [unknownKey]);
   if (pass === 3) return;
   if (unlike401s.length === 0) await sendWorking(session);
   await sendEach(session, unlike401s);
@@ -177,8 +191,8 @@ async function repeatSuspects(session: Session, suspects: readonly Deviation[], 
 /** Sends requests of suspects, each followed by the key that works. */
 async function sendEach(session: Session, requests: readonly PlannedRequest[]): Promise<void> {
   for (const request of requests) {
-    const result = await send(session, request);
-    if (result.kind === "sent" && !hasData(result.attempt.response)) await sendWorking(session);
+    const result = await session.send(request);
+    if (result.kind === "sent" && !got200(result.attempt)) await sendWorking(session);
   }
 }
 
@@ -192,12 +206,15 @@ function requestsOf(deviations: readonly Deviation[]): PlannedRequest[] {
   return [...requests.values()];
 }
 
-function listDeviations(attempts: readonly Attempt[]): Deviation[] {
-  return [
-    ...judgeAttempts(attempts),
-    ...compareSuccesses(attempts).deviations,
-    ...compareRejections(attempts).deviations,
-  ];
+/** Judges each response alone, and next to others. */
+function judgeAll(attempts: readonly Attempt[]) {
+  const ofSuccesses = compareSuccesses(attempts);
+  const ofRejections = compareRejections(inReportOrder(attempts, ({ outcome }) => outcome));
+  return {
+    deviations: [...judgeAttempts(attempts), ...ofSuccesses.deviations, ...ofRejections.deviations],
+    unjudged: [...ofSuccesses.unjudged, ...ofRejections.unjudged],
+    notes: [...ofSuccesses.notes, ...ofRejections.notes],
+  };
 }
 
 /** Whether the latest responses to its request have a deviation, so many at least. */
@@ -205,17 +222,27 @@ function isInLatest({ attempts, all }: Deviation, count: number): boolean {
   return all.length >= count && all.slice(-count).every((attempt) => attempts.includes(attempt));
 }
 
-const isOf401 = ({ difference }: Deviation) => difference.rules.includes("R14");
+function isOf401({ difference }: Deviation): boolean {
+  return difference.rules.includes("R14");
+}
 
 function findSuspects(attempts: readonly Attempt[]): Deviation[] {
-  return listDeviations(attempts).filter((deviation) => isInLatest(deviation, 1));
+  return judgeAll(attempts).deviations.filter((deviation) => isInLatest(deviation, 1));
+}
+
+function findSuspectOutcomes(attempts: readonly Attempt[]): ReadonlySet<PromisedOutcomeId> {
+  return new Set(findSuspects(attempts).map((deviation) => deviation.attempts[0].outcome));
 }
 
 /** Decides which deviations are differences. */
-export function settleDeviations(session: Session) {
-  const deviations = inReportOrder(listDeviations(session.attempts), ({ attempts }) => attempts[0].outcome);
+export function settleDeviations({ attempts, whyNotRepeated }: Session) {
+  const judged = judgeAll(attempts);
+  const deviations = inReportOrder(judged.deviations, (deviation) => deviation.attempts[0].outcome);
   const nowAndThen = new Set<string>();
   for (const deviation of deviations) if (!isInLatest(deviation, 1)) nowAndThen.add(placeAndFound(deviation));
+  const unknownKeys = attempts.filter(
+    (attempt) => isJudged(attempt) && requestName(attempt) === requestName(unknownKey),
+  );
 
   const differences: ContractDifference[] = [];
   const unjudged: Unjudged[] = [];
@@ -225,33 +252,43 @@ export function settleDeviations(session: Session) {
     const { at, expected, found } = difference;
     const [first] = attempts;
     const times = `${attempts.length} of ${all.length}`;
-    const least = isOf401(deviation) ? leastSeenOf401 : leastSeen;
+    let isSeenOften = isInLatest(deviation, leastSeen);
+    if (isOf401(deviation)) {
+      isSeenOften = isInLatest(deviation, leastSeenOf401) && unknownKeys.length >= leastUnknownKeys;
+    }
+
     let why: string | undefined;
     if (!isInLatest(deviation, 1)) why = `it was seen in ${times} responses`;
     else if (nowAndThen.has(placeAndFound(deviation))) why = "the service responds like this now and then";
-    else if (!isInLatest(deviation, least)) why = session.whyNotRepeated;
+    else if (!isSeenOften) why = whyNotRepeated;
 
     if (why === undefined) {
       differences.push({ ...withRequest(first, difference), seen: `${times} times` });
       continue;
     }
-    const responses = attempts.map(describeWithId).join("; ");
-    unjudged.push({ outcomes: [first.outcome], at, why });
+    const responses = attempts.map(describeInFull).join("; ");
+    unjudged.push({ kind: "place", outcomes: [first.outcome], at, why });
     notes.push(
       `Not judged: ${at} of ${first.outcome}, ${found} in place of ${expected}, because ${why}: ${responses}.`,
     );
   }
-  return { differences, unjudged: [...unjudged, ...findOpenCount(session)], notes };
-}
-
-/** One 200 of the key that works does not show whether its requests are counted. */
-function findOpenCount({ attempts, working, whyNotRepeated }: Session): Unjudged[] {
-  const outcome = working?.request.outcome;
-  const successes = attempts.filter((attempt) => attempt.outcome === outcome && hasData(attempt.response));
-  if (outcome === undefined || successes.length !== 1) return [];
-  return [{ outcomes: [outcome], rule: "R24", at: "$.data.usage.today", why: whyNotRepeated }];
+  return {
+    differences,
+    unjudged: [...unjudged, ...judged.unjudged],
+    notes: [...notes, ...notesOnNodes(differences), ...judged.notes],
+  };
 }
 
 function placeAndFound({ difference }: Deviation): string {
   return `${difference.at} ${difference.found}`;
+}
+
+/** Of eight nodes that take keys by their hash, one that has a text of its own can be missed by all unknown keys. */
+function notesOnNodes(differences: readonly ContractDifference[]): string[] {
+  const outcomes = new Set<string>();
+  for (const { rules, outcome } of differences) if (rules.includes("R14")) outcomes.add(outcome);
+  if (outcomes.size === 0) return [];
+  return [
+    `R14: if several nodes take keys by their hash, and one has its own 401, a key that it takes differs as well. Another key for ${[...outcomes].join(", ")} shows it.`,
+  ];
 }

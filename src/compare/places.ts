@@ -89,96 +89,68 @@ export function withoutConsequences<Item extends { readonly place: ResponsePlace
   });
 }
 
-// Two texts are compared in parts: what can be an id, such as `revoked-7f3a`, is one part, and so is each other character. A part
-// that varies is an id or a time, and says nothing but the names that are always in it: three letters or more, such as `revoked`.
+// Two texts are compared word by word: what can be an id, such as `req-7f3a`, is one word, and so is each other character. A word
+// that varies between the responses of one cause is an id or a time, and says nothing. All others are compared.
 
-const partPattern = /[\w+/=.-]+|[^\w+/=.-]/g;
-const namePattern = /[a-z]{3,}/gi;
+const wordPattern = /[\w+/=.-]+|[^\w+/=.-]/g;
 
-/** The different texts of a part; only one if it stays the same. */
-type Part = readonly string[];
+/** The texts at a place of several responses; `undefined` for one that does not have the place. */
+export type Texts = readonly (string | undefined)[];
+
+/** For each word of texts, what it is in them: one text if it stays the same. */
+type Words = readonly (readonly string[])[];
 
 /**
- * What the texts of a cause and of the usual cause show at a place:
- * - `agrees`: they are the same without the parts that vary
+ * What the texts of two causes show at a place:
+ * - `agrees`: they are the same without the words that vary
  * - `differs`: they are always different
  * - `open`: nobody can tell, since the texts of one of them vary in another way than ids and times
  */
 export type TextComparison = "agrees" | "differs" | "open";
 
-/** Compares the texts at a place of several responses each; `undefined` for one that does not have the place. */
-export function compareTexts(
-  texts: readonly (string | undefined)[],
-  usualTexts: readonly (string | undefined)[],
-): TextComparison {
-  const parts = splitTexts(texts);
-  const usualParts = splitTexts(usualTexts);
-  if (parts === "open" || usualParts === "open") return "open";
-  if (parts === undefined || usualParts === undefined) return parts === usualParts ? "agrees" : "differs";
-  if (parts.length !== usualParts.length) return "differs";
+export function compareTexts(texts: Texts, usualTexts: Texts): TextComparison {
+  const words = readWords(texts);
+  const usualWords = readWords(usualTexts);
+  if (words === "varies" || usualWords === "varies") return "open";
+  if (words === "missing" || usualWords === "missing") return words === usualWords ? "agrees" : "differs";
+  if (words.length !== usualWords.length) return "differs";
 
   let comparison: TextComparison = "agrees";
-  for (const [index, part] of parts.entries()) {
-    const ofPart = compareParts(part, usualParts[index] ?? []);
-    // One response does not show what varies for its cause.
-    if (ofPart === "open" && texts.length > 1) return "open";
-    if (ofPart === "differs") comparison = "differs";
+  for (const [index, word] of words.entries()) {
+    const usualWord = usualWords[index] ?? [];
+    const isFixed = word.length === 1 && usualWord.length === 1;
+    if (isFixed && word[0] !== usualWord[0]) comparison = "differs";
+    // What varies without any digit is a name or a sentence, for example of a node.
+    if (!isFixed && ![...word, ...usualWord].some((text) => /\d/.test(text))) return "open";
   }
   return comparison;
 }
 
-/** Splits texts into parts; `undefined` if all are missing, and `open` if they have different numbers of parts. */
-function splitTexts(texts: readonly (string | undefined)[]): readonly Part[] | "open" | undefined {
+/** Reads the words of texts; `varies` if only some are there, or they have different numbers of words. */
+function readWords(texts: Texts): Words | "missing" | "varies" {
   const different = [...new Set(texts)];
-  if (different.length === 1 && different[0] === undefined) return undefined;
-  const splits: (readonly string[])[] = [];
+  if (different.every((text) => text === undefined)) return "missing";
+  const split: string[][] = [];
   for (const text of different) {
-    if (text === undefined) return "open";
-    splits.push(text.match(partPattern) ?? []);
+    if (text === undefined) return "varies";
+    split.push(text.match(wordPattern) ?? []);
   }
 
-  const parts: Part[] = [];
-  const [first = []] = splits;
-  if (splits.some(({ length }) => length !== first.length)) return "open";
-  for (const index of first.keys()) {
-    parts.push([...new Set(splits.map((split) => split[index] ?? ""))]);
-  }
-  return parts;
-}
-
-function compareParts(part: Part, usual: Part): TextComparison {
-  if (part.length === 1 && usual.length === 1) return part[0] === usual[0] ? "agrees" : "differs";
-  // What varies without any digit is a name or a sentence, for example of a node.
-  if (![...part, ...usual].some((text) => /\d/.test(text))) return "open";
-  if (!hasOwnName(part, usual) || !hasOwnName(usual, part)) return "agrees";
-  // A service may choose the text by the key: unknown keys are other ones each time, and a given key is the same.
-  return part.length === 1 || usual.length === 1 ? "open" : "differs";
-}
-
-/** Whether all texts of a part have a name that none of the other has. */
-function hasOwnName(part: Part, other: Part): boolean {
-  return namesInEach(part).some((name) => !other.some((text) => text.includes(name)));
-}
-
-function namesInEach([first = "", ...others]: Part): string[] {
-  const names = first.match(namePattern) ?? [];
-  return names.filter((name) => others.every((text) => text.includes(name)));
+  const [first = []] = split;
+  if (split.some(({ length }) => length !== first.length)) return "varies";
+  return first.map((_, index) => [...new Set(split.map((words) => words[index] ?? ""))]);
 }
 
 /** Describes the texts of a cause and of the usual one, which differ, without what varies. Both can be shortened for display. */
-export function describeTexts(
-  place: ResponsePlace,
-  texts: readonly (string | undefined)[],
-  usualTexts: readonly (string | undefined)[],
-): { readonly expected: string; readonly found: string } {
+export function describeTexts(place: ResponsePlace, texts: Texts, usualTexts: Texts) {
   const expected = describeText(place, usualTexts);
   return { expected, found: unlike(describeText(place, texts), expected) };
 }
 
 /** Members, mostly JSON, are shown as they are, all else is quoted. */
-function describeText({ kind }: ResponsePlace, texts: readonly (string | undefined)[]): string {
-  const parts = splitTexts(texts);
-  if (parts === undefined || parts === "open") return kind === "header" ? "no such header" : "nothing";
-  const words = parts.map((part) => (part.length === 1 ? part[0] : `${namesInEach(part).join("")}…`));
-  return kind === "member" ? shownText(words.join("")) : quoted(words.join(""));
+function describeText({ kind }: ResponsePlace, texts: Texts): string {
+  const words = readWords(texts);
+  if (words === "missing" || words === "varies") return kind === "header" ? "no such header" : "nothing";
+  const text = words.map((word) => (word.length === 1 ? word[0] : "…")).join("");
+  return kind === "member" ? shownText(text) : quoted(text);
 }

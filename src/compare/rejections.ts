@@ -1,4 +1,5 @@
 import { outcomeRow } from "../rules/outcomes.js";
+import { type Attempt, type CompletedAttempt, groupByRequest, isJudged } from "./attempts.js";
 import type { Unjudged } from "./findings.js";
 import type { Deviation } from "./judge.js";
 import type { PlannedRequest } from "./keys.js";
@@ -9,126 +10,142 @@ import {
   type SplitResponse,
   splitResponse,
   type TextComparison,
+  type Texts,
   withoutConsequences,
 } from "./places.js";
 import { shownText } from "./response.js";
-import { type Attempt, type CompletedAttempt, groupByRequest, requestName, type Session } from "./session.js";
 
 // The 401s of a service must not reveal why a key was rejected (R14). A cause is a reason for a 401, such as no key, or a revoked
-// key. One more is a given key after the other prefix (R15), which is an unknown one. Each cause is compared with unknown keys,
-// which are other ones each time, at each place of a response. What differs comes again (`passes.ts`).
+// key. Each cause is compared, at each place of a response, with the usual one: unknown keys, which are other ones each time. If
+// most causes are alike and only unknown keys are not, it is one of these. A given key after the other prefix is an unknown key,
+// too, and must look like one (R15). What differs comes again (`passes.ts`).
 //
 // Where the 401s of one cause vary in another way than ids and times, the place is not judged for any: it may be that of a node.
 
-const usualCause = "401.unknown";
-export const usualRequest: PlannedRequest = { outcome: usualCause };
-const whyPlaceIsOpen = "it varies in another way than ids and times";
+export const unknownKey: PlannedRequest = { outcome: "401.unknown" };
 
-/** The 401s for one reason, two at least. */
-type Cause = readonly [CompletedAttempt, ...CompletedAttempt[]];
+/** A cause of which each response is a 401, two at least. */
+interface Cause {
+  readonly attempts: readonly [CompletedAttempt, ...CompletedAttempt[]];
+  readonly responses: readonly SplitResponse[];
+}
 
-/** A place where the 401s of a cause are not those of unknown keys. */
+/** A place where the 401s of a cause are not all the same as the usual ones. */
 interface ComparedPlace {
   readonly cause: Cause;
+  readonly usual: Cause;
   readonly place: ResponsePlace;
   readonly comparison: TextComparison;
-  readonly texts: readonly (string | undefined)[];
-  readonly usualTexts: readonly (string | undefined)[];
+  readonly texts: Texts;
+  readonly usualTexts: Texts;
 }
 
-const got401 = (attempt: Attempt): attempt is CompletedAttempt =>
-  attempt.response?.status === 401 && attempt.whyUnjudged === undefined;
-
-/** Returns the requests of the causes that got a 401, and those of the other prefix; none without an unknown key to compare. */
-export function repeatableCauses({ attempts, working }: Session): PlannedRequest[] {
-  const requests: PlannedRequest[] = [];
-  for (const { outcome, variable } of attempts.filter(isOfCause).filter(got401)) {
-    if (!requests.some((request) => request.outcome === outcome)) requests.push({ outcome, variable });
-  }
-  if (!requests.some(({ outcome }) => outcome === usualCause)) return [];
-  if (working !== undefined) {
-    const otherPrefix = {
-      outcome: usualCause,
-      variable: working.request.variable,
-      otherPrefix: true,
-    } as const;
-    requests.push(otherPrefix, otherPrefix);
-  }
-  return requests;
-}
-
-const isOfCause = ({ outcome }: Attempt) => outcomeRow(outcome).status === 401;
-
-/** Compares the causes of 401. A cause without two 401s is left out: what it got is judged alone. */
+/** Compares the causes of 401 with each other. */
 export function compareRejections(attempts: readonly Attempt[]) {
-  const judged = attempts.filter(isOfCause).filter(({ whyUnjudged }) => whyUnjudged === undefined);
-  const causes = groupByRequest(judged.filter(got401)).filter(({ length }) => length > 1);
-  const usual = causes.find(([first]) => requestName(first) === usualCause);
-  const unjudged: Unjudged[] = [];
-  for (const [first] of groupByRequest(judged)) {
-    const isThere = causes.some((cause) => requestName(cause[0]) === requestName(first));
-    let why: string | undefined;
-    if (!isThere) why = "it has no two 401s to compare";
-    else if (usual === undefined) why = `${usualCause} has no two 401s to compare with`;
-    if (why !== undefined) unjudged.push({ outcomes: [first.outcome], rule: "R14", why });
+  const { causes, unjudged } = findCauses(attempts);
+  const unknown = causes.find(isOfUnknownKeys);
+  if (unknown === undefined) {
+    const outcomes = causes.map(({ attempts: [{ outcome }] }) => outcome);
+    const why = `${unknownKey.outcome} has no two 401s to compare with, and no other response`;
+    if (outcomes.length > 0) unjudged.push({ kind: "rule", rule: "R14", outcomes, why });
+    return { deviations: [], unjudged, notes: [] };
   }
-  if (usual === undefined) return { deviations: [], unjudged, notes: [] };
 
-  const compared = comparePlaces(attempts, causes, usual);
-  const notes: string[] = [];
+  const compared = comparePlaces(causes, unknown, findHeadersOfNodes(attempts));
   const openPlaces = namesOf(compared, "open");
-  const outcomes = [...new Set(causes.map(([{ outcome }]) => outcome))];
-  for (const at of openPlaces) unjudged.push({ outcomes, rule: "R14", at, why: whyPlaceIsOpen });
-  if (openPlaces.length > 0) {
-    notes.push(`Not judged between the causes of 401, because ${whyPlaceIsOpen}: ${openPlaces.join(", ")}.`);
-  }
+  const outcomes = [...new Set(causes.map(({ attempts: [{ outcome }] }) => outcome))];
+  const why = "it varies in another way than ids and times";
+  for (const at of openPlaces) unjudged.push({ kind: "place", at, outcomes, why });
+
   const varyingPlaces = namesOf(compared, "agrees");
+  const notes: string[] = [];
   if (varyingPlaces.length > 0) {
     notes.push(`Compared between the causes of 401 without ids and times: ${varyingPlaces.join(", ")}.`);
   }
-
-  const open = new Set(
-    compared.filter(({ comparison }) => comparison === "open").map(({ place }) => place.name),
-  );
-  const differing = compared.filter(
-    ({ place, comparison }) => comparison === "differs" && !open.has(place.name),
-  );
-  const deviations: Deviation[] = [];
-  for (const cause of causes) {
-    const ofCause = differing.filter((place) => place.cause === cause);
-    for (const place of withoutConsequences(ofCause)) deviations.push(describePlace(place));
-  }
-  return { deviations, unjudged, notes };
+  return { deviations: findDeviations(causes, compared), unjudged, notes };
 }
 
-/** Compares each cause with the usual one at each place, and returns where not all texts are the same. */
+/** Finds the causes to compare, and those that cannot be compared. */
+function findCauses(attempts: readonly Attempt[]) {
+  const causes: Cause[] = [];
+  const unjudged: Unjudged[] = [];
+  const judged = attempts.filter(
+    (attempt) => outcomeRow(attempt.outcome).status === 401 && isJudged(attempt),
+  );
+  for (const ofRequest of groupByRequest(judged)) {
+    const [first, ...more] = ofRequest.filter(got401);
+    if (first !== undefined && more.length === ofRequest.length - 1 && more.length > 0) {
+      const with401 = [first, ...more] as const;
+      causes.push({ attempts: with401, responses: with401.map(({ response }) => splitResponse(response)) });
+      continue;
+    }
+    const [{ outcome, otherPrefix }] = ofRequest;
+    const rule = otherPrefix ? "R15" : "R14";
+    unjudged.push({
+      kind: "rule",
+      rule,
+      outcomes: [outcome],
+      why: "it needs two 401s, and no other response",
+    });
+  }
+  return { causes, unjudged };
+}
+
+function got401(attempt: Attempt): attempt is CompletedAttempt {
+  return attempt.response?.status === 401;
+}
+
+function isOfUnknownKeys({ attempts: [{ outcome, otherPrefix }] }: Cause): boolean {
+  return outcome === unknownKey.outcome && otherPrefix !== true;
+}
+
+/** Compares each cause with the usual one, from which the fewest others differ. */
 function comparePlaces(
-  attempts: readonly Attempt[],
   causes: readonly Cause[],
-  usual: Cause,
+  unknown: Cause,
+  headersOfNodes: ReadonlySet<string>,
 ): ComparedPlace[] {
-  const compared: ComparedPlace[] = [];
-  const headersOfNodes = findHeadersOfNodes(attempts);
-  const usualResponses = usual.map(({ response }) => splitResponse(response));
+  const ofOtherPrefix: ComparedPlace[] = [];
+  const others: Cause[] = [];
   for (const cause of causes) {
-    const responses = cause.map(({ response }) => splitResponse(response));
-    const places = new Map<string, ResponsePlace>();
-    for (const textsById of [...usualResponses, ...responses]) {
-      for (const [id, { place }] of textsById) places.set(id, place);
-    }
-    for (const [id, place] of places) {
-      const texts = textsAt(id, responses);
-      const usualTexts = textsAt(id, usualResponses);
-      if (new Set([...texts, ...usualTexts]).size === 1) continue;
-      let comparison = compareTexts(texts, usualTexts);
-      if (comparison === "differs" && headersOfNodes.has(id)) comparison = "open";
-      compared.push({ cause, place, comparison, texts, usualTexts });
-    }
+    if (cause.attempts[0].otherPrefix) ofOtherPrefix.push(...compareCauses(cause, unknown, headersOfNodes));
+    else if (cause !== unknown) others.push(cause);
+  }
+
+  let fewest: ComparedPlace[] | undefined;
+  let fewestCauses = Number.POSITIVE_INFINITY;
+  for (const usual of [unknown, ...others]) {
+    const compared: ComparedPlace[] = [];
+    for (const cause of [unknown, ...others]) compared.push(...compareCauses(cause, usual, headersOfNodes));
+    const differing = compared.filter(({ comparison }) => comparison === "differs");
+    const { size } = new Set(differing.map(({ cause }) => cause));
+    if (size >= fewestCauses) continue;
+    fewest = compared;
+    fewestCauses = size;
+  }
+  return [...(fewest ?? []), ...ofOtherPrefix];
+}
+
+/** Compares two causes, and returns the places where not all texts are the same. */
+function compareCauses(cause: Cause, usual: Cause, headersOfNodes: ReadonlySet<string>): ComparedPlace[] {
+  const places = new Map<string, ResponsePlace>();
+  for (const textsById of [...usual.responses, ...cause.responses]) {
+    for (const [id, { place }] of textsById) places.set(id, place);
+  }
+
+  const compared: ComparedPlace[] = [];
+  for (const [id, place] of places) {
+    const texts = textsAt(id, cause.responses);
+    const usualTexts = textsAt(id, usual.responses);
+    if (new Set([...texts, ...usualTexts]).size === 1) continue;
+    let comparison = compareTexts(texts, usualTexts);
+    if (comparison === "differs" && headersOfNodes.has(id)) comparison = "open";
+    compared.push({ cause, usual, place, comparison, texts, usualTexts });
   }
   return compared;
 }
 
-function textsAt(id: string, responses: readonly SplitResponse[]): (string | undefined)[] {
+function textsAt(id: string, responses: readonly SplitResponse[]): Texts {
   return responses.map((textsById) => textsById.get(id)?.text);
 }
 
@@ -147,22 +164,32 @@ function findHeadersOfNodes(attempts: readonly Attempt[]): ReadonlySet<string> {
   return ids;
 }
 
-function namesOf(compared: readonly ComparedPlace[], comparison: ComparedPlace["comparison"]): string[] {
+function namesOf(compared: readonly ComparedPlace[], comparison: TextComparison): string[] {
   const ofComparison = withoutConsequences(compared.filter((one) => one.comparison === comparison));
   return [...new Set(ofComparison.map(({ place }) => shownText(place.name)))];
 }
 
-function describePlace({ cause, place, texts, usualTexts }: ComparedPlace): Deviation {
-  const { expected, found } = describeTexts(place, texts, usualTexts);
-  const isOtherPrefix = cause[0].otherPrefix === true;
-  return {
-    difference: {
-      rules: isOtherPrefix ? ["R14", "R15"] : ["R14"],
-      at: shownText(place.name),
-      expected: `${expected}, as for ${usualCause}`,
-      found: isOtherPrefix ? `${found}, after the other prefix` : found,
-    },
-    attempts: cause,
-    all: cause,
-  };
+/** Returns what differs of each cause, but for the places that are open for one. */
+function findDeviations(causes: readonly Cause[], compared: readonly ComparedPlace[]): Deviation[] {
+  const open = new Set<string>();
+  for (const { place, comparison } of compared) if (comparison === "open") open.add(place.name);
+
+  const deviations: Deviation[] = [];
+  for (const cause of causes) {
+    const differing = compared.filter((one) => {
+      return one.cause === cause && one.comparison === "differs" && !open.has(one.place.name);
+    });
+    for (const { place, usual, texts, usualTexts } of withoutConsequences(differing)) {
+      const { expected, found } = describeTexts(place, texts, usualTexts);
+      const isOtherPrefix = cause.attempts[0].otherPrefix === true;
+      const difference = {
+        rules: isOtherPrefix ? (["R14", "R15"] as const) : (["R14"] as const),
+        at: shownText(place.name),
+        expected: `${expected}, as for ${usual.attempts[0].outcome}`,
+        found: isOtherPrefix ? `${found}, after the other prefix` : found,
+      };
+      deviations.push({ difference, attempts: cause.attempts, all: cause.attempts });
+    }
+  }
+  return deviations;
 }

@@ -10,7 +10,6 @@ import {
   contractRules,
   type PromisedOutcomeId,
   type Unjudged,
-  unjudgedCauses,
 } from "./findings.js";
 import { quoted, shownText } from "./response.js";
 
@@ -89,9 +88,13 @@ export function renderComparison(comparison: Comparison, format: "text" | "json"
 /** Returns a comparison with the names and the order of `--json`. */
 function comparisonJson(comparison: Comparison): object {
   const { unjudged, assumptions, unseen, seen, differences, ...start } = comparison;
+  const uncompared: PromisedOutcomeId[] = [];
   const places: object[] = [];
-  for (const { at, why, outcomes } of unjudged) if (at !== undefined) places.push({ at, why, outcomes });
-  const uncompared = unjudgedCauses(unjudged);
+  for (const one of unjudged) {
+    const { outcomes, why } = one;
+    if (one.kind === "rule" && one.rule === "R14") uncompared.push(...outcomes);
+    if (one.kind === "place") places.push({ at: one.at, why, outcomes });
+  }
   const json = { ...start, uncompared, unjudged: places, assumptions, unseen, seen, differences };
   // An object stays an object.
   return membersToSnakeCase(json) as object;
@@ -208,7 +211,7 @@ function differenceRow({ first, all, outcomes, rules }: MergedDifference): Table
 /** Explains each rule that the text names. */
 function ruleRows({ differences, unjudged }: Comparison): TableRow[] {
   const named = new Set(differences.flatMap(({ rules }) => rules));
-  if (unjudged.some(({ rule }) => rule === "R14")) named.add("R14");
+  for (const one of unjudged) if (one.kind === "rule") named.add(one.rule);
   const rows: TableRow[] = [];
   for (const [rule, text] of Object.entries(contractRules)) {
     // The names of an object's members.

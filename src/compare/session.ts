@@ -4,19 +4,35 @@ import { pluralize } from "../report/plain-text.js";
 import { findPrefix } from "../rules/keys/key-text.js";
 import { outcomeRow } from "../rules/outcomes.js";
 import type { RandomStream } from "../rules/seed.js";
-import { isMapping } from "../schema/type-tag.js";
+import { minute } from "../rules/time.js";
 import { whyNotTheApi } from "./api-recognition.js";
+import {
+  type Attempt,
+  describeAttempt,
+  describeInFull,
+  firstStanding,
+  leaveUnjudged,
+  requestName,
+} from "./attempts.js";
 import type { Unjudged } from "./findings.js";
-import { createUnknownKeys, keysInVariables, type PlannedRequest, type Variables } from "./keys.js";
-import { describeResponse, headerOf, memberIn } from "./read-response.js";
-import { createRedactKeys, quoted, type RedactedResponse, readResponse, shownText } from "./response.js";
+import { createUnknownKeys, isLimit, keysInVariables, type PlannedRequest, type Variables } from "./keys.js";
+import { createRedactKeys } from "./redact-keys.js";
+import { headerOf, type RedactedResponse, readHttpDate, readResponse, retryAfterForm } from "./response.js";
 
-// What a comparison has sent, and whether it may send more. What follows from a response is decided in `send.ts`.
+// What a comparison has sent, whether it may send more, and what follows a 429, which is a limit:
+//
+// | 429 | then |
+// |---|---|
+// | to a request for a limit | judged |
+// | to any other, the first time, if it names at most 60 s, or no time and the key should work | wait, and go on |
+// | to any other | the end |
+//
+// After a wait, the requests come more slowly, unless no key has worked yet: then an earlier comparison may have used up its minute.
 
 export interface CompareOptions {
   readonly url: string;
   readonly env: Variables;
-  /** Default: 60, and with `probeLimits` the requests of two minutes of a key more, up to 400. */
+  /** Default: 90, and with `probeLimits` the requests of two minutes of a key more, up to 400. */
   readonly maxRequests?: number | undefined;
   readonly probeLimits: boolean;
   /** Milliseconds between two requests, for which `wait` is needed. Default: 0. */
@@ -58,10 +74,12 @@ export const endings = {
 
 export type Ending = keyof typeof endings;
 
-/** Enough for all causes of 401, each with a response of its own. */
-const defaultMaximum = 60;
+/** Enough for thirteen outcomes that differ. */
+const defaultMaximum = 90;
 /** The default is raised to this at most, for a key with a large limit. */
 const highestDefault = 400;
+/** The least time between two requests after a 429, in milliseconds. */
+const leastPace = 1000;
 
 /** Why no more is sent, even if requests are left. */
 export interface SessionEnd {
@@ -74,6 +92,11 @@ export interface SessionEnd {
   /** The one whose response ended it. */
   readonly attempt?: Attempt;
 }
+
+/** What came of a request: an attempt, or why it was not sent. */
+export type SendResult =
+  | { readonly kind: "sent"; readonly attempt: Attempt }
+  | { readonly kind: "not_sent"; readonly why: string };
 
 export class Session {
   readonly options: CompareOptions;
@@ -89,8 +112,6 @@ export class Session {
   /** Whether a request was not sent, because none was left. */
   hasRunOut = false;
   pace: number;
-  /** A comparison waits for a limit once. */
-  hasWaited = false;
   /** The first given key that has worked, and the number of attempts when it did last; `undefined` as long as none has. */
   working: { readonly request: PlannedRequest; worksSince: number } | undefined;
   readonly random: RandomStream;
@@ -98,6 +119,7 @@ export class Session {
   readonly #keysByVariable: ReadonlyMap<string, string>;
   readonly #unknownKeys: string[] = [];
   readonly #unknownKey: (index: number) => string;
+  #hasWaited = false;
   #end: SessionEnd | undefined;
 
   constructor(send: Send, options: CompareOptions) {
@@ -119,19 +141,15 @@ export class Session {
   }
 
   get requestsLeft(): number {
-    return this.maxRequests - this.sent;
+    return Math.max(this.maxRequests - this.sent, 0);
   }
 
   /** Why a request was not sent as often as it takes to be sure. */
   get whyNotRepeated(): string {
     if (this.end !== undefined) return this.end.why;
-    if (this.requestsLeft <= 0) return this.#whyRanOut;
+    if (this.requestsLeft === 0) return `the requests ran out: --max-requests is ${this.maxRequests}`;
     if (this.working === undefined) return describeEnding("no_key");
-    return "too few of its responses show it";
-  }
-
-  get #whyRanOut(): string {
-    return `the requests ran out: --max-requests is ${this.maxRequests}`;
+    return "too few responses show it";
   }
 
   /** Raises the default maximum by these requests; a maximum that the caller has set stays. */
@@ -140,10 +158,26 @@ export class Session {
     this.maxRequests = Math.min(defaultMaximum + more, highestDefault);
   }
 
+  /** Sends a request, and again if its limit was waited for. */
+  async send(request: PlannedRequest): Promise<SendResult> {
+    const result = await this.sendOnce(request);
+    if (result.kind === "not_sent" || this.end !== undefined) return result;
+    const { attempt } = result;
+    if (attempt.response?.status !== 429 || isLimit(attempt.outcome)) return result;
+    const hasWaited = await this.#waitForLimit(attempt, attempt.response);
+    return hasWaited ? this.send(request) : result;
+  }
+
   /** Sends one request, and keeps what came of it. */
   async sendOnce(request: PlannedRequest): Promise<SendResult> {
-    const whyNot = await this.#waitForPermission();
-    if (whyNot !== undefined) return { kind: "not_sent", why: whyNot };
+    if (this.end === undefined && this.requestsLeft === 0) {
+      this.hasRunOut = true;
+      return { kind: "not_sent", why: this.whyNotRepeated };
+    }
+    if (this.end === undefined && this.sent > 0 && this.pace > 0) await this.wait(this.pace);
+    // A signal can have ended the wait.
+    const whyEnded = this.end?.why;
+    if (whyEnded !== undefined) return { kind: "not_sent", why: whyEnded };
 
     const { outcome, variable, otherPrefix } = request;
     const earlier = this.attempts.filter((attempt) => requestName(attempt) === requestName(request));
@@ -161,20 +195,10 @@ export class Session {
     if (this.sent === 1) this.endIfNotTheApi(whyNotTheApi(reply, this.options.url, this.options.env));
 
     const sent = { outcome, variable, ...(otherPrefix && { otherPrefix }), apiKey, nth, sentAt, receivedAt };
-    const got = isNoResponse(reply) ? { noResponse: reply.found } : { response: reply };
-    const attempt: Attempt = { ...sent, ...got };
+    const got = isNoResponse(reply) ? { failure: reply.found } : { response: reply };
+    const attempt: Attempt = { ...sent, ...got, standing: firstStanding(outcome, got.response) };
     this.attempts.push(attempt);
     return { kind: "sent", attempt };
-  }
-
-  async #waitForPermission(): Promise<string | undefined> {
-    if (this.end === undefined && this.requestsLeft <= 0) {
-      this.hasRunOut = true;
-      return this.#whyRanOut;
-    }
-    if (this.end === undefined && this.sent > 0 && this.pace > 0) await this.wait(this.pace);
-    // A signal can have ended the wait.
-    return this.end?.why;
   }
 
   async wait(milliseconds: number): Promise<void> {
@@ -205,17 +229,53 @@ export class Session {
     return readResponse(reply, createRedactKeys([...this.#keysByVariable.values(), ...this.#unknownKeys]));
   }
 
+  /** Waits for a limit, or ends the comparison. Returns whether it has waited. */
+  async #waitForLimit(limited: Attempt, response: RedactedResponse): Promise<boolean> {
+    const wait = readWait(limited, response);
+    if (wait !== undefined && wait > minute) {
+      this.endAt(limited, "limit", `Try again in ${Math.ceil(wait / 1000)} s.`);
+      return false;
+    }
+    if (wait === undefined || this.#hasWaited || this.options.wait === undefined || this.requestsLeft === 0) {
+      const pace = Math.max(2 * this.pace, leastPace) / 1000;
+      this.endAt(limited, "limit", `Try again later, or with --pace ${pace}s.`);
+      return false;
+    }
+
+    this.#hasWaited = true;
+    let then = "sends the request again";
+    if (this.working !== undefined) {
+      this.pace = Math.max(this.pace, allowedPace(this.attempts, limited, wait), leastPace);
+      then = `goes on with one request in ${this.pace / 1000} s`;
+    }
+    const found = `${limited.outcome} got ${describeAttempt(limited)}`;
+    this.options.announce?.(`${found}. Waits ${Math.ceil(wait / 1000)} s, and ${then}.`);
+    await this.wait(wait);
+    // A signal can have ended the wait, and with it the comparison.
+    if (this.end !== undefined) return true;
+    const went = this.working === undefined ? "sent it again" : "went on more slowly";
+    this.notes.push(`${found}. The comparison waited, and ${went}.`);
+    return true;
+  }
+
   /** Ends the comparison before it sends a key, if a message tells why the responses cannot be the API's. */
   endIfNotTheApi(message: string | undefined): void {
     if (message === undefined) return;
     this.#end ??= { kind: "not_the_api", why: "the host does not respond like the API", message };
   }
 
+  /** Ends the comparison at the response to the key that works: what came since it worked last shows nothing. */
+  endAtWorking(attempt: Attempt, worksSince: number): void {
+    const why = `${attempt.variable}, which has worked, then got ${describeAttempt(attempt)}`;
+    for (const since of this.attempts.slice(worksSince)) leaveUnjudged(since, why);
+    this.endAt(attempt, "key_gone", "Try again later.");
+  }
+
   /** Ends the comparison at a response. */
   endAt(attempt: Attempt, ending: Ending, advice: string): void {
     if (this.end !== undefined) return;
     const why = describeEnding(ending);
-    const got = `${attempt.outcome} got ${describeWhole(attempt)} after ${pluralize(this.sent - 1, "request")}`;
+    const got = `${attempt.outcome} got ${describeInFull(attempt)} after ${pluralize(this.sent - 1, "request")}`;
     const message = `${why[0]?.toUpperCase()}${why.slice(1)}. ${got}, and nothing was sent after it. ${advice}`;
     this.#end = { kind: "response", why, message, attempt };
   }
@@ -226,93 +286,24 @@ function describeEnding(ending: Ending): string {
   return `${when}: ${suspicion}`;
 }
 
-// What came of a request.
-
-/** A request that was sent, and what came of it. */
-export interface Attempt extends PlannedRequest {
-  /** The key that was sent, that of the variable or one that the session has made. Never printed. */
-  readonly apiKey?: string | undefined;
-  /** Its number among the same requests, from 1. */
-  readonly nth: number;
-  /** On the comparison's own clock, in milliseconds: the server's clocks may differ. */
-  readonly sentAt: number;
-  readonly receivedAt: number;
-  readonly response?: RedactedResponse;
-  /** Why there is no response: an attempt has either this or a response. */
-  readonly noResponse?: string;
-  /** Why it shows nothing of its outcome; `undefined` if it is judged. */
-  whyUnjudged?: string | undefined;
+/**
+ * Returns the time between two requests that a gateway allows: it has let some through from the first request until its limit is
+ * over. After 10 requests in 5 s and a wait of 55 s, that is 6 s.
+ */
+function allowedPace(attempts: readonly Attempt[], limited: Attempt, wait: number): number {
+  const letThrough = attempts.filter(({ response }) => response?.status !== 429).length;
+  const firstSentAt = attempts[0]?.sentAt ?? limited.sentAt;
+  return Math.ceil((limited.sentAt - firstSentAt + wait) / letThrough);
 }
 
-export type CompletedAttempt = Attempt & { readonly response: RedactedResponse };
-
-/** What came of a request: an attempt, or why it was not sent. */
-export type SendResult =
-  | { readonly kind: "sent"; readonly attempt: Attempt }
-  | { readonly kind: "not_sent"; readonly why: string };
-
-/** Whether a response is a 200 with a mapping: an outage or a lock does not send it, whoever should have got it. */
-export function hasData(response: RedactedResponse | undefined): boolean {
-  return response?.status === 200 && isMapping(response.json);
-}
-
-/** Whether the service itself has responded: an outage, a lock or a gateway is no part of the contract. */
-export function isOfTheService({ response, whyUnjudged }: Attempt): boolean {
-  return whyUnjudged === undefined || hasData(response);
-}
-
-/** Tells the requests of a comparison apart: that of an outcome, and an unknown key with the other prefix. */
-export function requestName({ outcome, otherPrefix }: PlannedRequest): string {
-  return otherPrefix ? `${outcome} after the other prefix` : outcome;
-}
-
-/** Returns the attempts of each request, in the order of their first ones. */
-export function groupByRequest<One extends Attempt>(attempts: readonly One[]): [One, ...One[]][] {
-  const groups = new Map<string, [One, ...One[]]>();
-  for (const attempt of attempts) {
-    const name = requestName(attempt);
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [attempt]);
-    else group.push(attempt);
-  }
-  return [...groups.values()];
-}
-
-/** Whether an attempt got a 200 of the service, also with a key that should be rejected. */
-export function got200(attempt: Attempt): attempt is CompletedAttempt {
-  return hasData(attempt.response);
-}
-
-/** The 200s of the keys that should get one. */
-export function rightful200s(attempts: readonly Attempt[]): CompletedAttempt[] {
-  return attempts.filter(got200).filter(({ outcome }) => outcomeRow(outcome).status === 200);
-}
-
-/** Whether an attempt got the status of its outcome, and its response is judged: no outage or lock may have sent it. */
-export function reachedItsOutcome(attempt: Attempt): attempt is CompletedAttempt {
-  const { outcome, response, whyUnjudged } = attempt;
-  return response?.status === outcomeRow(outcome).status && whyUnjudged === undefined;
-}
-
-/** Describes the response of an attempt: `401 unauthorized`. */
-export function describeAttempt({ response, noResponse }: Attempt): string {
-  return response === undefined ? `no response: ${noResponse}` : describeResponse(response);
-}
-
-/** The same with the words of an error, and how long to wait: what a lock says of itself. */
-function describeWhole(attempt: Attempt): string {
-  const { response } = attempt;
-  const words = [describeAttempt(attempt)];
-  if (response === undefined) return describeAttempt(attempt);
-  const message = memberIn(response, ["error", "message"]);
-  if (typeof message === "string" && message !== "") words.push(quoted(message));
+/** Reads the wait of a 429 in milliseconds: a minute for a key that should work, if it names none; `undefined` if nobody knows. */
+function readWait({ outcome }: Attempt, response: RedactedResponse): number | undefined {
   const retryAfter = headerOf(response, "retry-after");
-  if (retryAfter !== undefined) words.push(`(Retry-After: ${shownText(retryAfter)})`);
-  return words.join(" ");
-}
-
-/** The same with the request id, by which an owner of the service finds it. */
-export function describeWithId(attempt: Attempt): string {
-  const id = attempt.response && headerOf(attempt.response, "x-request-id");
-  return id ? `${describeWhole(attempt)}, request ${shownText(id)}` : describeWhole(attempt);
+  if (retryAfter === undefined) return outcomeRow(outcome).status === 200 ? minute : undefined;
+  const form = retryAfterForm(retryAfter);
+  if (form === "invalid") return undefined;
+  if (form === "seconds") return 1000 * Number(retryAfter);
+  // A date is compared with that of the response: the clocks of the two machines may differ.
+  const wait = readHttpDate(retryAfter) - readHttpDate(headerOf(response, "date") ?? "");
+  return Number.isNaN(wait) ? undefined : Math.max(wait, 0);
 }

@@ -1,19 +1,34 @@
+import { type Attempt, type CompletedAttempt, got200, rightful200s } from "./attempts.js";
 import type { ResponseDifference, Unjudged } from "./findings.js";
 import { type Deviation, findAlike } from "./judge.js";
-import { headerOf, memberIn, todayPath } from "./read-response.js";
-import { type RedactedResponse, shownText, unlike } from "./response.js";
-import { type Attempt, type CompletedAttempt, got200, rightful200s } from "./session.js";
+import { headerOf, memberIn, type RedactedResponse, shownText, todayPath, unlike } from "./response.js";
+
+/** What an owner can change at any time, or a service spell in several ways: no rule says that it stays. */
+const changeable = [
+  ["limits", "per_minute"],
+  ["limits", "per_day"],
+  ["organization", "name"],
+  ["organization", "type"],
+];
 
 /** Compares the responses with status 200 with each other. */
 export function compareSuccesses(attempts: readonly Attempt[]) {
   const deviations: Deviation[] = [];
-  const changes: Unjudged[] = [];
+  const unjudged: Unjudged[] = [];
+  const notes: string[] = [];
   const all200s = attempts.filter(got200);
   for (const key of new Set(all200s.map(({ apiKey }) => apiKey))) {
     const ofKey = all200s.filter(({ apiKey }) => apiKey === key);
     deviations.push(...findAlike(ofKey, (attempt) => compareRequestId(all200s, attempt)));
     deviations.push(...findAlike(ofKey.slice(1), (next) => compareWithBefore(ofKey, next)));
-    changes.push(...findChanges(ofKey));
+    const outcomes = [...new Set(ofKey.map(({ outcome }) => outcome))];
+    const why = "it changed between two responses to the same key";
+    for (const path of changeable) {
+      const texts = new Set(ofKey.map(({ response }) => memberText(response, path)));
+      if (texts.size === 1) continue;
+      unjudged.push({ kind: "place", at: placeOf(path), outcomes, why });
+      notes.push(`${placeOf(path)} of ${outcomes.join()} was not judged: ${why}.`);
+    }
   }
 
   // What different keys share, or must not share. A key that should get 403 for its scopes is only compared by these.
@@ -24,7 +39,7 @@ export function compareSuccesses(attempts: readonly Attempt[]) {
     ...findAlike(replacements, (replacement) => compareReplacement(rightful, replacement)),
     ...findAlike(withoutScope, (attempt) => compareScopes(attempt, rightful)),
   );
-  return { deviations, changes };
+  return { deviations, unjudged, notes };
 }
 
 /** No two responses may have the same request id (R7). */
@@ -69,26 +84,6 @@ function compareCounts(before: CompletedAttempt, next: CompletedAttempt): Respon
   if (rise < 0) found = "less";
   const expected = "one more than in the response before";
   return [{ rules: ["R6", "R24"], at: "$.data.usage.today", expected, found }];
-}
-
-/** What an owner can change at any time, or a service spell in several ways: no rule says that it stays. */
-const changeable = [
-  ["limits", "per_minute"],
-  ["limits", "per_day"],
-  ["organization", "name"],
-  ["organization", "type"],
-];
-
-/** The members that are not the same in all responses to a key. */
-function findChanges(ofKey: readonly CompletedAttempt[]): Unjudged[] {
-  const changes: Unjudged[] = [];
-  const outcomes = [...new Set(ofKey.map(({ outcome }) => outcome))];
-  for (const path of changeable) {
-    const texts = new Set(ofKey.map(({ response }) => memberText(response, path)));
-    const why = "it changed between two responses to the same key";
-    if (texts.size > 1) changes.push({ outcomes, at: placeOf(path), why });
-  }
-  return changes;
 }
 
 /** What a replacement keeps of its key; not the name of the organization, which may be spelled in several ways. */

@@ -14,16 +14,17 @@ import {
 import { isNightly } from "../support/property-seed.js";
 
 /** Compares a server with the contract, and returns the differences in its 401 responses, its notes and how often each cause was sent. */
-async function compare(misbehave: Misbehave, maxRequests = 60, env = probeKeys) {
+async function compare(misbehave: Misbehave, maxRequests = 90, env = probeKeys) {
   const { send, refs } = probed(misbehave);
   const url = "https://api.example/v1/relying-party/me";
-  const { differences, notes } = await compareWithContract(send, {
+  const { differences, notes, unjudged } = await compareWithContract(send, {
     ...{ url, env, maxRequests, probeLimits: false, unknownKey: unknownSecret, random: () => 0 },
   });
   return {
     found: differences.map(({ outcome, at }) => `${outcome} ${at}`),
     differences,
     notes: notes.join("\n"),
+    open: unjudged.flatMap((one) => (one.kind === "place" ? [one.at] : [])),
     all: refs.length,
     times: (ref: string) => refs.filter((one) => one === ref).length,
   };
@@ -86,15 +87,15 @@ test.each([2, 3, 4, 5, 6, 7, 8, 9])(
 
 const hashOf = (text: string) =>
   [...text].reduce((hash, one) => (Math.imul(hash, 31) + one.charCodeAt(0)) >>> 0, 7);
-test("R14 a balancer that gives each key its own node causes no alarm, and the note names the header", async () => {
+test("R14 a balancer that gives each key its own node causes no alarm, and the header is not judged", async () => {
   for (let salt = 1; salt <= 8; salt++) {
-    const { found, notes } = await compare(
+    const { found, open } = await compare(
       on401((reply, { apiKey = "" }) =>
         setIn(reply, "headers.X-Served-By", nodes[hashOf(`${salt}${apiKey}${salt}`) % (2 + (salt % 4))]),
       ),
     );
     expect([salt, found]).toEqual([salt, []]);
-    expect(notes).toMatch(/^Not judged .*: X-Served-By\.$/m);
+    expect(open).toEqual(["X-Served-By"]);
   }
 });
 
@@ -210,7 +211,7 @@ test.each<[leak: string, change: Change, at: string]>([
 ])("R14 an expired key that is revealed %s is found", async (_leak, change, at) => {
   const { found, all } = await compare(on401(change));
   expect(found).toEqual([`401.expired ${at}`]);
-  expect(all).toBeLessThanOrEqual(60);
+  expect(all).toBeLessThanOrEqual(90);
 });
 
 test("R14 each 401 is sent twice, with other malformed and unknown keys, and one that differs three times more", async () => {
@@ -218,7 +219,7 @@ test("R14 each 401 is sent twice, with other malformed and unknown keys, and one
   const { all, times } = await compare((_reply, { ref, apiKey }) => {
     if (ref === "malformed" || ref === "unknown") keys.add(apiKey);
   });
-  expect([all, causes.map(times), keys.size]).toEqual([17, [2, 2, 4, 2, 2], 5]);
+  expect([all, causes.map(times), keys.size]).toEqual([19, [2, 2, 4, 2, 2], 5]);
   const leak = await compare(
     on401((reply, { ref }) => setIn(reply, "headers.X-Leak", String(ref === "expired"))),
   );
@@ -229,7 +230,7 @@ test("R14 a difference that does not return is listed, and not judged", async ()
   const once = await compare((reply, { ref, count }) => {
     if (ref === "expired" && count <= 4) setIn(reply, "headers.Via", "another");
   });
-  expect([once.found, once.notes]).toEqual([[], expect.stringContaining("ids and times: Via.")]);
+  expect([once.found, once.open]).toEqual([[], ["Via"]]);
 });
 
 test("R14 a text whose number of words varies is listed, and not compared", async () => {
@@ -240,8 +241,8 @@ test("R14 a text whose number of words varies is listed, and not compared", asyn
       `${ref === "expired" ? "Expired" : "Invalid"}${" again".repeat(number % 3)}`,
     ),
   );
-  const { found, notes } = await compare(change);
-  expect([found, notes]).toEqual([[], expect.stringContaining("ids and times: $.error.message.")]);
+  const { found, open } = await compare(change);
+  expect([found, open]).toEqual([[], ["$.error.message"]]);
 });
 
 const everyCause = ["missing", "malformed", "revoked", "expired"];
@@ -258,18 +259,21 @@ test.each<[leak: string, messages: Readonly<Record<string, string>>, found: read
     { none: "None.", revoked: "Gone.", expired: "Gone." },
     ["missing", "revoked", "expired"],
   ],
-  ["another message for an unknown key", { unknown: "Who?" }, everyCause],
-])("R14 %s is found in each cause that differs from the usual one", async (_leak, messages, found) => {
-  const { differences, all } = await compare(
-    on401((reply, { ref }) => setIn(reply, "body.error.message", messages[ref] ?? "No valid key.")),
-  );
-  expect(differences.map(({ outcome, at }) => [outcome, at])).toEqual(
-    found.map((cause) => [`401.${cause}`, "$.error.message"]),
-  );
-  expect(all).toBeLessThanOrEqual(60);
-});
+  ["another message for an unknown key", { unknown: "Who?" }, ["unknown"]],
+])(
+  "R14 %s is found in each cause that differs from unknown keys, or in these if only they do",
+  async (_leak, messages, found) => {
+    const { differences, all } = await compare(
+      on401((reply, { ref }) => setIn(reply, "body.error.message", messages[ref] ?? "No valid key.")),
+    );
+    expect(differences.map(({ outcome, at }) => [outcome, at])).toEqual(
+      found.map((cause) => [`401.${cause}`, "$.error.message"]),
+    );
+    expect(all).toBeLessThanOrEqual(90);
+  },
+);
 
-test("R14 causes that differ in their own ways are all found within 60 requests", async () => {
+test("R14 causes that differ in their own ways are all found within 90 requests", async () => {
   const { found, all } = await compare(
     on401((reply, { ref }) => {
       if (ref === "expired") setIn(reply, "body.error.message", "Expired.");
@@ -280,16 +284,16 @@ test("R14 causes that differ in their own ways are all found within 60 requests"
     }),
   );
   expect(found.sort()).toEqual(["401.expired $.error.message", "401.malformed body", "401.revoked X-Reason"]);
-  expect(all).toBeLessThanOrEqual(60);
+  expect(all).toBeLessThanOrEqual(90);
 });
 
-test("R14 six causes, each with its own message, are found next to all other outcomes within 60 requests", async () => {
+test("R14 six causes, each with its own message, are found next to all other outcomes within 90 requests", async () => {
   const { SVC_KEY_RATE_LIMITED: _, SVC_KEY_RATE_LIMITED_MINUTE: __, ...keys } = allProbeKeys;
   const change = on401((reply, { ref, apiKey }) => {
     setIn(reply, "body.error.message", apiKey === dead.SVC_KEY_ROTATED ? "Rotated." : `Key ${ref}.`);
   });
-  const { differences, all } = await compare(change, 60, { ...keys, ...dead });
-  expect([differences.length, all]).toEqual([5, 60]);
+  const { differences, all } = await compare(change, 90, { ...keys, ...dead });
+  expect([differences.length, all <= 90]).toEqual([5, true]);
 });
 
 test("R14 a missing key whose response differs from all others is found", async () => {
@@ -311,15 +315,15 @@ test("only a 401 is sent again as one, and only a key that works is sent twice",
 
 test("R14 without the requests for a suspect, nothing is a difference, and a note says that they ran out", async () => {
   const change = on401((reply, { ref }) => setIn(reply, "headers.X-Leak", String(ref === "expired")));
-  for (const most of [15, 20, 22]) {
+  for (const most of [20, 25, 30]) {
     const { found, notes, all } = await compare(change, most);
     expect([most, found, all]).toEqual([most, [], most]);
     expect(notes).toContain(`The requests ran out: --max-requests is ${most}.`);
   }
-  expect((await compare(change, 25)).found).toEqual(["401.expired X-Leak"]);
+  expect((await compare(change, 40)).found).toEqual(["401.expired X-Leak"]);
 });
 
-test.each([15, 20, 22])(
+test.each([20, 25, 30])(
   "R14 a signal at request %i, before the end of the requests, proves nothing",
   async (last) => {
     const stopping = new AbortController();
@@ -485,8 +489,8 @@ test("R14 the order of the headers is listed or found, next to a header whose va
       setIn(reply, "headers.X-Trace", id(presented.number));
       if (isReversed(presented)) reversed(reply);
     });
-  const { notes } = await compare(withTrace(({ number }) => number % 2 === 0));
-  expect(notes).toMatch(/^Not judged .*: headers\.$/m);
+  const { open } = await compare(withTrace(({ number }) => number % 2 === 0));
+  expect(open).toEqual(["headers"]);
   const leak = await compare(withTrace(({ ref }) => ref === "revoked"));
   expect(leak.found).toEqual(["401.revoked headers"]);
 });
@@ -538,8 +542,8 @@ test("R14 each unknown key is a new key", async () => {
   );
   const known: readonly (string | undefined)[] = Object.values(probeKeys);
   const unknown = keys.filter((key) => key?.startsWith("SVC_") === true && !known.includes(key));
-  // Two in pass 1, one in each other pass, and the one with the other prefix, again and again.
-  expect(new Set(unknown).size).toBe(13);
+  // Two in pass 1, three in pass 2, two in pass 3, and eight at the end.
+  expect(new Set(unknown).size).toBe(15);
 });
 
 test("R14 one cause with 401s, and an id in them, is compared with nothing", async () => {
@@ -597,7 +601,10 @@ describe.each(Object.keys(variedMembers))("R14 the bytes of a 401, next to %s,",
         ...{ url: "https://api.example/v1/relying-party/me", env: probeKeys },
         ...{ probeLimits: false, unknownKey: unknownSecret, random: () => 0 },
       });
-      const ofR14 = [...differences.flatMap(({ rules }) => rules), ...unjudged.map(({ rule }) => rule)];
+      const ofR14 = [
+        ...differences.flatMap(({ rules }) => rules),
+        ...unjudged.map(({ kind }) => (kind === "outcome" ? "" : "R14")),
+      ];
       expect([seed, ofR14.includes("R14")]).toEqual([seed, isWritten]);
     }
   });

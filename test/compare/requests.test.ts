@@ -137,7 +137,7 @@ describe("a comparison", () => {
     const usual = await limited(60);
     const whole = await runCli(["compare", usual.url, "--probe-limits"], { env });
     expect(whole.stdout).toMatch(
-      /: 70 of at most 183 requests\n[\s\S]*429\.per_minute +agrees +429 slow_down/,
+      /: 70 of at most 213 requests\n[\s\S]*429\.per_minute +agrees +429 slow_down/,
     );
 
     const stopped = await limited(60);
@@ -154,9 +154,9 @@ describe("a comparison", () => {
   });
 
   test.each([
-    [74, undefined],
-    [75, 61],
-    [112, 98],
+    [75, undefined],
+    [76, 61],
+    [113, 98],
     [500, 121],
   ])(
     "R22 with --max-requests %j, so many requests use up a per_minute of 60: %j",
@@ -174,7 +174,7 @@ describe("a comparison", () => {
         env: { SVC_KEY_ACTIVE: probeKeys.SVC_KEY_ACTIVE, SVC_KEY_LIVE: probeKeys.SVC_KEY_LIVE },
         announce: (sentence) => void sentences.push(sentence),
       });
-      // Twelve requests came before, and two controls follow the 429.
+      // Thirteen requests came before, and two controls follow the 429.
       const sentence = `Sends up to ${most} requests with SVC_KEY_ACTIVE, until one gets 429. They use up this key's minute.`;
       expect(sentences).toEqual(most === undefined ? [] : [sentence]);
       if (most === undefined) expect(outcomes.at(-1)?.reason).toMatch(/^needs 63 requests, .* 62 are left/);
@@ -287,7 +287,7 @@ describe("a comparison", () => {
       });
       const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string };
       const { stdout, stderr } = await runCli(["compare", server.url, "--probe-limits"], { env });
-      expect([stderr, server.requests().length]).toEqual(["", 14]);
+      expect([stderr, server.requests().length]).toEqual(["", 13]);
       expect(stdout).toMatch(/^ {2}200\.test {2}\$\.data\.limits\.per_minute {2}R5 /m);
       expect(stdout).toMatch(/^ {2}429\.per_minute +not tried +per_minute is /m);
       expect(stdout).not.toContain("R22");

@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { expect } from "vitest";
 import { openApiDocument } from "../../src/api/openapi.js";
-import { headerOf } from "../../src/compare/read-response.js";
+import { headerOf } from "../../src/compare/response.js";
 import { mePath, type Seen } from "./send.js";
 
 /** Expects values to be what parts of a description say; a part is told by the names that lead to it. */

@@ -5,7 +5,7 @@ import { renderRejection, renderSuccess } from "../../src/api/respond.js";
 import type { VariationRow } from "../../src/api/variation/row.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { chooseVariation, rewriteResponse } from "../../src/api/variation/vary.js";
-import { headerOf } from "../../src/compare/read-response.js";
+import { headerOf } from "../../src/compare/response.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import { type ApiOutcomeId, type Outcome, outcomeRow, outcomes } from "../../src/rules/outcomes.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
