@@ -5,8 +5,8 @@ export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   start: async () => (await import("./commands/start.js")).startCommand,
   exec: async () => (await import("./commands/exec.js")).execCommand,
   certify: async () => (await import("./commands/certify.js")).certifyCommand,
-  list: async () => (await import("./commands/documents.js")).listCommand,
-  show: async () => (await import("./commands/documents.js")).showCommand,
+  list: async () => (await import("./commands/list.js")).listCommand,
+  show: async () => (await import("./commands/show.js")).showCommand,
   init: async () => (await import("./commands/init.js")).initCommand,
   validate: async () => (await import("./commands/validate.js")).validateCommand,
   keys: async () => (await import("./commands/keys.js")).keysCommand,
@@ -15,10 +15,10 @@ export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   fixtures: async () => (await import("./commands/fixtures.js")).fixturesCommand,
   explain: async () => (await import("./commands/explain.js")).explainCommand,
   compare: async () => (await import("./commands/compare.js")).compareCommand,
-  report: async () => (await import("./commands/running.js")).reportCommand,
-  stop: async () => (await import("./commands/running.js")).stopCommand,
-  openapi: async () => (await import("./commands/documents.js")).openapiCommand,
-  schema: async () => (await import("./commands/documents.js")).schemaCommand,
+  report: async () => (await import("./commands/report.js")).reportCommand,
+  stop: async () => (await import("./commands/stop.js")).stopCommand,
+  openapi: async () => (await import("./commands/openapi.js")).openapiCommand,
+  schema: async () => (await import("./commands/schema.js")).schemaCommand,
 };
 
 export function loadCommand(name: string): Promise<CliCommand> {

@@ -65,7 +65,7 @@ function createTextLog(write: (line: string) => void, palette: Palette, verbose:
           ? requestLogLine(event.exchange, palette, verbose)
           : stepLogLine(event, palette);
       // A name of the user may have lines of its own.
-      write(`${line.replace(/\s*\n\s*/g, " ")}\n`);
+      write(`${line.replace(/\n\s*/g, " ")}\n`);
     },
     note: (message) => write(`${message.trimEnd()}\n`),
     controlCall: ({ call, result }) => write(`${call}  ${result}\n`),

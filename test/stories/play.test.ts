@@ -28,24 +28,38 @@ describe("svc-sandbox play", () => {
       "  GET /v1/relying-party/me\n  x-api-key: SVC_test_…  (active)",
       "  200 OK\n  content-type: application/json\n",
       '  {\n    "data": {\n      "organization": {',
-      "  200.test: a valid test key",
+      // The cause of a response is above it.
+      "  200.test: a valid test key\n  200 OK\n",
       "rotate active, overlap 60m → active-2",
       "create_key",
       "61m later: 10:01 on 2 March 2026",
       '  POST /v1/nothing\n  x-api-key: SVC_test_…  (active)\n  content-type: application/json\n\n  { "a": 1 }',
       "  404 Not Found\n",
-      "  GET /v1/relying-party/me\n\n  401 Unauthorized\n",
+      "\n  401 Unauthorized\n",
       "  x-api-key: …  (malformed: not a key at all)",
       "  x-api-key: SVC_test_…  (an unknown key)",
       "organization a-bank, status inactive",
       "faults: reset",
-      "  2 times, one after the other:\n  GET /v1/relying-party/me\n  x-api-key: SVC_test_…  (active-2)\n\n  The connection is reset without a response.",
+      "  2 times, one after the other:\n  GET /v1/relying-party/me\n  x-api-key: SVC_test_…  (active-2)\n\n  fault.reset: ",
       "  There is no response. A client without a timeout would wait forever.",
       "faults: none",
       "revoke active-2",
     ];
     for (const paragraph of paragraphs) expect(stdout).toContain(paragraph);
     expect(stdout).toMatch(/→ rejected: not_an_administrator\nOnly administrators/);
+  });
+
+  it("breaks JSON between members where a line is longer than a terminal", async () => {
+    const long = "x".repeat(30);
+    const story = storyScenario([
+      `- request: { key: active, path: /a, method: POST, body: { a: ${long}, b: ${long}, c: { d: 1, e: 2 } } }`,
+      `- request: { key: active, path: /a, method: POST, body: { a: ${long}, b: ${long}, c: ${long} } }`,
+    ]);
+    const { stdout } = await play(story);
+    expect(stdout).toContain(
+      `  {\n    "a": "${long}",\n    "b": "${long}",\n    "c": { "d": 1, "e": 2 }\n  }\n`,
+    );
+    expect(stdout).toContain(`  {\n    "a": "${long}",\n    "b": "${long}",\n    "c": "${long}"\n  }\n`);
   });
 
   it("shows the time that passes before a step", async () => {

@@ -222,10 +222,11 @@ function requestLines(request: SentRequest, sandbox: SandboxState, { palette }: 
 /** Headers that no audience needs. */
 const headersOfTransport = ["content-length", "date", "connection"];
 
-/** Returns a response as a client reads it, line by line, and its outcome; a missing response as a sentence. */
+/** Returns the cause of a response, and the response as a client reads it, line by line; a missing one as a sentence. */
 function responseLines(response: StoryResponse, { palette }: Style): string[] {
   const { status, outcome, fault } = response;
-  const lines: string[] = [];
+  const lines = [palette.dim(`${outcome}: ${outcomeRow(outcome).when}`)];
+  if (fault !== null && fault !== outcome) lines.push(palette.dim(`${fault}: ${outcomeRow(fault).when}`));
   if (status === 0) {
     let what = "There is no response.";
     if (outcome === "fault.reset") what = "The connection is reset without a response.";
@@ -239,9 +240,6 @@ function responseLines(response: StoryResponse, { palette }: Style): string[] {
     }
     if (response.body !== "") lines.push("", ...bodyLines(response.body));
   }
-
-  lines.push(palette.dim(`${outcome}: ${outcomeRow(outcome).when}`));
-  if (fault !== null && fault !== outcome) lines.push(palette.dim(`${fault}: ${outcomeRow(fault).when}`));
   return lines;
 }
 
@@ -257,14 +255,20 @@ function headerLine(name: string, value: string, palette: Palette): string {
   return `${palette.cyan(oneSafeLine(name))}: ${oneSafeLine(value)}`;
 }
 
+/** The longest line of formatted JSON: a terminal of 80 columns does not break it. */
+const longestLine = 76;
+
 /** The lines of a body; JSON is formatted. */
 function bodyLines(body: string): string[] {
   const value = tryParseJson(body);
   let text = body;
   if (value !== undefined) {
-    // The innermost objects and lists are on one line each, so that a response stays visible.
-    const innermost = /[{[]\n[^{}[\]]*[}\]]/g;
-    text = JSON.stringify(value, null, 2).replace(innermost, (part) => part.replace(/\s*\n\s*/g, " "));
+    // The innermost objects and lists are on one line each if they fit, so that a response stays visible.
+    const innermost = /^.*[{[]\n[^{}[\]]*[}\]]/gm;
+    text = JSON.stringify(value, null, 2).replace(innermost, (part) => {
+      const line = part.replace(/(?<=\S)\s*\n\s*/g, " ");
+      return line.length <= longestLine ? line : part;
+    });
   }
   return text.split(/\r?\n/).map((line) => oneSafeLine(line).trimEnd());
 }
