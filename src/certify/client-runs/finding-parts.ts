@@ -21,7 +21,7 @@ export function againWithOnly(plan: CertifyPlan, names: readonly string[]): stri
 
 /** The words of the command that shows this run again: `exec`, if it can. It cannot end a run by time, answer wrongly or reject, and its `--fault` hits each request. */
 export function againCommandOfRun(
-  { purpose, result, conditions }: Pick<ClientRun, "purpose" | "result" | "conditions">,
+  { purpose, result }: Pick<ClientRun, "purpose" | "result">,
   plan: CertifyPlan,
 ): string[] {
   const isMixed = purpose.kind === "varied" && purpose.seed === "mixed";
@@ -30,11 +30,10 @@ export function againCommandOfRun(
     return againCommand(plan, "exec", "--profile", "varied", "--seed", String(purpose.seed));
   }
   if (isByExec && purpose.kind === "plain") {
-    // A plain run is `minimal`, and one that failed is also tried with `typical`. The default of `exec` is the scenario's profile.
-    const { profile = "minimal" } = conditions;
-    const { profile: profileOfScenario = "minimal" } = plan;
-    if (profile === profileOfScenario) return againCommand(plan, "exec");
-    return againCommand(plan, "exec", "--profile", profile);
+    // A plain run is `minimal`. The default of `exec` is the scenario's profile.
+    const { profile = "minimal" } = plan;
+    if (profile === "minimal") return againCommand(plan, "exec");
+    return againCommand(plan, "exec", "--profile", "minimal");
   }
   const words = ["--only", nameOf(purpose)];
   // The name of the mixed run does not have its seed.

@@ -37,6 +37,16 @@ test("what needs a run that a signal stopped ends only after the commands that a
   expect(reasonOf((await stopped) as NotJudged)?.why).toBe("certify was stopped");
 });
 
+test("of two runs under the same conditions, the one that did not end in time is told so, with its number", async () => {
+  const { runs } = await handMade(({ name }, before) => ({
+    result: name === "varied.1" && before === 0 ? "timed_out" : "passed",
+  }));
+  for (let made = 0; made < 2; made++) await runs.makeAnother(varied);
+  expect(runs.findContradiction()?.why).toBe(
+    "the command did not end in time in run 2, and passed in run 3 under the same conditions (varied.1)",
+  );
+});
+
 test("a wrong answer that is noticed only sometimes is no contradiction: a test may not read each response", async () => {
   const { runs } = await handMade(({ name }, before) => ({
     result: name === "varied.1" && before === 0 ? "failed" : "passed",
