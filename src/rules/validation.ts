@@ -1,5 +1,6 @@
 import type { Problem } from "../schema/check.js";
 import { checkShape } from "../schema/check.js";
+import { partName } from "../schema/describe.js";
 import { type FieldPath, pathText } from "../schema/field-path.js";
 import { jsonNotation, type Notation } from "../schema/notation.js";
 import type { Shape, ValueOf } from "../schema/shape.js";
@@ -76,7 +77,7 @@ function leakedKeys(
 ): Pick<Problem, "field" | "message">[] {
   if (typeof value === "string") {
     if (redact(value) === value) return [];
-    return [{ field, message: `${nameOfField(field, notation)} must not contain an API key` }];
+    return [{ field, message: `${partName(field, notation)} must not contain an API key` }];
   }
   if (typeof value !== "object" || value === null) return [];
 
@@ -85,21 +86,13 @@ function leakedKeys(
     // A scenario may pin its keys, and has its own checks.
     if (field.length === 0 && name === "scenario") continue;
     if (redact(name) !== name) {
-      leaks.push({ field, message: `a name in ${nameOfField(field, notation)} must not contain an API key` });
+      leaks.push({ field, message: `a name in ${partName(field, notation)} must not contain an API key` });
       continue;
     }
     const step = Array.isArray(value) ? Number(name) : name;
     leaks.push(...leakedKeys(member, [...field, step], notation));
   }
   return leaks;
-}
-
-/** The last name of a field path, with the positions in lists after it: `scopes[1]`. */
-function nameOfField(field: FieldPath, { nameOfWhole }: Notation): string {
-  const indexOfName = field.findLastIndex((step) => typeof step === "string");
-  const name = indexOfName === -1 ? nameOfWhole : field[indexOfName];
-  const positions = field.slice(indexOfName + 1).map((position) => `[${position}]`);
-  return name + positions.join("");
 }
 
 /** Throws `validation_failed` if one of these fields has a problem: what is behind its name in a sentence, or `undefined`. */

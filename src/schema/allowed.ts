@@ -1,8 +1,8 @@
 import type { Range, Shape } from "./shape.js";
 import { isMapping } from "./type-tag.js";
 
-/** Whether a value is of the kind of this shape: any text for a text, any mapping for a mapping. */
-export function isOfKind(shape: Shape, value: unknown): boolean {
+/** Whether a value has the kind of a shape: any text for a text, any mapping for a mapping. Only of a choice, it must be one. */
+export function hasKind(shape: Shape, value: unknown): boolean {
   switch (shape.kind) {
     case "anything":
       return true;
@@ -19,7 +19,7 @@ export function isOfKind(shape: Shape, value: unknown): boolean {
     case "record":
       return isMapping(value);
     case "either":
-      return shape.options.some((option) => isOfKind(option, value));
+      return shape.options.some((option) => hasKind(option, value));
     case "text":
       return typeof value === "string";
     case "boolean":
@@ -31,7 +31,7 @@ export function isOfKind(shape: Shape, value: unknown): boolean {
 /** Whether a value is of the kind and within the limits of its shape; what is in a list or a mapping is not checked. */
 export function isAllowed(shape: Shape, value: unknown): boolean {
   if (shape.kind === "either") return shape.options.some((option) => isAllowed(option, value));
-  if (!isOfKind(shape, value)) return false;
+  if (!hasKind(shape, value)) return false;
 
   if (shape.kind === "list") return isWithin(shape, (value as readonly unknown[]).length);
   if (shape.kind === "number") {

@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
-import { isAllowed, isOfKind } from "./allowed.js";
+import { hasKind, isAllowed } from "./allowed.js";
 import { checkShape, findMismatches } from "./check.js";
 import { jsonSchemaOf } from "./json-schema.js";
 import {
@@ -94,7 +94,7 @@ test.each<[name: string, shape: Shape, allowed: readonly unknown[], refused: rea
 ])("%s is allowed by each question alike, as by JSON Schema", (_name, shape, allowed, refused) => {
   const isValid = new Ajv2020({ allowUnionTypes: true, strictTypes: false }).compile(jsonSchemaOf(shape));
   for (const value of allowed) {
-    const answers = [isAllowed(shape, value), isOfKind(shape, value), isValid(value)];
+    const answers = [isAllowed(shape, value), hasKind(shape, value), isValid(value)];
     expect([value, ...answers, findMismatches(shape, value, String)]).toEqual([value, true, true, true, []]);
   }
   for (const value of refused) {
@@ -133,7 +133,7 @@ test.each([
   [text(), 2 ** 53, "part must be a string, not 9.007199254740992e+15"],
   [integer(), null, "part is empty"],
   [list(integer(), { min: 1 }), [], "part is an empty list"],
-  [text({ isSecret: true, max: 3 }), "abcd", "part must be a string of 0 to 3 characters"],
+  [text({ isSecret: true, max: 3 }), "abcd", "part is too long: 4 characters"],
 ])("a message says what is wrong with a value: %#", (shape, value, message) => {
   const { problems } = checkShape(mapping({ part: shape }), { part: value });
   expect(problems.map((problem) => problem.message)).toEqual([message]);

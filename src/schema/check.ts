@@ -1,4 +1,4 @@
-import { isAllowed, isOfKind } from "./allowed.js";
+import { hasKind, isAllowed } from "./allowed.js";
 import { describeShape, hintFor, knownFields, partName } from "./describe.js";
 import { type FieldPath, pathText } from "./field-path.js";
 import { jsonNotation, type Notation, writeChoices, writeName } from "./notation.js";
@@ -72,7 +72,7 @@ class ShapeCheck {
 
     if (!isAllowed(shape, value)) this.#addWrongValue(shape, value, field);
     // The parts of a list that is too long are checked, too.
-    if (!isOfKind(shape, value)) return;
+    if (!hasKind(shape, value)) return;
     if (shape.kind === "mapping") this.#checkMapping(shape, value as Members, field);
     if (shape.kind === "record") this.#checkRecord(shape, value as Members, field);
     if (shape.kind !== "list") return;
@@ -101,10 +101,11 @@ class ShapeCheck {
       this.#add({ code: "missing_field", field, message, hint, expected, value: members });
     }
 
-    for (const [name, ofName] of Object.entries(shape.fields)) {
+    for (const [name, fieldShape] of Object.entries(shape.fields)) {
       const member = Object.hasOwn(members, name) ? members[name] : undefined;
-      if (member !== undefined) this.checkValue(shapeOfField(ofName), member, [...field, name]);
-      else if (!("optional" in ofName) && !meant.has(name)) this.#addMissing(ofName, [...field, name]);
+      const inner = [...field, name];
+      if (member !== undefined) this.checkValue(shapeOfField(fieldShape), member, inner);
+      else if (!("optional" in fieldShape) && !meant.has(name)) this.#addMissing(fieldShape, inner);
     }
   }
 
@@ -236,7 +237,7 @@ function codeFor(shape: Shape, value: unknown): ShapeCode {
 
 /** The option that a value is checked with. */
 function optionFor(options: readonly Shape[], value: unknown): Shape {
-  const alike = options.filter((option) => isOfKind(option, value));
+  const alike = options.filter((option) => hasKind(option, value));
   const names = isMapping(value) ? Object.keys(value) : [];
   // Of several mappings, the first that has a field with the name of one of the value's.
   const mapping = alike.find((option) => {

@@ -11,7 +11,7 @@ export function changedNumbers(
 ): FieldPath[] {
   const changed: FieldPath[] = [];
   for (const [field, number] of numbersIn({ endpoints, story }, [])) {
-    // `endpoints.listConsents.body` and `story[0].request.body`.
+    // Two steps are before it at least: `endpoints.listConsents.body`, `story[0].request.body`.
     const isInBody = field.indexOf("body", 2) !== -1;
     const source = sourceOf(field);
     if (isInBody && source !== undefined && !isKept(source, number)) changed.push(field);
