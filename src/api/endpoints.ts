@@ -63,18 +63,37 @@ export const me: ReleasedEndpoint = {
   example: () => jsonBody(me.responseExample),
 };
 
-/** The context of a key. */
-function contextOf({ key, owner, usage }: KeyEntry, additions: RecordAdditions): TextBody {
-  const { id, name, type } = owner.organization;
-  return jsonBody({
-    data: {
-      organization: { id, name: name + additions.nameEnding, type },
-      environment: key.environment,
-      scopes: [...key.scopes, ...additions.scopes],
-      limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay },
-      usage: { today: usage.dayCount },
-    },
-  });
+/** What ends the body after `usage.today`. */
+const closingBraces = "}}}";
+
+/**
+ * The context of a key. Only `usage.today`, its last member, changes between responses; what is before it is kept with the key. To
+ * write it anew takes 6% of a request.
+ */
+function contextOf(entry: KeyEntry, additions: RecordAdditions): TextBody {
+  const { key, owner, usage } = entry;
+  const { organization } = owner;
+  let { prepared } = entry;
+  const isOfTheseRecords = prepared?.key === key && prepared.organization === organization;
+  if (prepared === undefined || !isOfTheseRecords || prepared.additions !== additions) {
+    const { id, name, type } = organization;
+    const whole = JSON.stringify({
+      data: {
+        organization: { id, name: name + additions.nameEnding, type },
+        environment: key.environment,
+        scopes: [...key.scopes, ...additions.scopes],
+        limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay },
+        usage: { today: 0 },
+      },
+    });
+    const { text, bytes } = textBody(whole.slice(0, -`0${closingBraces}`.length));
+    prepared = { key, organization, additions, text, bytes };
+    entry.prepared = prepared;
+  }
+
+  const { text, bytes } = prepared;
+  const end = usage.dayCount + closingBraces;
+  return { text: text + end, bytes: bytes + end.length };
 }
 
 /** How many endpoints a text of advice names. */

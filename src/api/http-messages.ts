@@ -20,7 +20,11 @@ export function jsonBody(value: unknown): TextBody {
 
 /** The length of a text in UTF-8 bytes. */
 export function utf8Length(text: string): number {
-  return new TextEncoder().encode(text).length;
+  for (let index = 0; index < text.length; index++) {
+    const isAscii = text.charCodeAt(index) < 128;
+    if (!isAscii) return new TextEncoder().encode(text).length;
+  }
+  return text.length;
 }
 
 /** Alternating header names and values. */

@@ -138,6 +138,9 @@ const longWord = new RegExp(`[\\dA-Za-z]{${randomLength},}`, "g");
 /** What `traceparent` has: its id has as many letters and digits as a key, but is none. */
 const traceForm = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
 
+/** The latest values without a key. A client repeats them, and to search each for keys again takes a tenth of a request. */
+const latestPlainValues: string[] = [];
+
 /** Keeps a header without keys: the first with its name, and not too many. */
 function keepHeader(kept: string[], name: string, value: string): void {
   const keptName = keptNames.includes(name) ? name : redact(name).slice(0, longestKeptValue);
@@ -148,8 +151,15 @@ function keepHeader(kept: string[], name: string, value: string): void {
 }
 
 function keptValue(value: string): string {
+  if (latestPlainValues.includes(value)) return value;
+
   let safe = redact(value);
   // A client may have cut its key.
   if (!traceForm.test(value)) safe = safe.replace(longWord, "…");
-  return copyText(safe.slice(0, longestKeptValue));
+  const kept = copyText(safe.slice(0, longestKeptValue));
+  if (kept === value) {
+    latestPlainValues.unshift(kept);
+    if (latestPlainValues.length > keptNames.length) latestPlainValues.pop();
+  }
+  return kept;
 }

@@ -2,6 +2,7 @@ import { SandboxError } from "../rules/errors.js";
 import type { KeyRecord } from "../rules/key-state.js";
 import type { Organization } from "../rules/organization.js";
 import { nearest, quote } from "../schema/words.js";
+import type { RecordAdditions } from "./record-additions.js";
 import type { Usage } from "./usage.js";
 
 const maxShownRefs = 20;
@@ -18,6 +19,15 @@ export interface KeyEntry {
   readonly owner: OrganizationEntry;
   /** The usage when a request last counted; `usageAt` returns the usage now. */
   usage: Usage;
+  /** The body of `/me` for the key up to the usage: the same until one of these is replaced. */
+  prepared?: {
+    readonly key: KeyRecord;
+    readonly organization: Organization;
+    readonly additions: RecordAdditions;
+    readonly text: string;
+    /** Its length in UTF-8. */
+    readonly bytes: number;
+  };
 }
 
 /** The organizations and keys of a sandbox. It contains hashes of keys, never keys (R35). */

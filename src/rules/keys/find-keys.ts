@@ -7,8 +7,11 @@ import { keyPrefixes } from "./key-text.js";
 const keyInText = new RegExp(`(?:${keyPrefixes.map(({ prefix }) => prefix).join("|")})[\\w-]+`, "g");
 
 /** Everything that looks like a key, also percent-encoded, in order. */
-export function findKeys(text: string): string[] {
-  return decodePrintable(text).match(keyInText) ?? [];
+export function findKeys(text: string): readonly string[] {
+  const decoded = decodePrintable(text);
+  // Few headers have the underscore of a prefix.
+  if (!decoded.includes("_")) return [];
+  return decoded.match(keyInText) ?? [];
 }
 
 /** `%53`, `%u0053`, `\u0053` in JSON, and `\\u0053` in JSON that is a text in JSON. */
@@ -18,6 +21,9 @@ const maxDecodings = 10;
 
 /** A text whose printable characters are decoded until none is left. No other ones: a line break could forge a line of a log. */
 export function decodePrintable(text: string): string {
+  const mayBeEncoded = text.includes("%") || text.includes("\\");
+  if (!mayBeEncoded) return text;
+
   let decoded = text;
   for (let round = 0; round < maxDecodings; round++) {
     const next = decoded.replace(encodedCharacter, (_encoded, byte: string) =>
