@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { summarizeAction } from "../../src/api/story/summarize.js";
 import { createSandbox, type Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
-import { operations, performAction } from "../../src/sandbox/operations/operations.js";
+import { performAction } from "../../src/sandbox/operations/operations.js";
 import type { StepAction } from "../../src/sandbox/steps.js";
 import { type ActionName, actionNames } from "../../src/scenario/actions.js";
 import { routes } from "../../src/server/control/routes/routes.js";
@@ -54,17 +54,4 @@ test.each(actionNames)("the action %s has a route, a member of the library and a
   expect([typeof member(sandbox as Sandbox), name]).toEqual(["function", name]);
   const performed = performAction(stateOf(sandbox), step);
   expect(summarizeAction(step, performed)).toMatch(new RegExp(`^${name}\\b`));
-});
-
-test("the error of a listener is not the rejection of the step whose event it hears", () => {
-  const state = stateOf(createSandbox({ scenario: "key-states" }));
-  const revoke = { revoke: { key: "active" } } as const;
-  const unsubscribe = state.journal.subscribe(({ type }) => {
-    if (type === "key.revoked") performAgain();
-  });
-  // Revokes the key that is revoked already, as a user does.
-  const performAgain = () => operations.revoke(state, revoke.revoke);
-  expect(() => performAction(state, revoke)).toThrow(expect.objectContaining({ code: "key_not_active" }));
-  unsubscribe();
-  expect(performAction(state, revoke).error).toMatchObject({ code: "key_not_active" });
 });

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { presentNextStep } from "../../src/api/story/run-story.js";
 import { startInNode } from "../../src/node/platform.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState, StartOptions } from "../../src/sandbox/sandbox-state.js";
@@ -49,15 +48,6 @@ test("steps that are due at a start wait for the first reader, who hears of them
   expect(seen).toEqual(["key.revoked", "timeline.step"]);
 });
 
-test("a listener that throws at a step that is due at a restart leaves it done", () => {
-  const sandbox = start();
-  sandbox.journal.subscribe(({ type }) => {
-    if (type === "timeline.step") throw new Error("broken listener");
-  });
-  expect(() => startAnother(sandbox, { scenario, name: "other" })).toThrow("broken listener");
-  expect([sandbox.timeline.next, sandbox.registry.key("main").key.revokedAt]).toEqual([1, sandbox.startedAt]);
-});
-
 test("a listener of a start may run what is due, which then runs once", () => {
   const sandbox = start();
   const steps: number[] = [];
@@ -67,21 +57,6 @@ test("a listener of a start may run what is due, which then runs once", () => {
   });
   startAnother(sandbox, { scenario, name: "other" });
   expect(steps).toEqual([0]);
-});
-
-test("a listener of a start may start another scenario, whose steps then wait for its own clock", () => {
-  const sandbox = start();
-  const later: Scenario = {
-    ...scenario,
-    clock: { now: "2025-01-01T00:00:00Z" },
-    timeline: [{ at: "1d", revoke: { key: "main" } }],
-  };
-  sandbox.journal.subscribe((event) => {
-    if (event.type !== "sandbox.started" || event.scenario !== "other") return;
-    startAnother(sandbox, { scenario: later, name: "later" });
-  });
-  startAnother(sandbox, { scenario, name: "other" }, { now: "2026-01-01T00:00:00Z" });
-  expect([sandbox.name, sandbox.registry.key("main").key.revokedAt]).toEqual(["later", undefined]);
 });
 
 test("an option that is undefined at the start of another scenario is that of the first start", () => {
@@ -96,14 +71,4 @@ test("a start at a later time than that of the scenario runs the steps that are 
   const sandbox = startInNode(parsed, { now: "2026-04-01T00:00:00Z" });
   runDue(sandbox);
   expect(sandbox.timeline.next).toBe(1);
-});
-
-test("the end of a presented story leaves the clock of another scenario as it is", () => {
-  const story = [{ say: "The end." }] as const;
-  const presented = startInNode({ scenario: { version: 1, story: [...story] }, name: "story" }, {});
-  presented.journal.subscribe(({ type }) => {
-    if (type === "story.step") startAnother(presented, { scenario, name: "other" }, { frozen: true });
-  });
-  presentNextStep(presented);
-  expect([presented.name, presented.clock.isFrozen()]).toEqual(["other", true]);
 });

@@ -3,7 +3,6 @@ import { presentNextStep, responseDifferences, runNextStep } from "../../src/api
 import { storyRequest } from "../../src/api/story/send.js";
 import { stepText, summarizeAction, summarizeStep } from "../../src/api/story/summarize.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
-import { prepareReplacement, replaceScenario } from "../../src/sandbox/start-sandbox.js";
 import {
   type ActionResult,
   allDifferences,
@@ -200,20 +199,6 @@ function presented(beforeLast: (sandbox: ReturnType<typeof startFrozen>) => void
   presentNextStep(sandbox);
   return sandbox;
 }
-
-test.each([true, false])(
-  "the clock of a scenario that the last step starts stays as it is, frozen: %s",
-  (frozen) => {
-    const scenario = { ...twoSteps, clock: { now: "2026-03-02T09:00:00Z", frozen } };
-    const sandbox = presented((first) => {
-      const another = prepareReplacement(first, { scenario, name: "another" }, { frozen });
-      first.journal.subscribe(({ type }) => {
-        if (type === "key.revoked") replaceScenario(first, another);
-      });
-    });
-    expect([sandbox.name, sandbox.clock.isFrozen(), sandbox.story.next]).toEqual(["another", frozen, 0]);
-  },
-);
 
 test("after a presenter's last step the clock goes on, unless somebody has frozen it meanwhile", () => {
   expect(presented(() => undefined).clock.isFrozen()).toBe(false);

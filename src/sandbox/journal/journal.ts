@@ -23,7 +23,7 @@ export type ChangeEvent =
 
 export type StepEvent = Extract<SandboxEvent, { readonly type: "timeline.step" | "story.step" }>;
 
-/** Receives events. If listeners throw, the caller gets the last error, after all listeners ran; the event has already happened. */
+/** Receives events, each after it has happened. It throws nothing, and changes no sandbox. */
 type Listener = (event: SandboxEvent) => void;
 
 type JournalQuery = ValueOf<typeof requestQuery>;
@@ -46,12 +46,12 @@ export class Journal {
     if (!exchange.isProbe) this.#total += 1;
     this.#kept.push(exchange);
     if (this.#kept.length > journalLength) this.#kept.shift();
-    notifyAll(this.#listeners, { type: "request", exchange });
+    for (const listener of this.#listeners) listener({ type: "request", exchange });
   }
 
   emit(event: ChangeEvent): void {
     this.#latestNumber += 1;
-    notifyAll(this.#listeners, event);
+    for (const listener of this.#listeners) listener(event);
   }
 
   subscribe(listener: Listener): () => void {
@@ -82,18 +82,6 @@ export class Journal {
     this.#kept = requests.slice(-journalLength);
     this.#total = total;
   }
-}
-
-function notifyAll(listeners: Iterable<Listener>, event: SandboxEvent): void {
-  let failure: { readonly error: unknown } | undefined;
-  for (const listener of listeners) {
-    try {
-      listener(event);
-    } catch (error) {
-      failure = { error };
-    }
-  }
-  if (failure !== undefined) throw failure.error;
 }
 
 function matchingRequests(all: readonly Exchange[], query: JournalQuery): Exchange[] {

@@ -26,7 +26,7 @@ export function timeOfChange({ clock }: SandboxState, { dueAt }: Initiator): num
   return dueAt ?? clock.now();
 }
 
-/** Ends a change that was made: notes whether a user made it, and emits its event. A listener may throw, or start another scenario. */
+/** Ends a change that was made: notes whether a user made it, and emits its event. */
 export function announceChange(sandbox: SandboxState, { isScripted }: Initiator, event: ChangeEvent): void {
   if (!isScripted) sandbox.isChangedByUser = true;
   sandbox.journal.emit(event);

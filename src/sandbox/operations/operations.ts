@@ -95,12 +95,11 @@ export function clearRequests({ journal, counters, history }: SandboxState): voi
  */
 export function runDue(sandbox: SandboxState, now = sandbox.clock.now()): void {
   const { timeline, journal } = sandbox;
-  // A listener may start another scenario.
-  while (timeline === sandbox.timeline) {
+  for (;;) {
     const index = timeline.next;
     const due = timeline.steps[index];
     if (due === undefined || due.at > now) return;
-    // Taken before it runs, because a listener of its events may read the sandbox.
+    // Counted before it runs, because a listener of its events may read the sandbox.
     timeline.next = index + 1;
 
     const { at, step } = due;
@@ -137,14 +136,11 @@ export function performAction(sandbox: SandboxState, action: StepAction, dueAt?:
     initiator: Initiator,
   ) => Partial<ActionResult> | undefined;
   const input = action[name] as { readonly actor?: Actor }; // some actions name who runs them
-  const eventsBefore = sandbox.journal.latestNumber();
   try {
     const result = operation(sandbox, input, { isScripted: true, actor: input.actor, dueAt });
     return { ...emptyActionResult, ...result };
   } catch (error) {
-    // A listener may throw. That is no rejection: the change has been made.
-    const isMade = sandbox.journal.latestNumber() > eventsBefore;
-    if (isMade || !(error instanceof SandboxError)) throw error;
+    if (!(error instanceof SandboxError)) throw error;
     const code = actionErrorCodes.find((known) => known === error.code);
     if (code === undefined) throw error;
     return { ...emptyActionResult, error: { code, message: error.message } };
