@@ -2,7 +2,7 @@ import { fstatSync } from "node:fs";
 import spawn from "cross-spawn";
 import type { CommandCall } from "./command.js";
 import { exitCode, usageError } from "./exit-codes.js";
-import { isExecutable } from "./io.js";
+import { isSingleExecutable } from "./io.js";
 import { stdinName } from "./scenario.js";
 
 /**
@@ -12,7 +12,7 @@ import { stdinName } from "./scenario.js";
 export async function startInBackground({ argv, args, io }: CommandCall): Promise<number> {
   const stopSignal = io.stopSignal();
   // A single executable has no script.
-  const script = isExecutable() ? [] : [...process.execArgv, process.argv[1] as string];
+  const script = isSingleExecutable() ? [] : [...process.execArgv, process.argv[1] as string];
   const stdin = args[0] === stdinName ? "inherit" : "ignore";
   const stderr = fstatSync(2).isFile() ? "inherit" : "pipe";
   const child = spawn(process.execPath, [...script, ...argv], {

@@ -5,7 +5,7 @@ import type { CliCommand } from "./command.js";
 import { cutAtDashes, readCommandLine, requireScenario } from "./command-line.js";
 import { commands, loadCommand } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf, failureForm } from "./exit-codes.js";
-import { docsPlace, type HostIo, type Io, isExecutable } from "./io.js";
+import { docsPlace, type HostIo, type Io, isSingleExecutable } from "./io.js";
 import { withVerbose } from "./shared-flags.js";
 import { createPrinter } from "./terminal.js";
 
@@ -22,7 +22,7 @@ export { processIo } from "./io.js";
 export async function cli(argv: readonly string[], hostIo: HostIo): Promise<number> {
   // `npx` and npm scripts set `npm_command`. Without `--no-install`, `npx` would download any package of this name.
   let program = "svc-sandbox";
-  if (isExecutable()) program = shellWord(process.argv0);
+  if (isSingleExecutable()) program = shellWord(process.argv0);
   else if (hostIo.env.npm_command !== undefined) program = "npx --no-install svc-sandbox";
   const stderr = createPrinter(hostIo.stderr, hostIo.env);
   const { line } = cutAtDashes(argv);
@@ -115,7 +115,7 @@ async function programHelp(io: Pick<Io, "program">): Promise<string> {
   // Who has only the executable has no files of the package.
   let forAgents =
     "Coding agents: read AGENTS.md in the package first (3 kB; node_modules/svc-sandbox/AGENTS.md).";
-  if (isExecutable()) {
+  if (isSingleExecutable()) {
     forAgents = `Coding agents: read ${docsPlace("agents")} first (3 kB).`;
   }
   const rows: [string, string][] = [];

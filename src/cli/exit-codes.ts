@@ -5,7 +5,7 @@ import { quoteFile } from "../schema/words.js";
 
 export const exitCode = {
   fine: 0,
-  /** What the command checks has a problem. */
+  /** What the command checks has a problem, or a server did not stop as it should. */
   failed: 1,
   /** The command line, or what it names, cannot be used. */
   usage: 2,

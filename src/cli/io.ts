@@ -10,8 +10,13 @@ import { controlPath } from "../rules/known-paths.js";
 import { describeFailure, exitCode, failureForm, usageError } from "./exit-codes.js";
 import { createPrinter, type Output, type Printer } from "./terminal.js";
 
-// Ways to end: a server stops at a signal (`stopSignal`), or as if one had come (`stopProcess`). A command that runs other programs
-// takes the signals itself (`takeSignals`), and ends the process when it has written its report (`endSoon`).
+// How a process ends:
+//
+//   by itself       when nothing is left to do
+//   `stopSignal`    a command that serves or waits stops at a signal
+//   `stopProcess`   stops it as if a signal had come
+//   `takeSignals`   a command that runs other programs handles signals itself
+//   `endSoon`       ends it after a while, even if something is still open
 
 /** Everything that a command uses of its process, so that tests can run it in theirs. */
 export interface Io {
@@ -25,7 +30,7 @@ export interface Io {
   /** How the user starts this program: `svc-sandbox`, or with `npx` before it. */
   readonly program: string;
   /** The file that starts this program; `undefined` if the system cannot run that file. */
-  readonly executable?: string | undefined;
+  readonly programFile?: string | undefined;
   readonly cwd: string;
   /** Aborted at SIGINT, SIGTERM or SIGHUP. The process ends soon after. */
   readonly stopSignal: () => AbortSignal;
@@ -76,7 +81,7 @@ export function processIo(process: NodeJS.Process): HostIo {
     stderr,
     stdin: () => process.stdin,
     env: process.env,
-    executable: isExecutable() ? process.execPath : runnableScript(process),
+    programFile: isSingleExecutable() ? process.execPath : runnableScript(process),
     get cwd() {
       try {
         return process.cwd();
@@ -208,7 +213,7 @@ async function openKeyboard(input: ReadStream): Promise<KeyPresses | undefined> 
 }
 
 /** Whether this program is the single executable. */
-export function isExecutable(): boolean {
+export function isSingleExecutable(): boolean {
   return process.getBuiltinModule("node:sea")?.isSea() ?? false;
 }
 
@@ -218,7 +223,7 @@ export function isExecutable(): boolean {
  */
 export function docsPlace(page: string, part?: string): string {
   const anchor = part === undefined ? "" : `#${part}`;
-  if (!isExecutable()) return `docs/${page}.md${anchor} in the package`;
+  if (!isSingleExecutable()) return `docs/${page}.md${anchor} in the package`;
   return `${standardUrl}${controlPath}/docs/${page}${anchor} of a running sandbox`;
 }
 

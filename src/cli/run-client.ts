@@ -183,7 +183,7 @@ const clientVariable = /^SVC_(?:BASE_URL|CONTROL_URL|CA_FILE|API_KEY|KEY_.+)$/;
 
 /** The variables of this process, with those of the sandbox. */
 async function commandEnvironment(
-  io: Pick<Io, "env" | "executable">,
+  io: Pick<Io, "env" | "programFile">,
   sandbox: SandboxState,
   server: RunningServer,
   runFolder: string,
@@ -195,7 +195,7 @@ async function commandEnvironment(
   Object.assign(env, clientEnvironment(sandbox, server));
   env.SVC_SANDBOX_RUN = runFolder;
   // The requests of another version could not be counted.
-  if (io.executable !== undefined) env.SVC_SANDBOX_BIN = io.executable;
+  if (io.programFile !== undefined) env.SVC_SANDBOX_BIN = io.programFile;
   // The command calls the control plane, for example with `report`.
   if (controlToken !== undefined) env.SVC_SANDBOX_CONTROL_TOKEN = controlToken;
   if (noProxy !== "") Object.assign(env, { NO_PROXY: noProxy, no_proxy: noProxy });

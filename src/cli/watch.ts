@@ -15,7 +15,7 @@ interface ReloadContext {
   readonly origin: OpenedScenario["origin"];
   readonly call: Pick<CommandCall<SandboxFlags>, "flags" | "io">;
   /** The scenario that the server serves, as its files were last loaded: a reload replaces it. */
-  readonly current: { loaded: LoadedScenario };
+  readonly served: { loaded: LoadedScenario };
   readonly sandbox: SandboxState;
   readonly logger: Logger;
   readonly onReload: (opened: OpenedScenario) => Promise<void>;
@@ -23,8 +23,8 @@ interface ReloadContext {
 
 /** Serves the scenario in a new sandbox each time its files change; a broken one leaves the running sandbox unchanged. Returns how to stop that. */
 export function startWatching(context: ReloadContext): () => Promise<void> {
-  const { origin, call, current, logger } = context;
-  const { name } = current.loaded;
+  const { origin, call, served, logger } = context;
+  const { name } = served.loaded;
   if (origin !== "file") {
     logger.note(`Nothing to watch: ${name} is in no file here.`);
     return async () => {};
@@ -55,17 +55,17 @@ export function startWatching(context: ReloadContext): () => Promise<void> {
 /** Serves a scenario in a new sandbox if it has changed. Resolves to whether it has. */
 async function serveAgain(
   opened: OpenedScenario,
-  { current, sandbox, onReload }: ReloadContext,
+  { served, sandbox, onReload }: ReloadContext,
 ): Promise<boolean> {
   const { loaded } = opened;
-  if (JSON.stringify(loaded.scenario) === JSON.stringify(current.loaded.scenario)) {
+  if (JSON.stringify(loaded.scenario) === JSON.stringify(served.loaded.scenario)) {
     // Its text may have another comment now.
-    current.loaded = loaded;
+    served.loaded = loaded;
     return false;
   }
   const start = prepareReplacement(sandbox, loaded);
   // Before the sandbox is replaced, because a state file then saves it with this scenario.
-  current.loaded = loaded;
+  served.loaded = loaded;
   replaceScenario(sandbox, start);
   await onReload(opened);
   return true;
@@ -76,7 +76,8 @@ const pollIntervalMs = 100;
 
 /**
  * Reads files, and again after each change of one of them, until the signal is aborted. `read` names each file right before it reads
- * it: no change is missed. Looking again and again also works on network drives and container volumes, and for files that are missing.
+ * it, so no change is missed: `watchFile` misses those before its first look. Looking again and again also works on network drives
+ * and container volumes, and for files that are missing.
  */
 export async function readOnChange(
   read: (onFile: (file: string) => void) => Promise<void>,

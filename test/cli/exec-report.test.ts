@@ -27,6 +27,13 @@ describe("the gate", () => {
   });
 });
 
+it.each(["-X POST $SVC_BASE_URL/v1/relying-party/me", "$SVC_BASE_URL/v1/me"])(
+  "a request that no endpoint takes is none: %s",
+  async (request) => {
+    expect((await execHere(["--", "sh", "-c", `curl -s -o answer ${request}`])).code).toBe(4);
+  },
+);
+
 it("a client that covers everything gets the command of certify, as typed", async () => {
   const code = `const { SVC_BASE_URL, SVC_API_KEY, ...others } = process.env;
 const keys = Object.keys(others).flatMap((name) => (name.startsWith("SVC_KEY_") ? others[name] : []));

@@ -166,16 +166,16 @@ async function startServing(opened: OpenedScenario, context: StartContext): Prom
   const { call, startOptions, logger, stops } = context;
   const { flags, io } = call;
   // With --watch, each reload puts its scenario here.
-  const current = { loaded: opened.loaded };
+  const served = { loaded: opened.loaded };
   const options = await shared.serveOptions(flags, io, logger);
-  const { sandbox, stateFile } = await openKeptSandbox(current, context, options.onDefect);
+  const { sandbox, stateFile } = await openKeptSandbox(served, context, options.onDefect);
   logEvents(sandbox, flags, logger);
 
   const envFile = flags.writeEnv === undefined ? undefined : await import("../env-file.js");
   const server = await serve(sandbox, {
     ...options,
     stateFile,
-    startedScenario: () => current.loaded,
+    startedScenario: () => served.loaded,
     onControlCall: logger.controlCall,
   });
   // This waits for open requests. A second signal ends the process.
@@ -186,7 +186,7 @@ async function startServing(opened: OpenedScenario, context: StartContext): Prom
     const { startWatching } = await import("../watch.js");
     const onReload = (reloaded: OpenedScenario) => warnOfScenario(reloaded, sandbox, startOptions, logger);
     const { origin } = opened;
-    stops.add(startWatching({ origin, call, current, sandbox, logger, onReload }));
+    stops.add(startWatching({ origin, call, served, sandbox, logger, onReload }));
   }
 
   const warn = () => warnOfScenario(opened, sandbox, startOptions, logger);
@@ -195,14 +195,14 @@ async function startServing(opened: OpenedScenario, context: StartContext): Prom
 
 /** Starts the sandbox, or continues the one in the file of `--state`. */
 async function openKeptSandbox(
-  current: { readonly loaded: LoadedScenario },
+  served: { readonly loaded: LoadedScenario },
   { call, run, startOptions, logger, stops }: StartContext,
   onProblem: (error: unknown) => void = () => {},
 ) {
   const { flags, io } = call;
   const isSecure = flags.tls === true || flags.cert !== undefined;
   const settings = {
-    source: current.loaded,
+    source: served.loaded,
     options: startOptions,
     platform: nodePlatform,
     clientRun: run?.conditionedRun,
@@ -211,7 +211,7 @@ async function openKeptSandbox(
   const opened = await openSandbox(settings, {
     name: flags.state,
     cwd: io.cwd,
-    startedScenario: () => current.loaded,
+    startedScenario: () => served.loaded,
     onProblem,
   });
   // The requests of the sandbox are reported in the folder of the run.
