@@ -53,11 +53,12 @@ export async function sendPasses(session: Session): Promise<void> {
   }
 
   const suspects = findSuspects(session.attempts);
-  const isUnknownWrong = suspects.some(
-    (deviation) => !isOf401(deviation) && requestName(deviation.attempts[0]) === requestName(unknownKey),
+  if (!suspects.some(isOf401)) return;
+  const ofUnknown = suspects.filter(
+    ({ attempts: [first] }) => requestName(first) === requestName(unknownKey),
   );
-  // The 401s of unknown keys that are wrong in any case are no measure for others.
-  if (isUnknownWrong || !suspects.some(isOf401)) return;
+  // Unknown keys that are unlike all others, since their 401s are wrong in any case, need no proof.
+  if (ofUnknown.some(isOf401) && !ofUnknown.every(isOf401)) return;
   await sendAll(session, Array(moreUnknownKeys).fill(unknownKey));
 }
 

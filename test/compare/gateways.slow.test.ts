@@ -71,23 +71,25 @@ async function startGateway({ program, settings }: Gateway, allowed: number, sta
 
 const of429 = ["rate_limit_code", "retry_after", "error_details", "request_id_on_errors"];
 
-test.each<[gateway: Gateway, allowed: number, status: number, verdict: string, endedBy: string]>(
+test.each<[gateway: Gateway, allowed: number, status: number, endedBy: RegExp]>(
   [nginx, haproxy]
     .filter(({ program }) => missing(program) === undefined)
-    .flatMap((gateway): [Gateway, number, number, string, string][] => [
-      [gateway, 3, 429, "stopped", "401.unknown"],
-      [gateway, 6, 429, "stopped", "401.unknown"],
-      [gateway, 20, 429, "stopped", "200.test"],
-      [gateway, 6, 503, "stopped", "401.unknown"],
-      [gateway, 6, 403, "stopped", "401.unknown"],
+    .flatMap((gateway): [Gateway, number, number, RegExp][] => [
+      // The requests come in a random order. Each wrong response but a 429 is followed by the key that works.
+      [gateway, 3, 429, /^401\.(?:malformed|unknown)$/],
+      [gateway, 6, 429, /^(?:401\.\w+|200\.test)$/],
+      [gateway, 20, 429, /^200\.test$/],
+      [gateway, 6, 503, /^200\.test$/],
+      [gateway, 6, 403, /^200\.test$/],
     ]),
 )(
-  "$program that lets %i requests of an address through, then sends %i: %s",
-  async (gateway, allowed, status, verdict, endedBy) => {
+  "$0.program that lets $1 requests of an address through, then sends $2, ends the comparison",
+  async (gateway, allowed, status, endedBy) => {
     const { url, env } = await startGateway(gateway, allowed, status);
     const { code, stdout } = await runCli(["compare", url, "--json", "--probe-limits"], { env });
     const comparison = JSON.parse(stdout);
-    expect([code, comparison.verdict, comparison.ended_by]).toEqual([1, verdict, endedBy]);
+    expect([code, comparison.verdict]).toEqual([1, "stopped"]);
+    expect(comparison.ended_by).toMatch(endedBy);
     for (const name of of429) expect(comparison.assumptions).not.toHaveProperty(name);
   },
 );

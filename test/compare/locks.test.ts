@@ -325,6 +325,8 @@ describe("a working key whose first request gets 429", () => {
     [{ "Retry-After": "0" }, 0],
     [{ Date: "Mon, 02 Mar 2026 09:00:20 GMT", "Retry-After": "Mon, 02 Mar 2026 09:01:00 GMT" }, 40_000],
     [{ Date: "Mon, 02 Mar 2026 09:00:20 GMT", "Retry-After": "Monday, 02-Mar-26 09:01:00 GMT" }, 40_000],
+    [{ Date: "Mon, 02 Mar 2026 09:00:20 GMT", "Retry-After": "Mon, 02 Mar 2026 09:00:00 GMT" }, 0],
+    [{ Date: "Mon, 02 Mar 2026 09:00:20 GMT", "Retry-After": "Mon, 02 Mar 2026 09:01:20 GMT" }, 60_000],
   ])("is sent again after its minute, with %j after %i ms", async (headers, milliseconds) => {
     const { waits, sentences, ...given } = waiting();
     const misbehave = usedUp(headers, () => waits.length > 0);

@@ -296,6 +296,24 @@ test("R14 six causes, each with its own message, are found next to all other out
   expect([differences.length, all <= 90]).toEqual([5, true]);
 });
 
+test("R14 a leak shows nothing if an unknown key gets another response than a 401", async () => {
+  // Two in pass 1, and two with the other prefix.
+  for (let failing = 5; failing <= 12; failing++) {
+    const { found } = await compare((reply, { ref, count }) => {
+      if (ref === "expired") setIn(reply, "headers.X-Leak", "1");
+      if (ref === "unknown" && count === failing) reply.status = 503;
+    });
+    expect([failing, found]).toEqual([failing, []]);
+  }
+});
+
+test("R14 a difference says that a node which takes its key by the hash looks alike", async () => {
+  const { notes } = await compare(
+    on401((reply, { ref }) => setIn(reply, "headers.X-Leak", `${ref === "expired"}`)),
+  );
+  expect(notes).toMatch(/by their hash.* Another key for 401\.expired shows it\.$/m);
+});
+
 test("R14 a missing key whose response differs from all others is found", async () => {
   const change = on401((reply, { ref }) =>
     setIn(reply, "body.error.message", ref === "none" ? "None." : "Wrong key."),

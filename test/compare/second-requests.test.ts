@@ -143,3 +143,42 @@ test.each(["limits.per_minute", "limits.per_day", "organization.name", "organiza
     expect([result, verdict]).not.toContain("agrees");
   },
 );
+
+const withoutLimits = Object.fromEntries(
+  Object.entries(allProbeKeys).filter(([variable]) => !variable.startsWith("SVC_KEY_RATE")),
+);
+const faulty = [
+  ...["none", "malformed", "unknown", "revoked", "expired", "wrong-scope"],
+  ...["live", "retiring", "replacement", "legacy"],
+];
+
+async function compareFaults(fails: Parameters<typeof probed>[0]) {
+  const { send, refs } = probed(fails);
+  const { differences } = await compareWithContract(send, {
+    ...{ url: "https://api.example/v1/relying-party/me", env: withoutLimits },
+    ...{ probeLimits: false, unknownKey: unknownSecret, random: () => 0 },
+  });
+  return { outcomes: new Set(differences.map(({ outcome }) => outcome)), sent: refs.length };
+}
+
+test.each(faulty)(
+  "a fault that begins with the second request for %s is found, with nine more",
+  async (wrong) => {
+    const right = await compareFaults(() => {});
+    const { outcomes, sent } = await compareFaults((reply, { ref, count }) => {
+      if (ref === wrong && count > 1) Object.assign(reply, { status: 500, body: error("internal") });
+    });
+    expect(outcomes.size).toBe(1);
+    expect(sent - right.sent).toBeLessThanOrEqual(9);
+  },
+);
+
+test("faults of all outcomes but one are found with the default of 90 requests", async () => {
+  const { outcomes, sent } = await compareFaults((reply, { ref }) => {
+    if (!faulty.includes(ref)) return;
+    if (reply.status === 200) setIn(reply, "body.data.limits.per_day", "1000");
+    else setIn(reply, "body.error.code", "wrong");
+  });
+  expect(outcomes.size).toBe(faulty.length);
+  expect(sent).toBeLessThanOrEqual(90);
+});
