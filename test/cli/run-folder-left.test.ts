@@ -41,7 +41,7 @@ test("a folder of a run that cannot be removed is a note below the report, and t
   expect([code, runsIn(all).length]).toEqual([7, expect.any(Number)]);
   expect(stderr).toMatch(/^\n1 request to key-states/);
   expect(stderr).toMatch(
-    /\nThe folder of the run, ".*-run-\w+", could not be removed: permission denied\. Remove it yourself\.\n$/,
+    /\nThe folder of the run, ".*-run-\w+", could not be removed: EACCES\. Remove it yourself\.\n$/,
   );
 });
 

@@ -60,7 +60,7 @@ test.runIf(process.getuid?.() !== 0)("a read-only file is refused, also for a to
   chmodSync(join(cwd, ".env"), 0o444);
   for (const token of [{}, { SVC_SANDBOX_CONTROL_TOKEN: "open-sesame" }]) {
     const write = () => writeEnvFile(".env", cwd, { ...variables, ...token });
-    expect(write).toThrow('".env": permission denied');
+    expect(write).toThrow('".env": EACCES');
   }
 });
 

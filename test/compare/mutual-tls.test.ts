@@ -46,14 +46,13 @@ test("a request has the certificate of the client, for a server that asks for on
   expect(await sendOnce(url, { ...options, certificate })).toMatchObject({ status: 200, version: "1.1" });
 
   expect(await sendOnce(url, options)).toMatchObject({
-    found: expect.stringMatching(/^it asks for a certificate of the client \(mutual TLS\)/),
-    hint: "Only compare has one, with --cert and --key.",
+    found: expect.stringContaining("CERTIFICATE_REQUIRED"),
+    hint: expect.stringContaining("--cert and --key"),
   });
   const other = await makeClientCertificate();
   expect(await sendOnce(url, { ...options, certificate: other })).toMatchObject({
-    found: expect.stringMatching(
-      /^it asks for a certificate of the client .* or rejects|^the connection was closed/,
-    ),
+    noResponse: "failed",
+    found: expect.stringMatching(/ALERT|ECONNRESET|socket hang up/),
   });
 });
 

@@ -161,7 +161,7 @@ test("report sends a token if one is needed", async () => {
 test("report exits with 2, and shows what to do, if it can get no report, or an endless one", async () => {
   const without = await serve({ control: false });
   const cases = [
-    ["http://127.0.0.1:1", /nothing listens at this address and port \(ECONNREFUSED\)/],
+    ["http://127.0.0.1:1", /connect ECONNREFUSED .* `svc-sandbox start`/],
     [without.url, /there is no control plane at this URL/],
     [await serveResponse(200, '{"data":{"scenario":1}}'), /it returned 200, unlike a sandbox/],
     [await serveResponse(502, "<h1>Bad gateway</h1>"), /it returned 502/],
@@ -181,11 +181,11 @@ it.runIf(process.platform !== "win32")("report never waits for the writer of a p
   execFileSync("mkfifo", [join(cwd, "pipe")]);
   for (const argv of [["pipe"], ["--merge", "pipe"]]) {
     const { code, stderr } = await runCli(["report", ...argv], { cwd });
-    expect([code, stderr]).toEqual([2, expect.stringContaining('"pipe": it is a pipe.')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('"pipe": it is not a regular file.')]);
   }
 });
 
 test.each(["none.json", "none.txt", "none.XML"])("report names %s, which does not exist", async (name) => {
   const { code, stderr } = await runCli(["report", name], { cwd: temporaryFolder() });
-  expect([code, stderr]).toEqual([2, expect.stringContaining(`"${name}": there is no such file`)]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`"${name}": ENOENT`)]);
 });

@@ -12,7 +12,7 @@ const hints: readonly (readonly [codes: RegExp, hint: string])[] = [
   ],
   [
     /^(?:EPROTO|ERR_SSL_\w+|ERR_TLS_\w+|HPE_\w+)$/,
-    "Does this port speak the protocol of the URL, http: or https:? It may also ask for a certificate of the client (mutual TLS).",
+    "Does this port speak the protocol of the URL, http: or https:? It may also ask for a certificate of the client (mutual TLS): only compare has one, with --cert and --key.",
   ],
   [/^/, "Check the address, the network, the VPN and the firewall."],
 ];
@@ -24,6 +24,10 @@ export function describeConnectionError(error: NodeJS.ErrnoException): { found: 
   const code = error.code ?? first.code ?? "";
   const [line = ""] = first.message.split("\n");
   const [, hint = ""] = hints.find(([codes]) => codes.test(code)) ?? [];
+  // OpenSSL's own message has places in its source.
+  if (code === "EPROTO" || code.startsWith("ERR_SSL_")) {
+    return { found: `no secure connection could be made (${code})`, hint };
+  }
   const isNamed = code === "" || line.includes(code);
   return { found: isNamed ? line : `${line} (${code})`, hint };
 }

@@ -82,7 +82,9 @@ export function resolveLinks(file: string): string {
 
 /** Why a call of the file system failed, in Node's words: its code, the call and the path. */
 export function fileFailure(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const { message, code } = error as NodeJS.ErrnoException;
+  // Some have only a code.
+  return message || (code ?? String(error));
 }
 
 /** The most bytes of a file that is read whole. */
