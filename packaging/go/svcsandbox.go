@@ -120,7 +120,7 @@ func (s *Sandbox) Statuses(ref string) []int {
 	return statuses
 }
 
-// Expect fails with the five nearest requests unless count requests have this outcome and key.
+// Expect fails unless count requests have this outcome and key.
 func (s *Sandbox) Expect(outcome, ref string, count int) {
 	s.t.Helper()
 	s.Control("GET", fmt.Sprintf("/expect?outcome=%s&key=%s&count=%d", outcome, ref, count), nil, nil)

@@ -35,14 +35,14 @@ export function faultyResult(sandbox: SandboxState, call: ApiCall, fired: FiredF
 }
 
 /** How a fault of this kind has a response with this body delivered: its start, its speed and its end. */
-function deliveryOf({ effect, latency }: FiredFault, mainKind: FaultKind, body: string): Delivery {
+function deliveryOf({ effect, latencyMs }: FiredFault, mainKind: FaultKind, body: string): Delivery {
   const { ends } = faultKindTable[mainKind];
   // A response that is cut is sent, too: half of its body.
   let kind: Delivery["kind"] = "send";
   if (ends === "reset" || ends === "hang") kind = ends;
   let cutAfter: number | undefined;
   if (ends === "cut") cutAfter = Math.floor(utf8Length(body) / 2);
-  return { delayMs: latency, kind, isWhole: ends === "sent", cutAfter, bytesPerSecond: effect.slow };
+  return { latencyMs, kind, isWhole: ends === "sent", cutAfter, bytesPerSecond: effect.slow };
 }
 
 /** The outcome and the response of a call that a fault of this kind hits, before the fault cuts or delays it. */

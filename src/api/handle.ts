@@ -107,7 +107,7 @@ function makeExchange(sandbox: SandboxState, call: ApiCall, result: CallResult):
   if (request.method === "HEAD") response = { ...response, body: "" };
 
   let duration = sandbox.platform.stopwatch() - call.started;
-  if (delivery !== undefined) duration += delivery.delayMs;
+  if (delivery !== undefined) duration += delivery.latencyMs;
 
   return {
     number: call.number,

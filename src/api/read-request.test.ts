@@ -56,15 +56,6 @@ const cutKey = `sbx${"0aB".repeat(10).slice(1)}`;
 test.each([
   ["user-agent", cutKey, "…"],
   ["user-agent", `bank/1 (${cutKey}; x)`, "bank/1 (…; x)"],
-  ["accept", `application/json;k=${cutKey}`, "application/json;k=…"],
-  ["content-type", cutKey, "…"],
-  ["traceparent", `00-${cutKey}-00f067aa0ba902b7-01`, "00-…-00f067aa0ba902b7-01"],
-  // What looks like one, and is none.
-  [
-    "traceparent",
-    "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-    "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-  ],
   ["user-agent", "my-bank-relying-party-client/10.20.30", "my-bank-relying-party-client/10.20.30"],
 ])(
   "R46 the header %s with the value %s, which may have a key without its prefix, is kept as %s",
@@ -89,7 +80,7 @@ test("R46 a kept header loses its keys before it is cut: a key across character 
 test("R46 a kept header whose name is like a key is kept without it, and each name is kept once", () => {
   const named = ["svc_test_sbx0000abc", key];
   const many: string[] = [];
-  for (let nth = 0; nth < 100; nth++) many.push(`x-${nth}`, key, "cookie", key, "accept", "*/*");
+  for (let nth = 0; nth < 100; nth++) many.push(`x-${nth}`, key, "cookie", key, "user-agent", "bank/1");
   const headers = [...named, ...many];
   const { keptHeaders } = readApiRequest({ method: "GET", path: "/", query: "", headers });
   expect(keptHeaders.slice(0, 2)).toEqual(["svc_test_…", "SVC_test_…"]);

@@ -68,7 +68,7 @@ function readHeaders(headers: readonly string[]) {
     }
 
     traits = mergeTraits(traits, traitsOfHeader(name, value));
-    if (keptNames.includes(name)) keepHeader(kept, name, value);
+    if (name === "user-agent") keepHeader(kept, name, value);
     if (name === "origin" || name === "referer") page ??= originOf(value);
     let keysOfHeader = keysIn(value);
     // `Authorization` has a key in any scheme or none; with Basic, it is the name or the password.
@@ -76,7 +76,7 @@ function readHeaders(headers: readonly string[]) {
     if (keysOfHeader.length === 0) continue;
     keys = [...keys, ...keysOfHeader].slice(0, maxKeysKept);
     // The journal shows where the key was.
-    if (!keptNames.includes(name)) keepHeader(kept, name, value);
+    keepHeader(kept, name, value);
   }
   return { apiKey, keys, kept, page, traits };
 }
@@ -126,40 +126,32 @@ function originOf(url: string): string | undefined {
   }
 }
 
-// The headers of a request that the journal keeps, without keys: who sent it, what the client accepts and sends, its trace, and each one that
-// has a key.
+// The headers of a request that the journal keeps, without keys: `user-agent`, and each one that has a key.
 
-const keptNames: readonly string[] = ["user-agent", "accept", "content-type", "traceparent"];
 const longestKeptValue = 200;
-const maxHeadersKept = keptNames.length + maxKeysKept;
+const maxHeadersKept = 1 + maxKeysKept;
 
 /** As many letters and digits in a row as a key has behind its prefix and the mark of a sandbox. */
 const longWord = new RegExp(`[\\dA-Za-z]{${randomLength},}`, "g");
-/** What `traceparent` has: its id has as many letters and digits as a key, but is none. */
-const traceForm = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
 
-/** The latest values without a key. A client repeats them, and to search each for keys again takes a tenth of a request. */
-const latestPlainValues: string[] = [];
+/** The latest value without a key. A client repeats it, and to search it for keys again takes a part of each request. */
+let latestPlainValue: string | undefined;
 
 /** Keeps a header without keys: the first with its name, and not too many. */
 function keepHeader(kept: string[], name: string, value: string): void {
-  const keptName = keptNames.includes(name) ? name : redact(name).slice(0, longestKeptValue);
+  const keptName = redact(name).slice(0, longestKeptValue);
   for (let index = 0; index < kept.length; index += 2) {
     if (kept[index] === keptName) return;
   }
-  if (kept.length / 2 < maxHeadersKept) kept.push(keptName, keptValue(value));
-}
+  if (kept.length / 2 >= maxHeadersKept) return;
 
-function keptValue(value: string): string {
-  if (latestPlainValues.includes(value)) return value;
-
-  let safe = redact(value);
-  // A client may have cut its key.
-  if (!traceForm.test(value)) safe = safe.replace(longWord, "…");
-  const kept = copyText(safe.slice(0, longestKeptValue));
-  if (kept === value) {
-    latestPlainValues.unshift(kept);
-    if (latestPlainValues.length > keptNames.length) latestPlainValues.pop();
+  if (value === latestPlainValue) {
+    kept.push(keptName, latestPlainValue);
+    return;
   }
-  return kept;
+  // A client may have cut its key.
+  const safe = redact(value).replace(longWord, "…");
+  const keptValue = copyText(safe.slice(0, longestKeptValue));
+  if (keptValue === value) latestPlainValue = keptValue;
+  kept.push(keptName, keptValue);
 }

@@ -7,7 +7,7 @@ import { isoTime } from "../rules/time.js";
 import type { Endpoint } from "../sandbox/call.js";
 import { type Exchange, requestShape, sentKeyRef, viewRequest } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { type ControlBody, controlBodies } from "../scenario/format/inputs.js";
+import { controlBodies } from "../scenario/format/inputs.js";
 import * as s from "../schema/shape.js";
 import { quote } from "../schema/words.js";
 import { type RequestCheck, requestChecks, requiredScope } from "./authorize.js";
@@ -39,8 +39,11 @@ export const requestDetailsShape = s.mapping({
   whatToDo: s.text(),
   /** What the client sent: some headers by lower-case name, and the form of a key that the sandbox does not have. */
   sent: s.mapping({ headers: s.record(s.text()), keyForm: s.orNull(s.text()) }),
-  /** The body for `POST /send` that repeats it: its key, method and path, without its query, body and other headers. */
-  repeat: controlBodies.sending,
+  /**
+   * The body for `POST /send` that repeats it: its key, method and path, without its query, body and other headers. `null` if its
+   * method or path cannot be sent.
+   */
+  repeat: s.orNull(controlBodies.sending),
   /** This request, with at most three requests with the same key before it and five after it. Without a key, only this request. */
   around: s.list(s.mapping({ id: s.text(), at: s.instant(), outcome: outcomeShape() })),
   /** The advice that it caused, in words. */
@@ -154,30 +157,17 @@ function requestsAround({ journal }: SandboxState, exchange: Exchange): RequestD
   return around.map(({ id, at, outcome }) => ({ id, at: isoTime(at), outcome }));
 }
 
-// A request of the journal as `POST /send` takes it. It takes methods of capital letters, and paths from a slash on, in visible
-// ASCII. So the path of the journal is changed in these ways:
-//
-// | path of the journal | sent | because |
-// |---|---|---|
-// | `/v1/SVC_test_…` | `/v1/SVC_test_*` | the journal writes `…` for the rest of a key or of a long path |
-// | `/v1/é` | `/v1/*` | `/send` takes no such character |
-// | `v1` | `/v1` | it has no slash |
+/** A method and a path that `POST /send` accepts: visible ASCII. The journal writes `…` for the rest of a key or of a long path. */
+const sendableMethod = /^[A-Z]{1,20}$/;
+const fromSlashOn = /^\/[!-~]*$/;
 
-/** A space, `\n`, `é`, `…` and all else that is no visible ASCII. */
-const outsideVisibleAscii = /[^!-~]/gu;
-
-/** The body for `/send` that repeats a request of the journal. */
-function repeatableRequest(exchange: Exchange): ControlBody<"sending"> {
-  // Any unknown method gets the same response.
-  const isSendable = /^[A-Z]{1,20}$/.test(exchange.method);
-  const method = isSendable ? exchange.method : "OTHER";
-  // A `*` gets the same response as what it stands for: both are only the value of a parameter, or in no endpoint's path.
-  let path = exchange.path.replace(outsideVisibleAscii, "*");
-  if (!path.startsWith("/")) path = `/${path}`;
+/** The body for `/send` that repeats a request of the journal; `null` if it cannot be sent as it is. */
+function repeatableRequest(exchange: Exchange): RequestDetails["repeat"] {
+  if (!sendableMethod.test(exchange.method) || !fromSlashOn.test(exchange.path)) return null;
   return {
     key: sentKeyRef(exchange),
-    ...(method !== "GET" && { method }),
-    ...(path !== mePath && { path }),
+    ...(exchange.method !== "GET" && { method: exchange.method }),
+    ...(exchange.path !== mePath && { path: exchange.path }),
   };
 }
 

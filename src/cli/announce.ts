@@ -8,7 +8,7 @@ import { mePath } from "../rules/known-paths.js";
 import { isoTime } from "../rules/time.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { announcedKeys, defaultSecret, firstKeys, secretsByRef, secretToSend } from "../sandbox/secrets.js";
+import { defaultSecret, firstKeys, secretsByRef, secretToSend } from "../sandbox/secrets.js";
 import { listed } from "../schema/words.js";
 import { isWildcard } from "../server/addresses.js";
 import type { RunningServer } from "../server/serve.js";
@@ -77,6 +77,9 @@ function noteAccess(server: RunningServer, flags: StartFlags, isTokenHidden: boo
   );
 }
 
+/** More keys are not in the table, which a person reads. */
+const mostRows = 40;
+
 /** Returns the lines that `start` prints for people; with the control token if it is shown. */
 function banner(
   sandbox: SandboxState,
@@ -103,7 +106,7 @@ function banner(
   }
   lines.push(...alignColumns(facts).map(indented), "");
 
-  const { keys, leftOut } = firstKeys(sandbox);
+  const { keys, leftOut } = firstKeys(sandbox, mostRows);
   const rows: KeyRow[] = keyRows(sandbox, secretsByRef(sandbox, keys));
   // The reserved refs that have a secret, which `keys` does not list.
   for (const ref of ["malformed", "unknown"]) {
@@ -131,7 +134,7 @@ function banner(
 /** Returns the line of JSON that `start` prints for programs. JSON leaves out what is undefined. */
 function listeningLine(sandbox: SandboxState, server: RunningServer, shownToken: string | undefined): string {
   const { url, localUrl } = server;
-  const { keys, leftOut } = announcedKeys(sandbox);
+  const { keys, leftOut } = firstKeys(sandbox);
   const line = {
     event: "listening",
     base_url: url,

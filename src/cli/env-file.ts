@@ -5,7 +5,7 @@ import type { Logger } from "../node/logger.js";
 import { SandboxError } from "../rules/errors.js";
 import { keyVariable } from "../rules/keys/key-text.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { announcedKeys, defaultSecret, secretsByRef, secretsOfNoKey } from "../sandbox/secrets.js";
+import { defaultSecret, firstKeys, secretsByRef, secretsOfNoKey } from "../sandbox/secrets.js";
 import { quoteFile } from "../schema/words.js";
 import type { RunningServer } from "../server/serve.js";
 import { unwritable } from "./exit-codes.js";
@@ -109,7 +109,7 @@ export function clientEnvironment(
   if (defaultKeySecret !== undefined) variables.SVC_API_KEY = defaultKeySecret;
 
   let keySecrets = secretsByRef(sandbox);
-  if (server !== undefined) keySecrets = secretsByRef(sandbox, announcedKeys(sandbox).keys);
+  if (server !== undefined) keySecrets = secretsByRef(sandbox, firstKeys(sandbox).keys);
   // What a client sends as `unknown` and as `malformed`, which the sandbox rejects.
   const secrets = { ...keySecrets, ...secretsOfNoKey(sandbox) };
   for (const [ref, secret] of Object.entries(secrets)) variables[keyVariable(ref)] = secret;

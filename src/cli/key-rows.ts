@@ -1,6 +1,5 @@
 import { nextRequest } from "../api/next-request.js";
-import { alignColumns } from "../report/plain-text.js";
-import { textWidth } from "../report/text-width.js";
+import { alignColumns, textWidth } from "../report/plain-text.js";
 import { keyStateAt } from "../rules/key-state.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import type { Endpoint } from "../sandbox/call.js";

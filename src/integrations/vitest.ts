@@ -102,6 +102,11 @@ function secretOrExplain(sandbox: Sandbox, ref: string): string {
   }
 }
 
+/** The fixtures of a test, with the one that resets the sandbox before it. */
+interface TestFixtures extends SandboxFixtures {
+  readonly freshSandbox: Sandbox;
+}
+
 /** The fixtures that a file's tests share. */
 interface FileFixtures extends SharedFixtures {
   /** The options of the sandbox, which a project or a file may override. */
@@ -124,7 +129,7 @@ function vitestSandboxTest(options?: FixtureOptions): VitestSandboxTest<SandboxF
   const mayBeProvided = options === undefined;
 
   // Vitest's names for the scopes: each test has fixtures of its own (`$test`), and the tests of a file share some (`$file`).
-  return testOfVitest.extend<{ $test: SandboxFixtures; $file: FileFixtures }>({
+  return testOfVitest.extend<{ $test: TestFixtures; $file: FileFixtures }>({
     sandboxOptions: [
       // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of fixtures from the pattern
       ({}, use) => use(options ?? {}),
@@ -147,19 +152,22 @@ function vitestSandboxTest(options?: FixtureOptions): VitestSandboxTest<SandboxF
       },
       { scope: "file" },
     ],
-    sandbox: [
+    freshSandbox: [
       async ({ sharedSandbox, task }, use) => {
-        if (task.concurrent) {
-          // They would reset the sandbox of each other.
-          const message = `The test ${quote(task.name)} is concurrent, and all tests of a file share the fixture sandbox. Remove concurrent, or create a sandbox in the test with createSandbox.`;
-          throw new SandboxError("usage", message);
-        }
-        sharedSandbox.reset();
+        // Concurrent tests would reset the sandbox of each other.
+        if (!task.concurrent) sharedSandbox.reset();
         await use(sharedSandbox);
       },
-      // Also for a test that does not name it: the reset is then for its `server`.
+      // Also for a test that names no fixture, or only `server`.
       { auto: true },
     ],
+    sandbox: async ({ freshSandbox, task }, use) => {
+      if (task.concurrent) {
+        const message = `The test ${quote(task.name)} is concurrent, and all tests of a file share the fixture sandbox. Remove concurrent, or create a sandbox in the test with createSandbox.`;
+        throw new SandboxError("usage", message);
+      }
+      await use(freshSandbox);
+    },
     secret: ({ sandbox }, use) => use((ref) => secretOrExplain(sandbox, ref)),
   });
 }

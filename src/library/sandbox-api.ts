@@ -19,7 +19,7 @@ import {
   clearRequests,
   runDue,
 } from "../sandbox/operations/operations.js";
-import { expectRequests, listRequests } from "../sandbox/request-queries.js";
+import { listRequests } from "../sandbox/request-queries.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { secretToSend } from "../sandbox/secrets.js";
 import { restartSandbox } from "../sandbox/start-sandbox.js";
@@ -31,11 +31,10 @@ import {
   viewOrganization,
   viewOrganizations,
 } from "../sandbox/views.js";
-import { actorQuery, expectationQuery, inputShapes, requestQuery } from "../scenario/format/inputs.js";
+import { actorQuery, inputShapes, requestQuery } from "../scenario/format/inputs.js";
 import { libraryNotation, valueNotation } from "../schema/notation.js";
 import type { Shape, ValueOf } from "../schema/shape.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
-import { isPlainObject } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";
 import type { ActingAs, FarmerPage, Sandbox } from "./sandbox.js";
 import { fetchResponse } from "./web-request.js";
@@ -76,31 +75,26 @@ export function sandboxApi(getOrStart: () => SandboxState): Sandbox {
     farmers: farmersApi(currentSandbox),
     faults: faultsApi(currentSandbox),
     requests: requestsApi(currentSandbox),
-    expect(expectation = {}) {
-      const names = ["outcome", "key", "count", "faults"];
-      const query = checkedJournalQuery(expectationQuery, expectation, names, "expect requests");
-      return expectRequests(currentSandbox(), query);
-    },
-    report: withoutOptions("report", () => clientReport(getOrStart())),
-    reset: withoutOptions("reset", () => restartSandbox(getOrStart())),
+    report: () => clientReport(getOrStart()),
+    reset: () => restartSandbox(getOrStart()),
   };
   return Object.defineProperty(sandbox, stateKey, { get: getOrStart });
 }
 
 function clockApi(currentSandbox: () => SandboxState): Sandbox["clock"] {
   return {
-    now: withoutOptions("clock.now", () => viewClock(currentSandbox().clock).now),
-    isFrozen: withoutOptions("clock.isFrozen", () => currentSandbox().clock.isFrozen()),
+    now: () => viewClock(currentSandbox().clock).now,
+    isFrozen: () => currentSandbox().clock.isFrozen(),
     advance: (by) => advanceClock(currentSandbox(), { by }).now,
     set: (to) => changeClock(currentSandbox(), { now: requireInstant(to) }).now,
-    freeze: withoutOptions("clock.freeze", () => void changeClock(currentSandbox(), { frozen: true })),
-    resume: withoutOptions("clock.resume", () => void changeClock(currentSandbox(), { frozen: false })),
+    freeze: () => void changeClock(currentSandbox(), { frozen: true }),
+    resume: () => void changeClock(currentSandbox(), { frozen: false }),
   };
 }
 
 function keysApi(currentSandbox: () => SandboxState): Sandbox["keys"] {
   return {
-    list: withoutOptions("keys.list", () => viewKeys(currentSandbox())),
+    list: () => viewKeys(currentSandbox()),
     get: (ref) => viewKey(currentSandbox().registry.key(ref), currentSandbox()),
     create(creation, by) {
       const body = membersToSnakeCase(withExpiryAsText(creation));
@@ -123,7 +117,7 @@ function keysApi(currentSandbox: () => SandboxState): Sandbox["keys"] {
 
 function organizationsApi(currentSandbox: () => SandboxState): Sandbox["organizations"] {
   return {
-    list: withoutOptions("organizations.list", () => viewOrganizations(currentSandbox())),
+    list: () => viewOrganizations(currentSandbox()),
     get: (ref) =>
       viewOrganization(currentSandbox().registry.organization(ref).organization, currentSandbox()),
     update(ref, change, by) {
@@ -149,10 +143,10 @@ function farmersApi(currentSandbox: () => SandboxState): Sandbox["farmers"] {
 }
 
 function faultsApi(currentSandbox: () => SandboxState): Sandbox["faults"] {
-  const list = withoutOptions("faults.list", () => {
+  const list = () => {
     const { faults, clock } = currentSandbox();
     return writtenFaults(faults, clock.now());
-  });
+  };
   return {
     list,
     set(faults) {
@@ -172,8 +166,8 @@ function requestsApi(currentSandbox: () => SandboxState): Sandbox["requests"] {
       const query = checkedJournalQuery(requestQuery, options, names, "list the requests");
       return listRequests(currentSandbox(), query);
     },
-    total: withoutOptions("requests.total", () => currentSandbox().journal.total()),
-    clear: withoutOptions("requests.clear", () => clearRequests(currentSandbox())),
+    total: () => currentSandbox().journal.total(),
+    clear: () => clearRequests(currentSandbox()),
   };
 }
 
@@ -219,17 +213,6 @@ function withExpiryAsText(fields: { readonly expires?: string | Instant }): unkn
   const { expires } = Object(fields) as typeof fields;
   if (expires === undefined || typeof expires === "string") return fields;
   return { ...fields, expires: isoTime(requireInstant(expires)) };
-}
-
-/**
- * A function that rejects options, because they would do nothing. It ignores what else a caller passes, as test runners do:
- * `beforeEach(sandbox.reset)`.
- */
-function withoutOptions<Result>(name: string, run: () => Result): (...values: readonly unknown[]) => Result {
-  return (...values) => {
-    if (!values.some(isPlainObject)) return run();
-    throw new SandboxError("validation_failed", `${name} has no options. Call it without a value.`);
-  };
 }
 
 /** The state of a sandbox; starts one that starts with its first use. Throws `usage` for anything else. */

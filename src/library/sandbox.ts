@@ -43,12 +43,6 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
   readonly faults: SandboxFaults<KeyRef, OrganizationRef>;
   readonly requests: SandboxRequests<KeyRef>;
   /**
-   * Returns the number of the clients' requests in the journal that match.
-   *
-   * Throws `expectation_failed` with the five nearest requests unless there are `count`, by default at least one.
-   */
-  expect(expectation?: Expectation<KeyRef>): number;
-  /**
    * Returns coverage and advice since the start or the last `requests.clear()`.
    *
    * It is about the client, not the sandbox: `reset` does not change it.
@@ -56,18 +50,6 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
   readonly report: () => Report;
   /** Starts the scenario again: as a new sandbox, but with other request ids, and the report continues. */
   readonly reset: () => void;
-}
-
-/** The requests that clients must have sent. */
-interface Expectation<KeyRef extends string = string> {
-  /** The request's outcome, or its fault's. Default: any. */
-  readonly outcome?: OutcomeId;
-  /** Default: any, or none. */
-  readonly key?: KeyRef | ListedKeyRef | ReservedKeyRef;
-  /** Default: at least one. */
-  readonly count?: number;
-  /** If false, leaves out requests that a fault hit and that their client sent again because of it. Default: true. */
-  readonly faults?: boolean;
 }
 
 /** The sandbox's clock. It never goes back: that throws `clock_backwards`. */

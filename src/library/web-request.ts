@@ -101,9 +101,9 @@ async function deliverOverWeb(
   response: ApiResponse,
   request: Request,
 ): Promise<Response> {
-  const { delayMs, kind } = delivery;
+  const { latencyMs, kind } = delivery;
   if (kind === "hang") return waitForAbort(request);
-  if (delayMs > 0) await pauseUnlessAborted(delayMs, request.signal);
+  if (latencyMs > 0) await pauseUnlessAborted(latencyMs, request.signal);
   switch (kind) {
     case "reset":
       // A network error of msw would end the middleware's server.

@@ -7,11 +7,11 @@ import type { Endpoint } from "../sandbox/call.js";
 import { faultsAhead } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import { keyInWords, type SandboxState } from "../sandbox/sandbox-state.js";
-import { announcedKeys } from "../sandbox/secrets.js";
+import { firstKeys } from "../sandbox/secrets.js";
 import { prepareStart, startSandbox } from "../sandbox/start-sandbox.js";
 import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
 import type { ControlBody } from "../scenario/format/inputs.js";
-import { curlLine, shellWord } from "./curl-line.js";
+import { curlLine } from "./curl-line.js";
 import type { HowToCover } from "./report-shape.js";
 
 // How to cover an outcome: a request that ends on it for certain, now, or after a reset or the start of a bundled scenario.
@@ -44,13 +44,7 @@ export function howToCoverEach(
       const request = requestsOfBundled(scenario, sandbox.platform).get(outcome);
       if (request === undefined) continue;
       const preparation = preparationFor(sandbox, scenario, underExec);
-      let steps = instruction(sandbox, outcome, request, preparation);
-      if (underExec) {
-        // The terminal has no sandbox, and no keys of this one.
-        const { program } = sandbox.invocation;
-        steps = { ...steps, curl: `${program} exec ${scenario} -- sh -c ${shellWord(steps.curl)}` };
-      }
-      instructions.set(outcome, steps);
+      instructions.set(outcome, instruction(sandbox, outcome, request, preparation));
       break;
     }
   }
@@ -140,7 +134,7 @@ interface ExpectedRequest {
 
 /** A request to each endpoint with each key that is in the environment of clients. */
 function requestsWithKeys(sandbox: SandboxState): ExpectedRequest[] {
-  const { keys } = announcedKeys(sandbox);
+  const { keys } = firstKeys(sandbox);
   const requests: ExpectedRequest[] = [];
   for (const endpoint of sandbox.endpoints) {
     const { method } = endpoint;

@@ -1,4 +1,11 @@
-import { textWidth } from "./text-width.js";
+/** A color with its escape character, such as `\x1B[31m`. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a color starts with one.
+const color = /\x1B\[\d{1,2}m/g;
+
+/** The length of a text without its colors. */
+export function textWidth(text: string): number {
+  return text.replaceAll(color, "").length;
+}
 
 /**
  * Returns rows of cells, which may be colored, as lines with aligned columns, two spaces apart. Lines have no trailing spaces.

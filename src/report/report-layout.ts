@@ -129,17 +129,10 @@ function outcomesSection(report: Report): Section {
   const listedRows = report.outcomes.filter(({ promised, covered, outcome }) => {
     return promised || covered || isSuccess(outcome);
   });
-  // The command of the first outcome to cover, as an example: another may have another key, method, path or option, or need a start first.
-  let command: Section["command"];
-  const toCover = listedRows.find(({ howToCover }) => howToCover !== null);
-  if (toCover?.howToCover) {
-    command = { purpose: `The command for ${toCover.outcome}:`, line: toCover.howToCover.curl };
-  }
   return {
     title: "Outcomes",
     columns: ["outcome", "requests", "when, and how to cover it"],
     rows: listedRows.map(outcomeTableRow),
-    command,
   };
 }
 

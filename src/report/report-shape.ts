@@ -141,8 +141,7 @@ export interface Report extends s.ValueOf<typeof reportShape> {}
 
 /** Reads a report as JSON; `undefined` for anything else. Keeps unknown members, which a newer sandbox may send. */
 export function parseReport(json: unknown): Report | undefined {
-  const mismatches = findMismatches(tolerantJsonShape(reportShape), json);
-  if (mismatches.some(({ kind }) => kind !== "unknown_member")) return undefined;
+  if (findMismatches(tolerantJsonShape(reportShape), json).length > 0) return undefined;
 
   // Its texts are shown on a terminal, and come from a file or another process.
   return mapTexts(membersToCamelCase(json) as Report, oneSafeLine);

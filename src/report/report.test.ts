@@ -111,15 +111,6 @@ test("merged reports have a row for each path that an operation id has", () => {
   expect(endpoints.map(({ path }) => path)).toEqual(["/v1/relying-party/me", "/v1/items", "/v2/items"]);
 });
 
-test("a report has one command below its outcomes: that of the first one to cover", () => {
-  const report = clientReport(startInNode({ scenario: bundledScenarios["key-states"], name: "key-states" }));
-  // Sections for advice only need no request.
-  const text = renderReport({ ...report, requests: 1 }, "text");
-  expect(text.match(/^.*curl.*$/gm)).toEqual([
-    '  The command for 200.test: curl -H "x-api-key: $SVC_KEY_ACTIVE" "$SVC_BASE_URL/v1/relying-party/me"',
-  ]);
-});
-
 test("a report without outcomes covers nothing, and reaches no threshold", () => {
   const empty: Report = {
     scenario: "damaged",

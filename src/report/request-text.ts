@@ -18,8 +18,8 @@ import { alignColumns } from "./plain-text.js";
 
 export const explainedRequestShape = s.mapping({
   ...requestDetailsShape.fields,
-  /** The request as a command for a shell with the environment of clients. */
-  curl: s.text(),
+  /** The request as a command for a shell with the environment of clients; `null` if it cannot be sent as it is. */
+  curl: s.orNull(s.text()),
   /** All this as text, for people: what `explain <request id>` prints. */
   text: s.text(),
 });
@@ -37,7 +37,7 @@ export function explainRequest(sandbox: SandboxState, id: string): ExplainedRequ
   const details = requestDetails(sandbox, id);
   const { curlOptions } = sandbox.invocation;
   const options = curlOptions === "" ? "-i" : `-i ${curlOptions}`;
-  const curl = curlLine(details.repeat, options, details.outcome);
+  const curl = details.repeat && curlLine(details.repeat, options, details.outcome);
   return { ...details, curl, text: requestText(details) };
 }
 

@@ -47,7 +47,7 @@ export const errorCauses = {
   certificate_unusable: "The certificate and the key for HTTPS do not match, or cannot be used.",
   clock_backwards: "The clock cannot run backwards. Reset the sandbox instead.",
   secret_not_kept: "A key's secret is shown once, when it is created (R36). Create another key.",
-  expectation_failed: "The requests differ from the expected ones. `details.nearest` has up to five.",
+  expectation_failed: "The requests differ from the expected ones. `details.found` has their number.",
   not_found: "The route does not exist.",
   method_not_allowed: "The path accepts only the methods in `Allow`.",
   unsupported_media_type:

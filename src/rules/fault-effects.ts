@@ -27,7 +27,7 @@ export type FailureStatus = keyof typeof failures;
  */
 interface FaultKindRow {
   /** What a scenario has as its value: `true` for a flag. */
-  readonly valueKind: "flag" | "delay" | "status" | "rate";
+  readonly valueKind: "flag" | "latency" | "status" | "rate";
   /** Whether it does nothing to a response without a body. */
   readonly breaksBody: boolean;
   /** How drastic it is, from 1: of the kinds of one fault, the most drastic one names the outcome, and makes the response. */
@@ -54,7 +54,7 @@ const readResultFirst = "It may have taken effect, so read its result before you
  */
 export const faultKindTable = {
   latency: {
-    valueKind: "delay",
+    valueKind: "latency",
     breaksBody: false,
     severity: 1,
     onlyDelays: true,

@@ -114,7 +114,7 @@ export interface ApiResponse {
 
 /** How both adapters, `sendFaulty` and `deliverOverWeb`, deliver a response that a fault changed; plain data. */
 export interface Delivery {
-  readonly delayMs: number;
+  readonly latencyMs: number;
   /** Send the response, reset the connection, or send nothing until the client gives up. */
   readonly kind: "send" | "reset" | "hang";
   /** Whether a client that waits gets the whole response, and a usual one. If so, one that gives up has left it unread. */

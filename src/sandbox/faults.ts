@@ -115,7 +115,7 @@ function durationMs(duration: string): number {
 
 export interface FiredFault {
   readonly effect: FaultEffects;
-  readonly latency: number;
+  readonly latencyMs: number;
 }
 
 export interface FaultFacts extends Pick<RoutedCall, "entry" | "endpoint" | "now"> {
@@ -153,7 +153,7 @@ export function fireFault(
 
     const drawn = chanceFrom(fault.salts.chance, requestNumber);
     if (drawn < probabilityOn(fault.when, fault.matched)) {
-      fired = { effect, latency: drawLatency(fault, requestNumber) };
+      fired = { effect, latencyMs: drawLatency(fault, requestNumber) };
     }
   }
   return fired;

@@ -4,7 +4,6 @@ import {
   allKeys,
   deriveSecret,
   listedKeys,
-  populatedKeys,
   populationOf,
   type ScenarioKey,
   scenarioSecret,
@@ -77,48 +76,20 @@ export function defaultSecret({ scenario, seed }: SandboxState): string | undefi
   return key && scenarioSecret(key, seed);
 }
 
-/** Some keys of a scenario, and how many others it has. */
-interface AnnouncedKeys {
-  readonly keys: readonly ScenarioKey[];
-  readonly leftOut: number;
-}
+/** More keys of a population are in no list and no environment. */
+const mostKeys = 1000;
 
-const maxAnnounced = 1000;
-
-const maxListedKeys = 40;
-
-/** How many keys of a population stand for all, where a scenario lists no key. */
-const maxOfPopulation = 5;
-
-/** For a program that reads all: every key that the scenario lists, then keys of the population up to 1,000 in total. */
-export function announcedKeys({ scenario }: SandboxState): AnnouncedKeys {
-  const listed = [...listedKeys(scenario)];
-  const room = Math.max(0, maxAnnounced - listed.length);
-  return announced([...listed, ...firstPopulated(scenario, room)], scenario);
-}
-
-/** For a person who looks at a few: the first 40 keys that the scenario lists, or if it lists none, five of the population. */
-export function firstKeys({ scenario }: SandboxState): AnnouncedKeys {
-  const listed = [...listedKeys(scenario)];
-  const hasListed = listed.length > 0;
-  return announced(
-    hasListed ? listed.slice(0, maxListedKeys) : firstPopulated(scenario, maxOfPopulation),
-    scenario,
-  );
-}
-
-/** The first keys of a population: it may have 100,000. */
-function firstPopulated(scenario: Scenario, most: number): ScenarioKey[] {
+/** The first keys of a scenario, those that it lists before those of its population, and how many others it has. */
+export function firstKeys(
+  { scenario }: SandboxState,
+  most = mostKeys,
+): { readonly keys: readonly ScenarioKey[]; readonly leftOut: number } {
   const keys: ScenarioKey[] = [];
-  for (const key of populatedKeys(scenario)) {
+  for (const key of allKeys(scenario)) {
     if (keys.length >= most) break;
     keys.push(key);
   }
-  return keys;
-}
-
-function announced(keys: readonly ScenarioKey[], scenario: Scenario): AnnouncedKeys {
   const { organizations, keysEach } = populationOf(scenario);
-  const listed = [...listedKeys(scenario)].length;
-  return { keys, leftOut: listed + organizations * keysEach - keys.length };
+  const total = [...listedKeys(scenario)].length + organizations * keysEach;
+  return { keys, leftOut: total - keys.length };
 }

@@ -62,13 +62,16 @@ export function shapeInJson(shape: Shape): Shape {
 }
 
 /**
- * The shape of a value in the JSON of this or another version. What differs between versions may be any text: choices that
- * may get more choices, times and UUIDs.
+ * The shape of a value in the JSON of this or another version. What differs between versions may be anything: more members, and any
+ * text for choices that may get more choices, times and UUIDs.
  */
 export function tolerantJsonShape(shape: Shape): Shape {
   const mayGrow = shape.kind === "choice" && shape.isGrowing === true;
   const hasFormat = shape.kind === "text" && shape.format !== undefined;
-  if (!mayGrow && !hasFormat) return withPartsInJson(shape, tolerantJsonShape);
+  if (!mayGrow && !hasFormat) {
+    const tolerant = withPartsInJson(shape, tolerantJsonShape);
+    return tolerant.kind === "mapping" ? { ...tolerant, isOpen: true } : tolerant;
+  }
   return shape.description === undefined ? text() : described(text(), shape.description);
 }
 

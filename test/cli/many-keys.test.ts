@@ -20,21 +20,16 @@ async function started(file: string, ...argv: string[]) {
   return { text: running.stdout.text(), lines };
 }
 
-test.each([
-  ["the keys that are written out", large, ["first", "second"], 1400],
-  [
-    "the first few of a population that stands alone",
-    population("{ organizations: 3, keys_per_organization: 2 }"),
-    [1, 2, 3].flatMap((one) => [1, 2].map((key) => `organization-${one}-key-${key}`)).slice(0, 5),
-    1,
-  ],
-])("start shows %s, and how many more exist", async (_what, file, refs, more) => {
-  const { text } = await started(file);
-  expect(text.match(/^ {2}\S+ +SVC_\w+ /gm)?.map((line) => line.trim().split(" ")[0])).toEqual([
-    ...refs,
+test("start shows the first forty keys, those that are written out before the others, and how many more exist", async () => {
+  const { text } = await started(large);
+  const refs = text.match(/^ {2}\S+ +SVC_\w+ /gm)?.map((line) => line.trim().split(" ")[0]) ?? [];
+  expect([...refs.slice(0, 3), ...refs.slice(40)]).toEqual([
+    "first",
+    "second",
+    "organization-1-key-1",
     "unknown",
   ]);
-  expect(text).toContain(`\n  … and ${more} more: svc-sandbox keys many.yaml\n`);
+  expect(text).toContain("\n  … and 1362 more: svc-sandbox keys many.yaml\n");
 });
 
 test("start --json and --write-env have every key that is written out, and a thousand at most altogether", async () => {

@@ -9,7 +9,7 @@ import { served } from "../support/servers.js";
 
 // Each row of the table, as both adapters deliver it: a new kind is here without a line.
 
-const values = { delay: "40ms", rate: 2000, status: 503, flag: true } as const;
+const values = { latency: "40ms", rate: 2000, status: 503, flag: true } as const;
 const faultOf = (kind: keyof typeof faultKindTable, more: Fault["then"] = {}): Fault["then"] => ({
   ...{ [kind]: values[faultKindTable[kind].valueKind] },
   ...more,
@@ -47,14 +47,14 @@ test.each(faultKinds)(
       expect(sandbox.keys.get("main").usage.today).toBe(onlyDelays ? 1 : 0);
       const [request] = sandbox.requests.list();
       expect(request).toMatchObject({ fault: `fault.${kind}` });
-      expect(request?.durationMs).toBeGreaterThanOrEqual(valueKind === "delay" ? 40 : 0);
+      expect(request?.durationMs).toBeGreaterThanOrEqual(valueKind === "latency" ? 40 : 0);
     }
   },
 );
 
 test.each(faultKinds)("of %s, a response that is whole is unread if its client gives up", async (kind) => {
   const { ends, combinesWith, valueKind } = faultKindTable[kind];
-  const later = { delay: "1m", rate: 1 }[valueKind as string] ?? values[valueKind];
+  const later = { latency: "1m", rate: 1 }[valueKind as string] ?? values[valueKind];
   const canBeLate = (combinesWith as readonly string[]).includes("latency");
   const late = { [kind]: later, ...(canBeLate && { latency: "1m" as const }) };
   const server = await served({ scenario: scenarioOf(faultOf(kind, late)) });

@@ -158,7 +158,7 @@ test("a latency is part of the duration, and a range is used from end to end", (
   const sandbox = sandboxWith({ then: { latency: { min: "100ms", max: "110ms" } } });
   const delays = Array.from({ length: 500 }, () => {
     const { delivery } = handle(sandbox, asked({}));
-    return delivery?.delayMs ?? 0;
+    return delivery?.latencyMs ?? 0;
   });
   expect(new Set(delays)).toEqual(new Set(Array.from({ length: 11 }, (_, index) => 100 + index)));
   expect(send(sandbox).durationMs).toBeGreaterThanOrEqual(100);
@@ -166,7 +166,7 @@ test("a latency is part of the duration, and a range is used from end to end", (
 
 test("a latency with a median and a p99 has a long tail, and is the same for a seed", () => {
   const delaysIn = (sandbox: SandboxState) =>
-    Array.from({ length: 2000 }, () => handle(sandbox, asked({})).delivery?.delayMs ?? 0).sort(
+    Array.from({ length: 2000 }, () => handle(sandbox, asked({})).delivery?.latencyMs ?? 0).sort(
       (a, b) => a - b,
     );
   const fault: Fault = { then: { latency: { median: "200ms", p99: "2s" } } };

@@ -34,7 +34,7 @@ function halfOpenSocket() {
 const sandbox = startFrozen({ version: 1 });
 const message = { status: 200, headers: [], body: "a body" };
 const late: Delivery = {
-  delayMs: 3_600_000,
+  latencyMs: 3_600_000,
   kind: "send",
   isWhole: false,
   cutAfter: undefined,
@@ -44,7 +44,7 @@ const late: Delivery = {
 test.each<[string, Partial<Delivery>]>([
   ["late response", {}],
   ["reset", { kind: "reset" }],
-  ["slow response", { delayMs: 0, bytesPerSecond: 0.001 }],
+  ["slow response", { latencyMs: 0, bytesPerSecond: 0.001 }],
 ])("the timer of a %s ends with its client", (_what, fault) => {
   const before = timers();
   const response = responseTo();

@@ -185,7 +185,9 @@ test("a report of any version needs every member of the first one; it may have o
 
 test("anything else is not a report", () => {
   const broken = [{ scenario: "x" }, { ...clean, outcomes: [null] }, { ...clean, advice: [{ id: "x" }] }];
-  for (const plain of [undefined, null, 7, "x", [], {}, ...broken]) {
+  // The coverage of another tool: more members than problems are listed.
+  const otherTool = Object.fromEntries(Array.from({ length: 150 }, (_, file) => [`/src/${file}.ts`, {}]));
+  for (const plain of [undefined, null, 7, "x", [], {}, otherTool, ...broken]) {
     expect(parseReport(plain)).toBeUndefined();
   }
 });

@@ -133,10 +133,11 @@ test("the scenario file of a project is one of its folder, and an error names th
   expect(stderr).toMatch(/none\.yaml.* The folder of this project is ".*packages\/b"/);
 });
 
-test("a concurrent test with the fixtures fails with what to do, and creates its own sandbox", async () => {
+test("a concurrent test with the fixture sandbox fails with what to do; without it, it runs", async () => {
   const cwd = userFolder({
     "shared.test.mjs": `
       import { test } from "svc-sandbox/vitest";
+      test.concurrent("pure", () => {});
       test.concurrent("shares it", ({ sandbox }) => void sandbox.name);`,
     "own.test.mjs": `
       import { createSandbox } from "svc-sandbox";
@@ -144,7 +145,7 @@ test("a concurrent test with the fixtures fails with what to do, and creates its
       test.concurrent("has its own", () => expect(createSandbox().requests.total()).toBe(0));`,
   });
   const { code, stdout, stderr } = await runCommand("node node_modules/vitest/vitest.mjs run", { cwd }).ended;
-  expect([code, stdout]).toEqual([1, expect.stringMatching(/Tests +1 failed \| 1 passed/)]);
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/Tests +1 failed \| 2 passed/)]);
   expect(stderr).toMatch(/"shares it" is concurrent.*createSandbox/);
 });
 

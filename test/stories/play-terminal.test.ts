@@ -14,7 +14,7 @@ describe.skipIf(!hasTerminal)("svc-sandbox play on a real terminal", () => {
     const { press, ended } = play("--step", longStory);
     await press(/A bank[\s\S]*care/, "\r");
     await press(/200\.test/, " ");
-    await press(/works for 60 more/, "q");
+    await press(/overlap 60m → active-2/, "q");
     const text = await ended();
     expect(text).toMatch(/\ncode 0\n/);
     expect(text).toMatch(/[^-]icanon/);

@@ -240,7 +240,7 @@ class Sandbox:
         return [request["status"] for request in self.control("GET", f"/requests?key={ref}&faults=false")]
 
     def expect(self, outcome=None, key=None, count=None):
-        """Fails with the five nearest requests unless `count` requests match, by default at least one."""
+        """Fails unless `count` requests match, by default at least one."""
         wanted = {"outcome": outcome, "key": key, "count": count}
         query = urllib.parse.urlencode({name: value for name, value in wanted.items() if value is not None})
         try:

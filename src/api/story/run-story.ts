@@ -127,7 +127,7 @@ function runOrFail(sandbox: SandboxState, step: StoryStep): StepResult {
 }
 
 function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
-  const path = ["story", sandbox.story.next - 1];
+  const field = ["story", sandbox.story.next - 1];
   if (step.after !== undefined) advanceClock(sandbox, { by: step.after }, { isScripted: true });
 
   if (step.request !== undefined) {
@@ -136,7 +136,7 @@ function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
     let response = sendFromSandbox(sandbox, received);
     for (let count = 1; count < shown.times; count += 1) response = sendFromSandbox(sandbox, received);
     let differences: StepDifference[] = [];
-    if (step.expect !== undefined) differences = responseDifferences(path, step.expect, response);
+    if (step.expect !== undefined) differences = responseDifferences(field, step.expect, response);
     return { ...emptyResult, request: shown, response, differences };
   }
 
@@ -147,7 +147,7 @@ function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
 
   if (stepKind(step) === "say") return emptyResult;
   const performed = performAction(sandbox, step);
-  return { ...emptyResult, performed, differences: actionDifferences(path, step.expect ?? {}, performed) };
+  return { ...emptyResult, performed, differences: actionDifferences(field, step.expect ?? {}, performed) };
 }
 
 /** Compares a response with what a step expects: its status, error code, outcome, headers and body. `step`: `["story", 0]`. */
@@ -158,15 +158,15 @@ export function responseDifferences(
 ): StepDifference[] {
   const { outcome, fault } = response;
   const content = bodyValue(response);
-  const expectPath = [...step, "expect"];
+  const expectField = [...step, "expect"];
   const differences: StepDifference[] = [];
   if (expected.status !== undefined && expected.status !== response.status) {
-    differences.push(valueDifference([...expectPath, "status"], expected.status, response.status));
+    differences.push(valueDifference([...expectField, "status"], expected.status, response.status));
   }
 
   const code = errorCodeIn(content);
   if (expected.code !== undefined && expected.code !== code) {
-    differences.push(valueDifference([...expectPath, "code"], expected.code, code));
+    differences.push(valueDifference([...expectField, "code"], expected.code, code));
   }
 
   // A fault that only delays a response leaves its outcome unchanged: either of the two matches.
@@ -174,7 +174,7 @@ export function responseDifferences(
   if (expectedOutcome !== undefined && expectedOutcome !== outcome && expectedOutcome !== fault) {
     let foundOutcome = shownValue(outcome);
     if (fault !== null && fault !== outcome) foundOutcome += `, with ${fault}`;
-    const field = [...expectPath, "outcome"];
+    const field = [...expectField, "outcome"];
     differences.push({ field, expected: shownValue(expectedOutcome), found: foundOutcome });
   }
 
@@ -187,12 +187,12 @@ export function responseDifferences(
     let words = shownValue(expectedValue);
     if (expectedValue === true) words = "a value";
     if (expectedValue === false) words = shownValue(undefined);
-    const field = [...expectPath, "headers", name];
+    const field = [...expectField, "headers", name];
     differences.push({ field, expected: words, found: shownValue(value) });
   }
 
   if (expected.body !== undefined) {
-    differences.push(...bodyDifferences([...expectPath, "body"], expected.body, content));
+    differences.push(...bodyDifferences([...expectField, "body"], expected.body, content));
   }
   return differences;
 }

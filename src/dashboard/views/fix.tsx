@@ -110,7 +110,7 @@ export function FixAndSend(props: {
   const newRef = issued?.key.ref ?? key?.replaced_by ?? undefined;
 
   const send = async () => {
-    const body = { ...details?.repeat, key: newRef ?? details?.repeat.key };
+    const body = { ...details?.repeat, key: newRef ?? details?.repeat?.key };
     const { request: again } = await call<ShownSentRequest>("/send", { method: "POST", body });
     location.hash = linkTo("requests", [again.id]);
   };
@@ -128,9 +128,11 @@ export function FixAndSend(props: {
             {fix.label}
           </Button>
         )}
-        <Button class={`send-again ${newRef ? "" : "quiet"}`} run={send}>
-          Send again{newRef && ` with ${newRef}`}
-        </Button>
+        {details?.repeat !== null && (
+          <Button class={`send-again ${newRef ? "" : "quiet"}`} run={send}>
+            Send again{newRef && ` with ${newRef}`}
+          </Button>
+        )}
         <span class="muted small">{fix?.sideEffect}</span>
       </div>
     </div>

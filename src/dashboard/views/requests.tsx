@@ -227,7 +227,7 @@ function ChecksAndContent({ request }: RequestProps) {
       {response && <FactList class="pairs" facts={Object.entries(response.headers)} />}
       {response && <BodyText text={response.body} />}
       <div class="bar">
-        <CopyCurl keyRef={request.repeat.key} curl={request.curl} />
+        {request.repeat && request.curl && <CopyCurl keyRef={request.repeat.key} curl={request.curl} />}
         <CopyButton text={request.text}>Copy for support</CopyButton>
       </div>
     </>

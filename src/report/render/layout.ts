@@ -46,8 +46,6 @@ export interface Section {
   /** The names of the columns: those of the cells, then those of the details. */
   readonly columns: readonly string[];
   readonly rows: readonly TableRow[];
-  /** A command to copy, below the table. */
-  readonly command?: { readonly purpose: string; readonly line: string } | undefined;
 }
 
 export interface TableRow {

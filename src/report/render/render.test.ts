@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 import type { ReportLayout } from "./layout.js";
 import { render } from "./render.js";
 
-test("in Markdown, no bar of a text ends its cell, and no backtick ends a command", () => {
-  const line = "sh -c 'a | b || c `d`'";
+test("in Markdown, no bar of a text ends its cell, and no dollar signs make a formula", () => {
   const layout: ReportLayout = {
     kind: "report",
     subject: "key-states",
@@ -12,8 +11,7 @@ test("in Markdown, no bar of a text ends its cell, and no backtick ends a comman
       {
         title: "Outcomes",
         columns: ["outcome", "fix"],
-        rows: [{ cells: ["a", "b | c"] }],
-        command: { purpose: "Run:", line },
+        rows: [{ cells: ["/$a$", "b | c"] }],
       },
     ],
     notes: [],
@@ -22,6 +20,5 @@ test("in Markdown, no bar of a text ends its cell, and no backtick ends a comman
     json: {},
   };
   const lines = render(layout, "markdown").split("\n");
-  expect(lines).toContain("| a | b &#124; c |");
-  expect(lines).toContain("Run: `` sh -c 'a | b || c `d`' ``");
+  expect(lines).toContain("| /&#36;a&#36; | b &#124; c |");
 });

@@ -64,8 +64,6 @@ function renderText(layout: ReportLayout, style: TextStyle): string {
   for (const section of layout.sections) {
     lines.push(palette.bold(section.title));
     lines.push(...sectionLines(section, palette));
-    const { command } = section;
-    if (command !== undefined) lines.push(`  ${oneSafeLine(`${command.purpose} ${command.line}`)}`);
     lines.push("");
   }
 
@@ -136,7 +134,7 @@ function renderMarkdown(layout: ReportLayout): string {
 }
 
 function markdownTable(section: Section): string[] {
-  const { columns, rows, command } = section;
+  const { columns, rows } = section;
   const markdownRow = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   const lines = [markdownRow(columns), `|${"---|".repeat(columns.length)}`];
 
@@ -147,25 +145,11 @@ function markdownTable(section: Section): string[] {
   }
   lines.push("");
 
-  if (command !== undefined) {
-    lines.push(`${markdownText(command.purpose)} ${markdownCommand(command.line)}`, "");
-  }
   return lines;
 }
 
-/** A command between ticks: one more than the most in a row inside of it. */
-function markdownCommand(line: string): string {
-  let mostTicks = 0;
-  for (const ticks of line.match(/`+/g) ?? []) mostTicks = Math.max(mostTicks, ticks.length);
-  const fence = "`".repeat(mostTicks + 1);
-
-  const safeLine = oneSafeLine(line);
-  const command = mostTicks === 0 ? safeLine : ` ${safeLine} `;
-  return `${fence}${command}${fence}`;
-}
-
-// Sent texts must not end a cell, start a tag, or mention a user. An underscore inside a word is harmless.
-const markdownSigns = /[\\|`*<[\]~&@]|(?<![a-z0-9])_|_(?![a-z0-9])/gi;
+// Sent texts must not end a cell, start a tag or a formula, or mention a user. An underscore inside a word is harmless.
+const markdownSigns = /[\\|`*<[\]~&@$]|(?<![a-z0-9])_|_(?![a-z0-9])/gi;
 
 function markdownText(text: string): string {
   return oneSafeLine(text).replace(markdownSigns, (sign) => `&#${sign.charCodeAt(0)};`);

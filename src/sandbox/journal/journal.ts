@@ -98,11 +98,6 @@ function matchingRequests(all: readonly Exchange[], query: JournalQuery): Exchan
   return matching.slice(Math.max(0, matching.length - limit));
 }
 
-/** How many parts of a filter a request matches, from 0 to 2: the higher, the nearer it is to what was expected. */
-export function matchedParts(exchange: Exchange, { outcome, key }: RequestFilter): number {
-  return Number(hasOutcome(exchange, outcome)) + Number(hasKey(exchange, key));
-}
-
 function hasOutcome(exchange: Exchange, outcome: string | undefined): boolean {
   return outcome === undefined || exchange.outcome === outcome || exchange.fault === outcome;
 }
@@ -111,7 +106,7 @@ function hasKey(exchange: Exchange, key: string | undefined): boolean {
   return key === undefined || sentKeyRef(exchange) === key;
 }
 
-/** Leaves out each request that may have failed because of a fault, if its sender, a client or the story, has sent it again. */
+/** Leaves out each request that a fault hit, if its sender, a client or the story, has sent it again. */
 function withoutRetried(all: readonly Exchange[]): Exchange[] {
   const kept: Exchange[] = [];
   const sentLater = new Set<string>();
@@ -119,24 +114,9 @@ function withoutRetried(all: readonly Exchange[]): Exchange[] {
   for (const exchange of [...all].reverse()) {
     const { method, path, fingerprint } = exchange;
     const sameRequest = `${sourceOf(exchange)} ${method} ${path} ${fingerprint}`;
-    const isRetried = sentLater.has(sameRequest) && mayHaveFailed(exchange);
+    const isRetried = exchange.fault !== null && sentLater.has(sameRequest);
     sentLater.add(sameRequest);
     if (!isRetried) kept.push(exchange);
   }
   return kept.reverse();
-}
-
-/** Whether a fault may be why a request was sent again. */
-function mayHaveFailed({ fault, outcome, isUnread, status }: Exchange): boolean {
-  if (fault === null) return false;
-
-  const isResponseReplaced = fault === outcome;
-  if (isResponseReplaced) return true;
-
-  // The fault only delayed the response. It failed if the client stopped waiting, which only an HTTP server knows.
-  if (isUnread === true) return true;
-
-  // In tests without a server, nobody knows whether the client stopped waiting. A client that has read a 401 or 403 has no reason to
-  // send the request again, so it counts as one that stopped. After a 200 it may have a reason, such as to read the data again.
-  return status === 401 || status === 403;
 }

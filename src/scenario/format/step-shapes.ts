@@ -49,7 +49,7 @@ const conditionFields = {
 };
 
 /** The time of a response, or how it is distributed. */
-const delay = () =>
+const latency = () =>
   s.either(wait(), s.mapping({ min: wait(), max: wait() }), s.mapping({ median: wait(), p99: wait() }));
 
 /** What causes the other statuses of the API, which no fault sends. */
@@ -64,7 +64,7 @@ const failureStatus = () =>
   s.choice(failureStatuses, "bad_choice", (value) => causesOfStatus.get(Number(value)));
 
 /** The shape of the value of each effect: the row of a kind in `faultKindTable` names one of these as its `valueKind`. */
-const effectShapes = { flag: s.flag, delay, status: failureStatus, rate: countFromOne };
+const effectShapes = { flag: s.flag, latency, status: failureStatus, rate: countFromOne };
 
 const effectFields: Record<string, s.Optional> = {};
 for (const kind of faultKinds) {

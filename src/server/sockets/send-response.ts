@@ -36,7 +36,7 @@ export function sendExchange(
 
 /** Sends a response that a fault delays, breaks or leaves out. If the client goes away first, no timer and no connection remain. */
 function sendFaulty(delivery: Delivery, message: ApiResponse, response: ServerResponse): void {
-  const { kind, delayMs } = delivery;
+  const { kind, latencyMs } = delivery;
   switch (kind) {
     case "hang":
       // Until the client gives up or the server stops. Its end shows only after the rest of its request is read.
@@ -44,7 +44,7 @@ function sendFaulty(delivery: Delivery, message: ApiResponse, response: ServerRe
       return;
     case "reset": {
       const schedule = scheduleUntilClosed(response);
-      schedule(delayMs, () => {
+      schedule(latencyMs, () => {
         // So that the client sees a reset. Node cannot reset the socket under TLS; for a client, an abrupt end is the same.
         const { socket } = response.req;
         if ("encrypted" in socket) socket.destroy();
@@ -54,7 +54,7 @@ function sendFaulty(delivery: Delivery, message: ApiResponse, response: ServerRe
     }
     case "send": {
       const schedule = scheduleUntilClosed(response);
-      schedule(delayMs, () => sendParts(delivery, message, response, schedule));
+      schedule(latencyMs, () => sendParts(delivery, message, response, schedule));
       return;
     }
     default:

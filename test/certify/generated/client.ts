@@ -137,8 +137,8 @@ async function send(
     at,
     date = at,
   } = handle(sandbox(), asked(apiKey === undefined ? {} : { apiKey }));
-  const { delayMs = 0, kind = "send", cutAfter, bytesPerSecond } = delivery ?? {};
-  const firstMs = elapsed() + delayMs;
+  const { latencyMs = 0, kind = "send", cutAfter, bytesPerSecond } = delivery ?? {};
+  const firstMs = elapsed() + latencyMs;
   const lastMs =
     firstMs + (bytesPerSecond === undefined ? 0 : (1000 * response.body.length) / bytesPerSecond);
   const isLate = kind === "hang" || lastMs > timeoutMs;

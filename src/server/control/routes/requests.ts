@@ -24,8 +24,7 @@ export const requestRoutes: readonly Route[] = [
     run: ({ sandbox, query }) => listRequests(sandbox, query),
   }),
   dataRoute("GET /expect", {
-    summary:
-      "Counts the requests of clients: 409 with the five nearest if there are not `count`, by default at least one",
+    summary: "Counts the requests of clients: 409 if there are not `count`, by default at least one",
     query: expectationQuery,
     run: ({ sandbox, query }) => ({ count: expectRequests(sandbox, query) }),
   }),

@@ -59,7 +59,7 @@ public final class Sandbox implements CloseableResource {
     return statuses;
   }
 
-  /** Fails with the five nearest requests unless {@code count} requests have this outcome and key. */
+  /** Fails unless {@code count} requests have this outcome and key. */
   public void expect(String outcome, String key, int count) {
     try {
       control("GET", "/expect?outcome=" + outcome + "&key=" + key + "&count=" + count, "");
