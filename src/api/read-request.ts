@@ -139,7 +139,7 @@ let latestPlainValue: string | undefined;
 
 /** Keeps a header without keys: the first with its name, and not too many. */
 function keepHeader(kept: string[], name: string, value: string): void {
-  const keptName = redact(name).slice(0, longestKeptValue);
+  const keptName = name === "user-agent" ? name : redact(name).slice(0, longestKeptValue);
   for (let index = 0; index < kept.length; index += 2) {
     if (kept[index] === keptName) return;
   }

@@ -3,7 +3,7 @@ import * as msw from "msw";
 import { readBaseUrl } from "../library/base-url.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { requireSandbox, stateOf } from "../library/sandbox-api.js";
-import { respondToWebRequest } from "../library/web-request.js";
+import { clientOfMsw, respondToWebRequest } from "../library/web-request.js";
 import { SandboxError } from "../rules/errors.js";
 import { requireKnownOptions } from "../rules/validation.js";
 import { quote } from "../schema/words.js";
@@ -111,7 +111,7 @@ function invalidBaseUrl(baseUrl: unknown, why: string): SandboxError {
 function makeHandler(sandbox: Sandbox, { urls, base }: ApiAddress): HttpHandler {
   const handler = msw.http.all(urls, async ({ request }) => {
     try {
-      return await respondToWebRequest(() => stateOf(sandbox), request, base);
+      return await respondToWebRequest(() => stateOf(sandbox), request, clientOfMsw(request), base);
     } catch (error) {
       // The client of an aborted request already has its error; msw would treat this error as a failed handler.
       if (request.signal.aborted) return Response.error();

@@ -34,9 +34,13 @@ export interface CreateSandbox {
    * });
    * response.status; // 401
    */
-  <const Source extends SandboxSource = "key-states">(
-    options?: SandboxOptions<Source>,
+  <const Source extends SandboxSource>(
+    // Not optional here: an editor then suggests the bundled names, and the fields of a scenario.
+    options: Omit<SandboxOptions, "scenario"> & { readonly scenario: Source },
   ): Sandbox<ScenarioKeyRef<Source>, OrganizationRef<Source>>;
+  (options?: SandboxOptions<never>): Sandbox<ScenarioKeyRef<"key-states">, OrganizationRef<"key-states">>;
+  /** For options in a variable, which may have no scenario. */
+  (options: SandboxOptions<SandboxSource>): Sandbox;
 }
 
 /**

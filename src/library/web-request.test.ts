@@ -50,7 +50,7 @@ test("each status has the reason phrase that Node's server sends", async () => {
 /** The traits that a sandbox has seen in a request to `/me`. */
 function traitsOf(request: Request) {
   const sandbox = startInNode(resolveSource("key-states"));
-  respondToWebRequest(() => sandbox, request);
+  respondToWebRequest(() => sandbox, request, "fetch");
   return sandbox.journal.requests()[0]?.traits;
 }
 

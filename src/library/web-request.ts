@@ -7,15 +7,22 @@ import type { ApiResponse, Delivery } from "../sandbox/call.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { endTimeout, startTimeout } from "./web-platform.js";
 
-/** Responds to a web `Request`: synchronously, unless the response is late, broken or left out. `base`: the path of the base URL, without a slash at its end. */
+/** Who sends a request: `fetch`, a client of `node:http` that msw intercepts, or `@mswjs/http-middleware`, which serves msw's handlers. */
+type WebClient = "fetch" | "node_http" | "middleware";
+
+/**
+ * Responds to a web `Request`: synchronously, unless the response is late, broken or left out. `base`: the path of the base URL,
+ * without a slash at its end.
+ */
 export function respondToWebRequest(
   getOrStart: () => SandboxState,
   request: Request,
+  client: WebClient,
   base = "",
 ): Response | Promise<Response> {
   const { body } = request;
   // No endpoint reads a body: in the middleware, its connection would wait for that forever.
-  if (body && clientOf(request) === "middleware") body.pipeTo(new WritableStream()).catch(() => {});
+  if (body && client === "middleware") body.pipeTo(new WritableStream()).catch(() => {});
 
   const { pathname, search } = new URL(request.url);
   const path = pathname.startsWith(base) ? pathname.slice(base.length) || "/" : pathname;
@@ -29,7 +36,7 @@ export function respondToWebRequest(
     response = { ...response, headers: [...response.headers, "Date", date] };
   }
   if (exchange.delivery === undefined) return toResponse(response, request.method);
-  return deliverOverWeb(exchange.delivery, response, request);
+  return deliverOverWeb(exchange.delivery, response, request, client);
 }
 
 /** Reads a web `Request`, whose path and query are known. */
@@ -54,7 +61,7 @@ export async function fetchResponse(
   const isItself = init === undefined && input instanceof Request && input.body === null;
   const request = isItself ? input : new Request(input, init);
   request.signal.throwIfAborted();
-  const result = respondToWebRequest(currentSandbox, request);
+  const result = respondToWebRequest(currentSandbox, request, "fetch");
   if (result instanceof Response) return withUrl(result, request);
 
   // A fault delays or breaks the response.
@@ -100,28 +107,28 @@ async function deliverOverWeb(
   delivery: Delivery,
   response: ApiResponse,
   request: Request,
+  client: WebClient,
 ): Promise<Response> {
   const { latencyMs, kind } = delivery;
-  if (kind === "hang") return waitForAbort(request);
+  if (kind === "hang") return waitForAbort(request, client);
   if (latencyMs > 0) await pauseUnlessAborted(latencyMs, request.signal);
   switch (kind) {
     case "reset":
       // A network error of msw would end the middleware's server.
-      if (clientOf(request) === "middleware") {
+      if (client === "middleware") {
         throw new TypeError("A fault of the scenario resets the connection.");
       }
       return Response.error();
     case "send":
-      return slowOrCutResponse(delivery, response, request);
+      return slowOrCutResponse(delivery, response, request, client);
     default:
       return kind satisfies never;
   }
 }
 
 /** Waits until the client gives up. Keeps the process alive, like a waiting socket: clients' timers, such as `AbortSignal.timeout`, do not. */
-async function waitForAbort(request: Request): Promise<never> {
-  const { signal } = request;
-  const longest = clientOf(request) === "fetch" ? longestFetch : longestUnknown;
+async function waitForAbort({ signal }: Request, client: WebClient): Promise<never> {
+  const longest = client === "fetch" ? longestFetch : longestUnknown;
   await pauseUnlessAborted(longest, signal);
   // A client that waits longer does not keep the process alive.
   return new Promise((_resolve, reject) => {
@@ -152,7 +159,12 @@ function pauseUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** A response whose body may be slow or break off. */
-function slowOrCutResponse(delivery: Delivery, response: ApiResponse, request: Request): Response {
+function slowOrCutResponse(
+  delivery: Delivery,
+  response: ApiResponse,
+  request: Request,
+  client: WebClient,
+): Response {
   const { method } = request;
   const isCut = delivery.cutAfter !== undefined;
   const isSlow = delivery.bytesPerSecond !== undefined;
@@ -161,7 +173,7 @@ function slowOrCutResponse(delivery: Delivery, response: ApiResponse, request: R
   if (!isCut) return toResponse(response, method, bodyStream(response.body, delivery, request, "complete"));
 
   // An error would end the middleware's server: the connection ends before the announced length instead.
-  if (clientOf(request) === "middleware") {
+  if (client === "middleware") {
     const headers = [...response.headers, "Connection", "close"];
     const body = bodyStream(response.body, delivery, request, "complete");
     return toResponse({ ...response, headers }, method, body);
@@ -226,11 +238,8 @@ function toResponse(
   return new Response(isEmpty ? null : (body as BodyInit), { status, statusText, headers });
 }
 
-/**
- * Who sends a request, as far as the request shows it. `node_http`: a client of `node:http` that msw intercepts. `middleware`:
- * `@mswjs/http-middleware`, which serves msw's handlers from a user's own server.
- */
-function clientOf({ headers, credentials }: Request): "fetch" | "node_http" | "middleware" {
+/** Who sends a request to msw's handlers, as far as the request shows it. */
+export function clientOfMsw({ headers, credentials }: Request): WebClient {
   // `fetch` sets no `Host`. Of the others, only the middleware omits credentials.
   if (!headers.has("host")) return "fetch";
   return credentials === "omit" ? "middleware" : "node_http";

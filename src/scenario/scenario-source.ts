@@ -9,7 +9,9 @@ import { readValue } from "./written-scenario.js";
 
 /** A checked scenario, by whose name a sandbox is shown. */
 export interface NamedScenario {
+  /** Its value, checked. */
   readonly scenario: Scenario;
+  /** The bundled name, or its file. */
   readonly name: string;
   /** The YAML of its file, unless that extends another one. */
   readonly text?: string | undefined;

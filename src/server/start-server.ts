@@ -61,9 +61,14 @@ export interface SandboxServer<Key extends string = string, Organization extends
  * });
  * response.status; // 200
  */
-export function startServer<const Source extends ServerSource = "key-states">(
-  options?: ServerOptions<Source>,
+export function startServer<const Source extends SandboxSource>(
+  // As in `createSandbox`.
+  options: Omit<ServerOptions, "scenario"> & { readonly scenario: Source },
 ): Promise<SandboxServer<ScenarioKeyRef<Source>, OrganizationRef<Source>>>;
+export function startServer(
+  options?: ServerOptions<never>,
+): Promise<SandboxServer<ScenarioKeyRef<"key-states">, OrganizationRef<"key-states">>>;
+export function startServer(options: ServerOptions): Promise<SandboxServer>;
 export async function startServer(options: ServerOptions = {}): Promise<SandboxServer> {
   requireOptions(options);
   const { scenario, state, ...rest } = options;

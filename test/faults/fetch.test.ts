@@ -122,3 +122,16 @@ test("sandbox.fetch fails as Node's own fetch does when the connection is reset"
   const error = await failureOf(sandbox.fetch(base + mePath, { headers: headersOf(sandbox) }));
   expect(error).toMatchObject({ name: "TypeError", message: "fetch failed", cause: { code: "ECONNRESET" } });
 });
+
+test("the sandbox's fetch with a host header and without credentials gets a fault as any other fetch", async () => {
+  for (const init of [{}, { headers: { host: "x" }, credentials: "omit" }] as const) {
+    const send = (then: Fault["then"]) => {
+      const sandbox = createSandbox({ scenario: faultyScenario(then) });
+      const headers = { ...headersOf(sandbox), ...("headers" in init ? init.headers : {}) };
+      return sandbox.fetch(base + mePath, { ...init, headers });
+    };
+    await expect(send({ reset: true })).rejects.toMatchObject({ cause: { code: "ECONNRESET" } });
+    const cut = await send({ truncate: true });
+    await expect(cut.text()).rejects.toThrow("terminated");
+  }
+});
