@@ -22,7 +22,7 @@ import { respondToCall } from "./respond.js";
 /**
  * Responds to a request to the API and records it.
  *
- * Synchronous; never throws on its own: every request has a response. Counts the request against the key's limits
+ * Synchronous; never throws on its own. Counts the request against the key's limits
  * (R24). If a fault hit the response, deliver it according to `delivery`.
  *
  * @example

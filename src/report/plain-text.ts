@@ -34,7 +34,7 @@ export function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** A text in lines of at most so many columns, if its words are not longer. */
+/** A text in lines of at most this length, if its words are not longer. */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {

@@ -81,7 +81,7 @@ export const errorRows: readonly VariationRow[] = [
     empty: { value: true, ...errorMembers({ details: {} }) },
     help: { value: true, ...errorMembers({ details: { help: "/help/errors", fields: [] } }) },
     // A 401 never depends on its reason (R14).
-    what_was_rejected: { value: true, statuses: explainedStatuses },
+    what_was_rejected: { value: true, isUsual: true, statuses: explainedStatuses },
     something_else: {
       value: true,
       statuses: explainedStatuses,

@@ -24,6 +24,8 @@ export type Header = readonly [name: string, value: string];
 /** One possible behavior of a real service in a gap of the specification. Most variants have one of the optional members. */
 export interface RowVariant {
   readonly id: string;
+  /** Whether it is what `minimal` makes of a value that other variants of its row assume, too. */
+  readonly isUsual?: true;
   /** The statuses of its responses. Default: its row's. */
   readonly statuses?: readonly number[];
 

@@ -255,7 +255,7 @@ export const variationTable: readonly VariationRow[] = [
   rateLimitHeadersRow,
   assumptionRow("www_authenticate", [401], {
     absent: { value: false },
-    api_key: { value: true },
+    api_key: { value: true, isUsual: true },
     bare: { value: true, ...rewrittenHeader("WWW-Authenticate", () => "ApiKey") },
   }),
   requestIdForm,

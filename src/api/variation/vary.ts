@@ -43,12 +43,10 @@ function varyingRow(sandbox: SandboxState, row: VariationRow): VariationRow | un
   if (ownValue === undefined) return row;
 
   const forms = row.variants.filter(({ assume }) => assume?.[assumption] === ownValue);
-  // What `minimal` makes of the value.
-  const usualForm = forms.find((form) => form.changeBody === undefined && form.changeHeaders === undefined);
-  const otherForms = forms.filter((form) => form !== usualForm);
   // `retry_after: seconds` has one form, and a code of the user's own has none.
-  if (usualForm === undefined || otherForms.length === 0) return undefined;
-  return { ...row, variants: [usualForm, ...otherForms] };
+  const usualForm = forms.find(({ isUsual }) => isUsual);
+  if (usualForm === undefined) return undefined;
+  return { ...row, variants: [usualForm, ...forms.filter((form) => form !== usualForm)] };
 }
 
 /** What chooses the variants of a response: never its request, nor why its key is rejected (R14). */
@@ -81,25 +79,7 @@ interface Variation {
  * next variants.
  */
 export function chooseVariation(sandbox: SandboxState, call: ApiCall, kind: ResponseKind): Variation {
-  const { content } = kind;
-  const variants = chooseVariants(sandbox, call, kind);
-
-  const assumptions = { ...sandbox.assumptions };
-  let { id } = call;
-  for (const { variant } of variants) {
-    Object.assign(assumptions, variant.assume);
-    if (variant.requestId === undefined) continue;
-    const digits = call.id.slice("req_".length);
-    id = variant.requestId(digits, sandbox.requestIds.series);
-  }
-  return { content, variants, variedCall: { ...call, id, assumptions } };
-}
-
-function chooseVariants(
-  sandbox: SandboxState,
-  call: ApiCall,
-  { status, content }: ResponseKind,
-): ChosenVariant[] {
+  const { status, content } = kind;
   const { seed, clientRun } = sandbox;
   // The seed and the row choose a variant. A client's run may want the one that is `shift` variants after it, and may vary only some
   // rows: any other row then has its first variant.
@@ -107,7 +87,9 @@ function chooseVariants(
   const howToChoose = { seed, rows: clientRun?.rows, shift };
   const randomOfSeed = randomStream(seed, "variation")();
 
-  const chosen: ChosenVariant[] = [];
+  const variants: ChosenVariant[] = [];
+  const assumptions = { ...sandbox.assumptions };
+  let { id } = call;
   for (const rowOfTable of rowsByContent[content]) {
     if (!rowOfTable.statuses.includes(status)) continue;
     const row = varyingRow(sandbox, rowOfTable);
@@ -118,9 +100,14 @@ function chooseVariants(
     const { statuses = row.statuses } = variant;
     if (!statuses.includes(status)) continue;
     const isUsual = variant === row.variants[0];
-    chosen.push({ row, variant, isUsual, random: randomOfRow(row, randomOfSeed) });
+    variants.push({ row, variant, isUsual, random: randomOfRow(row, randomOfSeed) });
+
+    Object.assign(assumptions, variant.assume);
+    if (variant.requestId === undefined) continue;
+    const digits = call.id.slice("req_".length);
+    id = variant.requestId(digits, sandbox.requestIds.series);
   }
-  return chosen;
+  return { content, variants, variedCall: { ...call, id, assumptions } };
 }
 
 /** What separates the numbers of a row: an odd number whose bits look random, so that each of 2 ** 32 numbers comes once. */

@@ -147,7 +147,7 @@ function countOf(cases: readonly TestCase[], result: (typeof junitResults)[Tone]
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** Escapes a text for XML and HTML, for an element or double quotes. */
+/** Escapes a text for XML, for an element or double quotes. */
 function xmlText(text: string): string {
   return oneSafeLine(text).replace(/[&<>"]/g, (sign) => entities[sign] as string);
 }
