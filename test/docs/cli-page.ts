@@ -69,21 +69,13 @@ async function sharedFlags(): Promise<Map<Flag<unknown>, readonly string[]>> {
 /** The variables of `start`, each with the flag that it sets. */
 export async function startVariablesPart(): Promise<string> {
   const { variables, flags } = startCommand;
-  const rows = Object.entries(variables ?? {}).map(([variable, member]) => [
-    code(variable),
-    code(flags[member].long),
-  ]);
-  return table(["variable", "sets"], ...rows);
+  return Object.entries(variables ?? {})
+    .map(([variable, member]) => `${code(variable)} (${code(flags[member].long)})`)
+    .join(", ");
 }
 
 /** The flag, its default, and its meaning without the default. */
 function flagCells({ spec, help }: Flag<unknown>): string[] {
   const [all = "", fallback = ""] = / ?\(default: ([^()]*(?:\([^()]*\)[^()]*)*)\)/.exec(help) ?? [];
   return [code(spec), fallback, help.replace(all, "")];
-}
-
-/** The flags of all commands that name a file, as the page writes them. */
-export async function fileFlags(): Promise<string[]> {
-  const specs = (await loaded).flatMap(([, { flags }]) => Object.values(flags).map(({ spec }) => spec));
-  return [...new Set(specs.filter((spec) => spec.endsWith(" <file>")))];
 }

@@ -27,18 +27,8 @@ import { listed } from "../../src/schema/words.js";
 import { codeOverHttp, httpErrors, statusOfCode } from "../../src/server/control/control-errors.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { startFrozen } from "../support/doors.js";
-import {
-  anchorOf,
-  code,
-  type Part,
-  pageNames,
-  pageOf,
-  root,
-  sectionOf,
-  table,
-  withParts,
-} from "../support/pages.js";
-import { commandsPart, eachCommandPart, fileFlags, sharedFlagsPart, startVariablesPart } from "./cli-page.js";
+import { anchorOf, code, type Part, pageNames, pageOf, root, table, withParts } from "../support/pages.js";
+import { commandsPart, eachCommandPart, sharedFlagsPart, startVariablesPart } from "./cli-page.js";
 import { controlOpenApi } from "./control-openapi.js";
 import { samples } from "./samples.js";
 
@@ -274,13 +264,6 @@ const firstPart = (path: string) => path.split("/")[1] as string;
 
 test("docs/control-plane.openapi.json describes the control plane (npm run docs:update)", async () => {
   await expect(await controlOpenApi()).toMatchFileSnapshot(join(root, "docs/control-plane.openapi.json"));
-});
-
-test("docs/cli.md names each file that a flag names", async () => {
-  const files = sectionOf("docs/cli.md", "Files");
-  const flags = await fileFlags();
-  expect(flags).toContain("--state <file>");
-  expect(flags.filter((flag) => !files.includes(code(flag)))).toEqual([]);
 });
 
 test("docs/calls.md lists every call in one table", () => {

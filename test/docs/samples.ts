@@ -72,7 +72,6 @@ interface Sample {
   readonly client?: string;
   readonly ranges?: readonly Range[];
   readonly stream?: "stdout" | "stderr";
-  readonly language?: string;
 }
 
 const block = (text: string, language = "text") => `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
@@ -81,7 +80,7 @@ const runs = new Map<string, ReturnType<typeof runCli>>();
 
 /** What a command prints in a terminal of 100 columns. */
 function printed(line: string, { files = {}, client = "", ranges = [], ...sample }: Sample = {}) {
-  const { stream = "stdout", language } = sample;
+  const { stream = "stdout" } = sample;
   return async () => {
     const cwd = temporaryFolder({ ...files, "client.sh": client });
     const words = line.split(" ").flatMap((word) => (word === "npm-test" ? ["sh", "client.sh"] : word));
@@ -93,7 +92,7 @@ function printed(line: string, { files = {}, client = "", ranges = [], ...sample
       // What differs from run to run.
       .replaceAll(/\(\d+ ms\)/g, "(4 ms)")
       .replaceAll(/, \d+ s$/gm, ", 41 s");
-    return block(ranges.length === 0 ? shown : excerpt(shown, ranges), language);
+    return block(ranges.length === 0 ? shown : excerpt(shown, ranges));
   };
 }
 
@@ -166,7 +165,6 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
       const { stdout } = await runCli(["explain", "live-suspended", "--url", url]);
       return block(excerpt(stdout, [[/^Why/, /work\.$/]]));
     },
-    error: printed("keys nope --json", { stream: "stderr", language: "json" }),
   },
   "docs/farmers.md": { farmers },
   "docs/stories.md": { verify: printed("verify my.yaml", { files: { "my.yaml": failingStory } }) },

@@ -95,9 +95,10 @@ export function membersIn(schema: unknown, skipped: readonly string[] = []): str
 /** A table in Markdown, its header first. */
 export function table(...rows: readonly (readonly string[])[]): string {
   const [header = [], ...others] = rows;
-  return [header, header.map(() => "---"), ...others]
-    .map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`)
-    .join("\n");
+  const [first = "", ...lines] = [header, ...others].map(
+    (cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`,
+  );
+  return [first, `|${"---|".repeat(header.length)}`, ...lines].join("\n");
 }
 
 export function code(value: unknown): string {
