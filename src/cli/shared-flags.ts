@@ -124,7 +124,7 @@ export const serverFlags = inGroup("The server", {
   ),
   allowHosts: option(
     "--allow-host <name>",
-    "another host name for the control plane; repeatable, or separated by commas",
+    "another host for the control plane, such as a proxy's with its port; repeatable, or separated by commas",
     (text, from) => text.split(",").map((name) => readAllowHost(name.trim(), from)),
   ),
   explain: toggle("--explain", "add the request's outcome to API responses, as X-Sandbox-Outcome"),

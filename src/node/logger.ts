@@ -21,7 +21,7 @@ export interface Logger {
   readonly event: (event: LoggedEvent) => void;
   /** Something good to know. */
   readonly note: (message: string) => void;
-  /** A change through the control plane, or a rejected token: `POST /__sandbox/keys/main/revoke` with `409 name_taken`. */
+  /** A change through the control plane, or a rejected token: `POST /__sandbox/keys/main/revoke` with `409 key_not_active`. */
   readonly controlCall: (entry: { readonly call: string; readonly result: string }) => void;
   /** Something that failed. */
   readonly problem: (message: string) => void;

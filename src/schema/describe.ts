@@ -112,7 +112,8 @@ export function describeShape(shape: Shape): string {
       const { noun, format, min = 0, max } = shape;
       if (noun !== undefined) return noun;
       if (format === "uuid") return "a UUID";
-      return max === undefined ? "a string" : `a string of ${min} to ${max} characters`;
+      if (max !== undefined) return `a string of ${min} to ${max} characters`;
+      return min > 0 ? "a string that is not empty" : "a string";
     }
     case "boolean":
       return "a boolean";

@@ -86,6 +86,19 @@ describe("names in front of a loopback address", () => {
     }
   });
 
+  test("are what the rejection of a page behind a proxy names", async () => {
+    const { ask } = await serveControl();
+    const { body } = await ask("/reset", {
+      method: "POST",
+      json: {},
+      headers: { origin: "http://app.test:5173" },
+    });
+    expect(body.error.message).toMatch(/--allow-host.*--public-url/);
+    const allowed = await serveControl({ allowHosts: ["app.test:5173"] });
+    const headers = { origin: "http://app.test:5173" };
+    expect((await allowed.ask("/reset", { method: "POST", json: {}, headers })).status).toBe(200);
+  });
+
   test("a public URL may be a URL", async () => {
     const { server } = await serveControl({ publicUrl: new URL("https://box.example/sandbox/") });
     expect(server.url).toBe("https://box.example/sandbox");

@@ -55,7 +55,8 @@ function rejectForeign(
   const site = request.headers["sec-fetch-site"];
   const isCrossSite = site === "cross-site" || site === "same-site";
   if (isForeign || (isCrossSite && !opensPage(request))) {
-    const message = "The control plane does not respond to pages of other origins.";
+    const message =
+      "The control plane does not respond to pages of other origins. If this page reaches it through a proxy, start with --allow-host and the page's host and port, or with --public-url and its URL.";
     throw new HttpError("foreign_origin", message);
   }
 }

@@ -8,7 +8,7 @@ import express, {
 import { textOfBytes } from "../../node/files/scenario-files.js";
 import { timers } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
-import { redactPath } from "../../rules/keys/redact.js";
+import { mapTexts, redact, redactPath } from "../../rules/keys/redact.js";
 import { controlPath } from "../../rules/known-paths.js";
 import { checkInput } from "../../rules/validation.js";
 import { runDue } from "../../sandbox/operations/operations.js";
@@ -201,7 +201,7 @@ async function runRoute(
 
   // A change is saved before the client gets its response.
   if (route.changes) saveChange(result, server.stateFile);
-  await sendResult(result, request, response);
+  await sendResult(route, result, request, response);
 }
 
 function parseJson(text: string): unknown {
@@ -226,17 +226,22 @@ function saveChange(result: RouteResult, stateFile: ControlServer["stateFile"]):
 /** Bodies with fewer bytes fit into one packet uncompressed. */
 const fewestBytes = 1400;
 
-/** Sends the response of a route. */
-async function sendResult(result: RouteResult, request: Request, response: Response): Promise<void> {
+/** Sends the response of a route, without keys. */
+async function sendResult(
+  { showsSecret }: Route,
+  result: RouteResult,
+  request: Request,
+  response: Response,
+): Promise<void> {
   const { kind } = result;
   switch (kind) {
     case "json":
       response.status(result.status).type("json");
-      await sendCompressed(request, response, JSON.stringify(result.json));
+      await sendCompressed(request, response, safeJson(result.json, showsSecret));
       return;
     case "text":
       response.type(result.type);
-      await sendCompressed(request, response, result.text);
+      await sendCompressed(request, response, result.text.split("\n").map(redact).join("\n"));
       return;
     case "page":
       response.status(result.status);
@@ -252,6 +257,15 @@ async function sendResult(result: RouteResult, request: Request, response: Respo
     default:
       kind satisfies never;
   }
+}
+
+/** A value as JSON without keys (R46): a scenario may have them anywhere. `showsSecret`: with the new ones. */
+function safeJson(value: object, showsSecret: boolean): string {
+  const json = JSON.stringify(value);
+  // Nearly always: to look at each text of a large sandbox takes long.
+  if (redact(json) === json) return json;
+  const isNewSecret = (name: string) => showsSecret && (name === "secret" || name === "keys");
+  return JSON.stringify(mapTexts(value, redact, isNewSecret));
 }
 
 /**

@@ -11,7 +11,10 @@ export const httpErrors = {
   bad_request: [400, "The body is not valid JSON, or too deep; with 413, it is longer than 256 kB."],
   control_token_required: [401, "Send the token that the sandbox printed at startup."],
   foreign_host: [403, "The `Host` is not a name of this machine. Allow it with `--allow-host`."],
-  foreign_origin: [403, "A page of another origin sent the request."],
+  foreign_origin: [
+    403,
+    "A page of another origin sent the request. If that is a proxy's, name it with `--allow-host` or `--public-url`.",
+  ],
   not_ready: [503, "From `GET /ready` and `/revision`: the server stops."],
   machine_exhausted: [503, "The machine has reached a limit, such as its number of open files."],
   internal_error: [500, "A defect of svc-sandbox; the log shows more."],

@@ -66,6 +66,8 @@ export interface Route {
   readonly query: QueryShape | undefined;
   /** Whether it changes the sandbox, so that its state is saved. */
   readonly changes: boolean;
+  /** Whether the members `secret` and `keys` of its response have full keys. No other text of a response has one (R46). */
+  readonly showsSecret: boolean;
   readonly run: (context: RouteContext) => RouteResult | Promise<RouteResult>;
   /** Runs the route with a YAML body; `undefined` if it accepts only JSON. */
   readonly runYaml: ((context: RouteContext<string>) => RouteResult | Promise<RouteResult>) | undefined;
@@ -114,6 +116,8 @@ interface RouteRow<
   readonly query?: Queried;
   /** Default: a GET does not, any other does. */
   readonly changes?: false;
+  /** Default: false. */
+  readonly showsSecret?: true;
   readonly run: (context: RouteContext<ControlBody<BodyName>, ValueOf<Queried>, ParamsOf<Address>>) => Result;
   /** Runs the route with a YAML body; left out if it accepts only JSON. */
   readonly runYaml?: ((context: RouteContext<string>) => Result) | undefined;
@@ -131,8 +135,8 @@ export function controlRoute<
   const [method, path] = call.split(" ") as [Method, Address]; // a call is written so
   const run = row.run as Route["run"]; // it gets only what was checked by the shapes of its row
   const changes = row.changes ?? method !== "GET";
-  const { summary, body, query, runYaml } = row;
-  return { method, path, summary, body, query, changes, run, runYaml };
+  const { summary, body, query, showsSecret = false, runYaml } = row;
+  return { method, path, summary, body, query, changes, showsSecret, run, runYaml };
 }
 
 /** Makes a route whose row returns the data of its response. `status`: that of a response with something new. */

@@ -207,6 +207,7 @@ export const keyRoutes: readonly Route[] = [
     summary: "Creates a key; only this response has its secret",
     status: 201,
     body: "key_creation",
+    showsSecret: true,
     run: ({ sandbox, body }) => refInBody("organization", () => createKey(sandbox, body)),
   }),
   dataRoute("GET /keys/{ref}", {
@@ -232,6 +233,7 @@ export const keyRoutes: readonly Route[] = [
     summary: "Replaces an active key; the old one works until its overlap ends",
     status: 201,
     body: "key_rotation",
+    showsSecret: true,
     run({ sandbox, params, body }) {
       const { replacement, secret } = rotateKey(sandbox, { ...body, key: params.ref });
       return { key: replacement, secret };
@@ -244,6 +246,7 @@ export const keyRoutes: readonly Route[] = [
   dataRoute("POST /keys/{ref}/secret", {
     summary: "The secret of a key that the seed made; `ref` may also be `unknown` or `malformed`",
     changes: false,
+    showsSecret: true,
     run: ({ sandbox, params }) => ({ secret: seededSecret(sandbox, params.ref) }),
   }),
   dataRoute("POST /keys/{ref}/expire", {

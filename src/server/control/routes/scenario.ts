@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from "node:util";
 import { scenarioWarnings } from "../../../node/dry-run.js";
 import { readBundledScenario } from "../../../node/package-files.js";
 import { SandboxError } from "../../../rules/errors.js";
-import { redactPlainKeys } from "../../../rules/keys/redact.js";
 import type { SandboxState, StartOptions } from "../../../sandbox/sandbox-state.js";
 import { secretsByRef, secretsOfNoKey } from "../../../sandbox/secrets.js";
 import {
@@ -63,6 +62,7 @@ export const scenarioRoutes: readonly Route[] = [
     summary:
       "Restarts the running scenario or starts another one, with the given options; with the keys, if a scenario or a seed is given",
     body: "sandbox_options",
+    showsSecret: true,
     run({ sandbox, body, server }) {
       const { scenario, ...options } = body;
       let summary: ReturnType<typeof summarizeStart>;
@@ -137,16 +137,16 @@ function summarizeStart(sandbox: SandboxState, warnings: readonly ScenarioProble
   return { ...scenarioSummary(sandbox), warnings: Object.values(problemsByField(warnings)) };
 }
 
-/** The running scenario as YAML: as it was written with its comments, if possible. Every key in it is cut after its prefix. */
+/** The running scenario as YAML: as it was written with its comments, if possible. Its keys are hidden where it is sent. */
 async function runningText(sandbox: SandboxState): Promise<string> {
   const { scenario } = sandbox;
   const original = sandbox.text ?? (await bundledText(sandbox));
-  if (original === undefined) return redactPlainKeys(yamlText(scenario));
+  if (original === undefined) return yamlText(scenario);
 
-  // In YAML, a secret can also be written with escapes, which `redactPlainKeys` does not read.
+  // In YAML, a secret can also be written with escapes, which `redact` does not read.
   const pinsKey = [...listedKeys(scenario)].some(({ fields }) => fields.secret !== undefined);
   const mayHideSecret = original.includes("\\") && pinsKey;
-  return redactPlainKeys(mayHideSecret ? yamlText(scenario) : original);
+  return mayHideSecret ? yamlText(scenario) : original;
 }
 
 /** The text of the bundled scenario that runs with the options of the server's start; `undefined` for any other scenario, and any other options. */

@@ -32,6 +32,7 @@ export const storyRoutes: readonly Route[] = [
   }),
   dataRoute("POST /story/next", {
     summary: "Runs the next step of the story; `step` is null after the last one. POST /reset restarts it",
+    showsSecret: true,
     run({ sandbox }) {
       if (sandbox.story.steps.length === 0) {
         const message = `The scenario ${quoteFile(sandbox.name)} has no story. Add one under story in its file, or start a bundled scenario.`;
