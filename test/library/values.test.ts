@@ -172,6 +172,14 @@ test.each(rows)("%s uses a value or refuses it with a code", async (call, run, .
   }
 });
 
+test("an empty host is refused as empty", async () => {
+  const rejection = {
+    code: "validation_failed",
+    details: { fields: { host: expect.stringContaining("empty") } },
+  };
+  await expect(served({ host: "" })).rejects.toMatchObject(rejection);
+});
+
 test("a promise is refused with its fix", () => {
   expect(() => createSandbox({ scenario: loadScenario("active") as Any })).toThrow(
     expect.objectContaining({ problems: [expect.objectContaining({ hint: "await it" })] }),
