@@ -32,9 +32,11 @@ function usageOf(name: string, { args = {}, takesClientCommand }: CliCommand): s
 export async function eachCommandPart(): Promise<string> {
   const shared = await sharedFlags();
   const sections = (await loaded).map(([name, { args = {}, flags }]) => {
-    const own = Object.values(flags).filter((flag) => !shared.has(flag));
-    const others = Object.values(flags).filter((flag) => shared.has(flag));
-    const parts = [`## ${name}`];
+    // What is left of the output differs from command to command, as `--help` shows.
+    const isShared = (flag: Flag<unknown>) => shared.has(flag) || flag.long === "--quiet";
+    const own = Object.values(flags).filter((flag) => !isShared(flag));
+    const others = Object.values(flags).filter(isShared);
+    const parts = [`### ${name}`];
     const unlike = Object.entries(args).filter(([, meaning]) => meaning !== ofScenario);
     const words = unlike.map(([word, meaning]) => `- ${code(word)}: ${meaning}`);
     if (words.length > 0) parts.push(words.join("\n"));

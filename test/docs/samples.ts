@@ -148,8 +148,7 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
   "docs/report.md": { report: reportOfServer },
   "docs/calls.md": { next: nextRequest },
   "docs/compare.md": {
-    learned: async () => block(excerpt((await learnedSample()).text, [[/^What the/, /^$/]])),
-    scenario: async () => block((await learnedSample()).scenario, "yaml"),
+    scenario: async () => block(await learnedScenario(), "yaml"),
     example: () =>
       compareSample([
         [/^Compared/, /200\.test/],
@@ -182,8 +181,8 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
   },
 };
 
-/** What a comparison with one key shows of a service like many, and its file. */
-async function learnedSample(): Promise<{ readonly text: string; readonly scenario: string }> {
+/** The file that a comparison with one key writes of a service like many. */
+async function learnedScenario(): Promise<string> {
   const { url } = await serveProbed((reply, { ref, count }) => {
     if (reply.status !== 200) reply.headers["X-Request-Id"] = `req-${count}`;
     if (reply.status === 401) reply.headers["WWW-Authenticate"] = 'ApiKey realm="relying-party"';
@@ -194,11 +193,10 @@ async function learnedSample(): Promise<{ readonly text: string; readonly scenar
   const cwd = temporaryFolder();
   const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string };
   const argv = ["compare", url, "--probe-limits", "--write-scenario", "real.yaml"];
-  const { stdout } = await runCli(argv, { env, cwd });
-  const scenario = readFileSync(join(cwd, "real.yaml"), "utf8")
+  await runCli(argv, { env, cwd });
+  return readFileSync(join(cwd, "real.yaml"), "utf8")
     .replace(new URL(url).host, "api.example")
     .replace(/ at \S+Z/, " at 2026-03-02T09:00:00Z");
-  return { text: stdout, scenario };
 }
 
 /** A comparison of an environment with two mistakes. */
