@@ -200,8 +200,8 @@ test("the JSON of a comparison spells its members like the API, and contains eve
   expect(report).toMatchObject({
     ...{
       url: `${url}/v1/relying-party/me`,
-      requests: 11,
-      max_requests: 60,
+      requests: 19,
+      max_requests: 90,
       assumptions: { www_authenticate: { value: false, from: ["each 401"] } },
       unseen: { retry_after: "a 429 (--probe-limits)" },
       verdict: "differs",
