@@ -18,6 +18,8 @@ export type AnyServer = Server | TlsServer;
 // | idle after its client has ended it: 10 s                     | `longestIdleAfterEnd` here                  |
 // | ended here, and not closed by its client: 1 s                | `lingerMs` here                             |
 // | until it is encrypted: 10 s                                  | `handshakeTimeout` in `http-server.ts`      |
+// | until its head is read: 60 s                                 | Node's `headersTimeout`                     |
+// | until it is read as a whole: 5 min                           | Node's `requestTimeout`                     |
 // | the head of a request: 64 kB                                 | `maxHeaderSize` in `http-server.ts`         |
 // | requests that wait on a connection: 100, then it is paused   | `maxWaiting` here                           |
 // | requests that wait on a connection: 3,000, then it ends      | `mostWaiting` here                          |
@@ -126,31 +128,49 @@ function socketUnderTls(connection: Socket & { readonly _parent?: Socket }): Soc
   return connection._parent;
 }
 
-/**
- * Ends a connection on which a request cannot be read. The client gets the whole responses before the error, and no error in the
- * middle of one. `code`: that of Node's parser; a CONNECT has none.
- */
+// A connection is in one of these phases, by its latest request and the response to that:
+//
+// | phase      | the request     | the response                             | what cannot be read gets    | a stop ends it     |
+// |------------|-----------------|------------------------------------------|-----------------------------|--------------------|
+// | idle       | none, or whole  | sent                                     | an error                    | now                |
+// | responding | whole           | not sent                                 | an error after the response | after the response |
+// | receiving  | not yet whole   | not begun                                | an error as its response    | after the response |
+// | partial    | not yet whole   | begun, or behind one that may have begun | nothing: it ends            | after the response |
+// | sent       | not yet whole   | sent, or about to be                     | nothing more                | after the response |
+type Phase = "idle" | "responding" | "receiving" | "partial" | "sent";
+
+function phaseOf({ [latestResponse]: response }: Connection): Phase {
+  if (response === undefined) return "idle";
+  if (response.req.complete) return response.writableFinished ? "idle" : "responding";
+  if (response.writableEnded) return "sent";
+  // A response without the socket waits for the one before it.
+  const mayHaveBegun = response.socket === null || response.headersSent;
+  return mayHaveBegun ? "partial" : "receiving";
+}
+
+/** Ends a connection on which a request cannot be read. `code`: that of Node's parser; a CONNECT has none. */
 export function endUnreadable(connection: Connection, code?: string): void {
   // Node has stopped listening to the connection. Without reading, nothing would show that the client ends it.
   connection.resume();
 
-  const response = connection[latestResponse];
-  if (response?.req.complete) {
-    // What cannot be read comes after a whole request, whose response is sent first.
-    if (response.writableFinished) endWithError(connection, code);
-    else response.once("finish", () => endWithError(connection, code));
-    return;
+  const phase = phaseOf(connection);
+  switch (phase) {
+    case "idle":
+    case "receiving":
+      endWithError(connection, code);
+      return;
+    case "responding":
+      connection[latestResponse]?.once("finish", () => endWithError(connection, code));
+      return;
+    case "partial":
+      connection.destroy();
+      return;
+    case "sent":
+      endSocket(connection);
+      return;
+    default:
+      phase satisfies never;
   }
-  // The request has its response: an error would be a second one.
-  if (response?.writableEnded) {
-    endSocket(connection);
-    return;
-  }
-
-  // A response without the socket waits for the one before it. An error would be in the middle of one of the two.
-  const mayBeSentInPart = response !== undefined && (response.socket === null || response.headersSent);
-  if (mayBeSentInPart) connection.destroy();
-  else endWithError(connection, code);
 }
 
 /** Closes a server: each connection after its pending responses, but no later than after `grace` milliseconds. */
@@ -176,11 +196,11 @@ export function closeServer(
 function closeAfterResponses(openConnections: ReadonlySet<Socket & Connection>): void {
   const stillSending = new Set<Socket>();
   for (const connection of openConnections) {
-    const response = connection[latestResponse];
-    const hasToSend = response !== undefined && !response.writableFinished;
-    if (!hasToSend) continue;
+    if (phaseOf(connection) === "idle") continue;
 
-    response.once("finish", () => connection.destroySoon());
+    const response = connection[latestResponse];
+    if (response?.writableFinished) connection.destroySoon();
+    else response?.once("finish", () => connection.destroySoon());
     stillSending.add(connection);
     // An encrypted connection sends through the TCP socket under it, which is in the set of open connections, too.
     const tcpSocket = socketUnderTls(connection);
