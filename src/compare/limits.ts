@@ -166,14 +166,11 @@ async function confirmLimit(session: Session, limited: Attempt): Promise<Contrac
   return [];
 }
 
-/** What another working key shows of the limit of a key, and why the 429 may be of all keys. */
-interface OtherKey {
-  readonly differences: ContractDifference[];
-  readonly whyUnjudged?: string;
-}
-
-/** Sends another working key after the limit of a key, which must not affect it (R25). */
-async function compareOtherKey(session: Session, limited: Attempt): Promise<OtherKey> {
+/** Sends another working key after the limit of a key, which must not affect it (R25); `whyUnjudged` if that key's 429 shows less. */
+async function compareOtherKey(
+  session: Session,
+  limited: Attempt,
+): Promise<{ differences: ContractDifference[]; whyUnjudged?: string }> {
   const { outcome, variable } = limited;
   const note = `R25 was not judged for ${outcome}: `;
   const other = findKeyWithRoom(session, limited);

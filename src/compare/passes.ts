@@ -179,11 +179,13 @@ async function sendWorking(session: Session): Promise<void> {
   else session.endAtWorking(result.attempt, working.worksSince);
 }
 
-/** Sends the suspects of a pass. In between the 401s that are unlike others are unknown keys. */
+/** Sends the suspects of a pass. Between 401s that are unlike others come unknown keys, or no key if theirs are unlike. */
 async function repeatSuspects(session: Session, suspects: readonly Deviation[], pass: number): Promise<void> {
   const unlike401s = requestsOf(suspects.filter(isOf401));
   await sendEach(session, requestsOf(suspects));
-  if (unlike401s.length > 0) await sendAll(session, [unknownKey]);
+  const areUnknownUnlike = unlike401s.some((request) => requestName(request) === requestName(unknownKey));
+  const between: PlannedRequest = areUnknownUnlike ? { outcome: "401.missing" } : unknownKey;
+  if (unlike401s.length > 0) await sendAll(session, [between]);
   if (pass === 3) return;
   if (unlike401s.length === 0) await sendWorking(session);
   await sendEach(session, unlike401s);
@@ -240,7 +242,10 @@ export function settleDeviations({ attempts, whyNotRepeated }: Session) {
   const judged = judgeAll(attempts);
   const deviations = inReportOrder(judged.deviations, (deviation) => deviation.attempts[0].outcome);
   const nowAndThen = new Set<string>();
-  for (const deviation of deviations) if (!isInLatest(deviation, 1)) nowAndThen.add(placeAndFound(deviation));
+  for (const deviation of deviations) {
+    const { at, found } = deviation.difference;
+    if (!isInLatest(deviation, 1)) nowAndThen.add(`${at} ${found}`);
+  }
   const unknownKeys = attempts.filter(
     (attempt) => isJudged(attempt) && requestName(attempt) === requestName(unknownKey),
   );
@@ -260,7 +265,7 @@ export function settleDeviations({ attempts, whyNotRepeated }: Session) {
 
     let why: string | undefined;
     if (!isInLatest(deviation, 1)) why = `it was seen in ${times} responses`;
-    else if (nowAndThen.has(placeAndFound(deviation))) why = "the service responds like this now and then";
+    else if (nowAndThen.has(`${at} ${found}`)) why = "the service responds like this now and then";
     else if (!isSeenOften) why = whyNotRepeated;
 
     if (why === undefined) {
@@ -278,10 +283,6 @@ export function settleDeviations({ attempts, whyNotRepeated }: Session) {
     unjudged: [...unjudged, ...judged.unjudged],
     notes: [...notes, ...notesOnNodes(differences), ...judged.notes],
   };
-}
-
-function placeAndFound({ difference }: Deviation): string {
-  return `${difference.at} ${difference.found}`;
 }
 
 /** Of eight nodes that take keys by their hash, one that has a text of its own can be missed by all unknown keys. */

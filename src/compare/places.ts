@@ -1,5 +1,5 @@
 import { isMapping } from "../schema/type-tag.js";
-import { quoted, type RedactedResponse, shownText, unlike } from "./response.js";
+import { quoted, type RedactedResponse, shownText } from "./response.js";
 
 // A 401 in parts: each place of a response is compared by itself, so that a difference shows where it is. The places are the
 // HTTP version, the reason phrase, each header and trailer, the names of all headers in their order, the members of the body, and
@@ -97,9 +97,6 @@ const wordPattern = /[\w+/=.-]+|[^\w+/=.-]/g;
 /** The texts at a place of several responses; `undefined` for one that does not have the place. */
 export type Texts = readonly (string | undefined)[];
 
-/** For each word of texts, what it is in them: one text if it stays the same. */
-type Words = readonly (readonly string[])[];
-
 /**
  * What the texts of two causes show at a place:
  * - `agrees`: they are the same without the words that vary
@@ -126,8 +123,8 @@ export function compareTexts(texts: Texts, usualTexts: Texts): TextComparison {
   return comparison;
 }
 
-/** Reads the words of texts; `varies` if only some are there, or they have different numbers of words. */
-function readWords(texts: Texts): Words | "missing" | "varies" {
+/** Returns what each word of texts is in them; `varies` if only some are there, or they have different numbers of words. */
+function readWords(texts: Texts): (readonly string[])[] | "missing" | "varies" {
   const different = [...new Set(texts)];
   if (different.every((text) => text === undefined)) return "missing";
   const split: string[][] = [];
@@ -141,14 +138,8 @@ function readWords(texts: Texts): Words | "missing" | "varies" {
   return first.map((_, index) => [...new Set(split.map((words) => words[index] ?? ""))]);
 }
 
-/** Describes the texts of a cause and of the usual one, which differ, without what varies. Both can be shortened for display. */
-export function describeTexts(place: ResponsePlace, texts: Texts, usualTexts: Texts) {
-  const expected = describeText(place, usualTexts);
-  return { expected, found: unlike(describeText(place, texts), expected) };
-}
-
-/** Members, mostly JSON, are shown as they are, all else is quoted. */
-function describeText({ kind }: ResponsePlace, texts: Texts): string {
+/** Describes texts without what varies, shortened. Members, mostly JSON, are shown as they are, all else is quoted. */
+export function describeText({ kind }: ResponsePlace, texts: Texts): string {
   const words = readWords(texts);
   if (words === "missing" || words === "varies") return kind === "header" ? "no such header" : "nothing";
   const text = words.map((word) => (word.length === 1 ? word[0] : "…")).join("");

@@ -1,11 +1,11 @@
 import { outcomeRow } from "../rules/outcomes.js";
-import { type Attempt, type CompletedAttempt, groupByRequest, isJudged } from "./attempts.js";
+import { type Attempt, groupByRequest, isJudged, requestName } from "./attempts.js";
 import type { Unjudged } from "./findings.js";
 import type { Deviation } from "./judge.js";
 import type { PlannedRequest } from "./keys.js";
 import {
   compareTexts,
-  describeTexts,
+  describeText,
   type ResponsePlace,
   type SplitResponse,
   splitResponse,
@@ -13,7 +13,7 @@ import {
   type Texts,
   withoutConsequences,
 } from "./places.js";
-import { shownText } from "./response.js";
+import { shownText, unlike } from "./response.js";
 
 // The 401s of a service must not reveal why a key was rejected (R14). A cause is a reason for a 401, such as no key, or a revoked
 // key. Each cause is compared, at each place of a response, with the usual one: unknown keys, which are other ones each time. If
@@ -26,7 +26,7 @@ export const unknownKey: PlannedRequest = { outcome: "401.unknown" };
 
 /** A cause of which each response is a 401, two at least. */
 interface Cause {
-  readonly attempts: readonly [CompletedAttempt, ...CompletedAttempt[]];
+  readonly attempts: readonly [Attempt, ...Attempt[]];
   readonly responses: readonly SplitResponse[];
 }
 
@@ -43,7 +43,7 @@ interface ComparedPlace {
 /** Compares the causes of 401 with each other. */
 export function compareRejections(attempts: readonly Attempt[]) {
   const { causes, unjudged } = findCauses(attempts);
-  const unknown = causes.find(isOfUnknownKeys);
+  const unknown = causes.find(({ attempts: [first] }) => requestName(first) === requestName(unknownKey));
   if (unknown === undefined) {
     const outcomes = causes.map(({ attempts: [{ outcome }] }) => outcome);
     const why = `${unknownKey.outcome} has no two 401s to compare with, and no other response`;
@@ -73,10 +73,12 @@ function findCauses(attempts: readonly Attempt[]) {
     (attempt) => outcomeRow(attempt.outcome).status === 401 && isJudged(attempt),
   );
   for (const ofRequest of groupByRequest(judged)) {
-    const [first, ...more] = ofRequest.filter(got401);
-    if (first !== undefined && more.length === ofRequest.length - 1 && more.length > 0) {
-      const with401 = [first, ...more] as const;
-      causes.push({ attempts: with401, responses: with401.map(({ response }) => splitResponse(response)) });
+    const responses: SplitResponse[] = [];
+    for (const { response } of ofRequest) {
+      if (response?.status === 401) responses.push(splitResponse(response));
+    }
+    if (responses.length > 1 && responses.length === ofRequest.length) {
+      causes.push({ attempts: ofRequest, responses });
       continue;
     }
     const [{ outcome, otherPrefix }] = ofRequest;
@@ -89,14 +91,6 @@ function findCauses(attempts: readonly Attempt[]) {
     });
   }
   return { causes, unjudged };
-}
-
-function got401(attempt: Attempt): attempt is CompletedAttempt {
-  return attempt.response?.status === 401;
-}
-
-function isOfUnknownKeys({ attempts: [{ outcome, otherPrefix }] }: Cause): boolean {
-  return outcome === unknownKey.outcome && otherPrefix !== true;
 }
 
 /** Compares each cause with the usual one, from which the fewest others differ. */
@@ -180,7 +174,8 @@ function findDeviations(causes: readonly Cause[], compared: readonly ComparedPla
       return one.cause === cause && one.comparison === "differs" && !open.has(one.place.name);
     });
     for (const { place, usual, texts, usualTexts } of withoutConsequences(differing)) {
-      const { expected, found } = describeTexts(place, texts, usualTexts);
+      const expected = describeText(place, usualTexts);
+      const found = unlike(describeText(place, texts), expected);
       const isOtherPrefix = cause.attempts[0].otherPrefix === true;
       const difference = {
         rules: isOtherPrefix ? (["R14", "R15"] as const) : (["R14"] as const),

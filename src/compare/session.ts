@@ -56,7 +56,7 @@ export interface CompareOptions {
 /** Sends a GET request to `/me` with a key, or without one for `undefined`; never throws. */
 export type Send = (apiKey: string | undefined) => Promise<RawResponse | NoResponse>;
 
-/** What ends a comparison, and what it may be. `docs/compare.md` has this table. */
+/** What ends a comparison, and what it may be. `docs/compare.md` lists them. */
 export const endings = {
   no_key: {
     when: "no given key has worked",
