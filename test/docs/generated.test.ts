@@ -241,23 +241,23 @@ function keysPart(): string {
 }
 
 function variablesPart(): string {
-  const keyless = contractOutcomes.filter(({ variables }) => variables.length === 0);
-  const keyed = contractOutcomes.filter((row) => !keyless.includes(row));
-  const rows = keyed.map((row) => {
-    const { outcome, variables, kind } = row;
+  const lines: string[] = [];
+  for (const { outcome, variables, kind } of contractOutcomes) {
+    if (variables.length === 0) continue;
     const keys = variables
       .map(code)
       .join(", ")
       .replace(/, (?=[^,]*$)/, " or ");
-    const key = kind === undefined ? keys : `a ${kind} key in ${keys}`;
-    return [code(outcome), isLimit(outcome) ? `${key}, only with \`--probe-limits\`` : key];
-  });
-  return table(["outcome", "variable"], [code(keyless.map(({ outcome }) => outcome)), "none"], ...rows);
+    const key = kind === undefined ? keys : `${kind} key in ${keys}`;
+    lines.push(`- ${code(outcome)}: ${isLimit(outcome) ? `${key}, with \`--probe-limits\`` : key}`);
+  }
+  return lines.join("\n");
 }
 
 function endingsPart(): string {
-  const rows = Object.values(endings).map(({ when, suspicion }) => [when, suspicion]);
-  return table(["what ends a comparison", "it may be"], ...rows);
+  return Object.values(endings)
+    .map(({ when, suspicion }) => `- ${when}: ${suspicion}`)
+    .join("\n");
 }
 
 const firstPart = (path: string) => path.split("/")[1] as string;
