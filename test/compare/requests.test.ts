@@ -331,9 +331,7 @@ describe("a comparison", () => {
     });
     const ran = await runCli(["compare", server.url], { env: probeKeys });
     expect(server.requests()).toHaveLength(3);
-    expect(ran.stdout).toMatch(
-      /200\.live got no response: .*, and nothing was sent after it/,
-    );
+    expect(ran.stdout).toMatch(/200\.live got no response: .*, and nothing was sent after it/);
     expect(ran.code).toBe(1);
   });
 
