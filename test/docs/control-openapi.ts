@@ -72,7 +72,7 @@ function schemaOfSome(values: readonly unknown[], place: string): JsonSchema {
   const [first] = values;
   if (first === undefined) return {};
   const types = [...new Set(values.map((value) => (Array.isArray(value) ? "array" : typeof value)))];
-  if (types.length > 1) return { type: types };
+  if (types.length > 1) return { type: types, ...(types.includes("array") && { items: {} }) };
   if (Array.isArray(first)) return { type: "array", items: schemaOf(values.flat(), place) };
   if (typeof first !== "object") return { type: typeof first, ...formatOf(values) };
   const names = [...new Set(values.flatMap((value) => Object.keys(value as object)))];
@@ -112,7 +112,7 @@ function reportSchema(bodies: readonly object[]): JsonSchema {
 }
 
 function operationOf(route: Route, seen: Seen | undefined): JsonSchema {
-  const { path, query, body, summary, runYaml } = route;
+  const { path, query, body, summary, acceptsYaml } = route;
   const ofPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: "path",
@@ -126,13 +126,37 @@ function operationOf(route: Route, seen: Seen | undefined): JsonSchema {
   }));
   const content: Record<string, object> = {};
   if (body !== undefined) content["application/json"] = { schema: controlBodySchema(body) };
-  if (runYaml !== undefined) content["application/yaml"] = { schema: { type: "string" } };
+  if (acceptsYaml) content["application/yaml"] = { schema: { type: "string" } };
   return {
-    summary,
+    operationId: operationIdOf(route),
+    tags: [tagOf(route)],
+    // The part that names what the response has.
+    summary: summary.split(/[;:,] /)[0],
+    description: `${summary}.`,
     ...(ofPath.length + ofQuery.length > 0 && { parameters: [...ofPath, ...ofQuery] }),
     ...(Object.keys(content).length > 0 && { requestBody: { content } }),
-    responses: { ...responsesOf(callOf(route), seen), default: { $ref: "#/components/responses/Error" } },
+    responses: { ...responsesOf(callOf(route), seen), "4XX": errorResponse, "5XX": errorResponse },
   };
+}
+
+const errorResponse = { $ref: "#/components/responses/Error" };
+
+/** What a route is about: the first word of its path. */
+function tagOf({ path }: Route): string {
+  return path.split(/[/.]/)[1] || "dashboard";
+}
+
+/** The method and the words of the path: `postKeyRotate` for `POST /keys/{ref}/rotate`. One of many has no plural. */
+function operationIdOf({ method, path }: Route): string {
+  const words = path.replace(/s\/\{\w+\}/g, "").split(/[/.]/);
+  const name = words
+    .map((word) =>
+      word
+        .replace(/^./, (letter) => letter.toUpperCase())
+        .replace(/-(.)/g, (_, letter) => letter.toUpperCase()),
+    )
+    .join("");
+  return method.toLowerCase() + (name || "Dashboard");
 }
 
 function responsesOf(call: string, seen: Seen | undefined): JsonSchema {
@@ -162,9 +186,16 @@ export async function controlOpenApi(): Promise<string> {
   const schema = { type: "object", properties: { error }, required: ["error"] };
   const document = {
     openapi: "3.1.0",
-    info: { title: "The control plane of svc-sandbox", version: project.version },
+    info: {
+      title: "The control plane of svc-sandbox",
+      description: "Looks into a running sandbox, and changes it.",
+      version: project.version,
+      license: { name: project.license, identifier: project.license },
+      contact: { url: project.homepage },
+    },
     servers: [{ url: "http://127.0.0.1:4747/__sandbox" }],
     security: [{}, { token: [] }],
+    tags: [...new Set(routes.map(tagOf))].map((name) => ({ name, description: `Calls of /${name}.` })),
     paths,
     components: {
       responses: { Error: { description: "Nothing changed", content: { "application/json": { schema } } } },

@@ -109,7 +109,7 @@ describe("a call of the control plane", () => {
 
   test.each(called.map((route) => [route.method, route.path, route] as const))(
     "%s %s",
-    async (method, path, { body, query, runYaml }) => {
+    async (method, path, { body, query, acceptsYaml }) => {
       const { ask } = await serveControl();
       const schema = schemaOf(body);
       const writes = schema === undefined ? [] : valuesWith("?", schema);
@@ -127,7 +127,7 @@ describe("a call of the control plane", () => {
         }
         if (path.includes("{")) await sendIn((text) => path.replace(/\{\w+\}/, text));
       }
-      if (runYaml === undefined) return;
+      if (!acceptsYaml) return;
       const headers = { "content-type": "application/yaml" };
       for (const piece of yamlPieces) {
         await expectLinear(piece, length, (bytes) => ask(path, { method, headers, bytes }));

@@ -1,3 +1,4 @@
+import { promisify } from "node:util";
 import express, {
   type Express,
   type NextFunction,
@@ -20,7 +21,13 @@ import { endSlowestClient } from "../sockets/connections.js";
 import { admitCallers, hasReadingMethod, isHealthProbe, localsOf, requireActor } from "./access.js";
 import { HttpError, sendControlError } from "./control-errors.js";
 import { pageHandlers, setPageHeaders, toGzip } from "./page.js";
-import { type ControlServer, checkedQuery, type Route, type RouteResult } from "./route.js";
+import {
+  type ControlServer,
+  checkedQuery,
+  type Route,
+  type RouteContext,
+  type RouteResult,
+} from "./route.js";
 import { routes } from "./routes/routes.js";
 
 /** Headers of each response of the control plane: its page shows state, which others must not frame, and caches must not keep. */
@@ -92,8 +99,6 @@ class CallTurns {
 /** Mounts each path with all its methods. */
 function mountRoutes(app: Express, server: ControlServer): void {
   const turns = new CallTurns();
-  const readBody = express.raw({ limit: maxBodyBytes, type: () => true });
-
   for (const path of new Set(routes.map((route) => route.path))) {
     // Express writes `{ref}` as `:ref`.
     const mounted = app.route(controlPath + path.replace(/\{(\w+)\}/g, ":$1"));
@@ -102,11 +107,12 @@ function mountRoutes(app: Express, server: ControlServer): void {
     for (const route of routes) {
       if (route.path !== path) continue;
       const run: RequestHandler = async (request, response) => {
+        const sent = await readSent(route, request, response);
         if (!isHealthProbe(request)) await turns.next();
         // Nobody waits for it any more.
         if (response.closed) return;
         endSlowestClient(server.openConnections);
-        await runRoute(route, server, request, response);
+        await runRoute(route, server, sent, request, response);
       };
       if (route.method === "GET") {
         mounted.get(requireActor, run);
@@ -114,7 +120,7 @@ function mountRoutes(app: Express, server: ControlServer): void {
       } else {
         const method = route.method.toLowerCase() as "post" | "put" | "patch" | "delete";
         // A member learns nothing of what is wrong with a change.
-        mounted[method](requireActor, requireReadableType(route), readBody, run);
+        mounted[method](requireActor, run);
         allowed.push(route.method);
       }
     }
@@ -137,22 +143,35 @@ function rejectMethod(allowed: readonly string[]) {
 
 const yamlTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
 
-/** Rejects bodies of other types, because pages of other origins can send forms and plain text without a preflight request. */
-function requireReadableType(route: Route): RequestHandler {
-  return (request, _response, next) => {
-    if (bodyKind(route, request) !== "unreadable") {
-      next();
-      return;
-    }
-    const orYaml = route.runYaml === undefined ? "" : " or application/yaml";
+/** What a client has sent with a call, checked by the shapes of its route. */
+interface SentCall extends Pick<RouteContext, "query" | "body" | "yaml"> {}
+
+const readBytes = promisify(express.raw({ limit: maxBodyBytes, type: () => true }));
+
+/** Reads a call. Throws for one that cannot be read. */
+async function readSent(route: Route, request: Request, response: Response): Promise<SentCall> {
+  const query = checkedQuery(route, request.query);
+  if (route.method === "GET") return { query, body: {}, yaml: undefined };
+
+  const kind = bodyKind(route, request);
+  if (kind === "unreadable") {
+    const orYaml = route.acceptsYaml ? " or application/yaml" : "";
     throw new SandboxError(
       "unsupported_media_type",
       `The body must be application/json${orYaml} in UTF-8; send it with that Content-Type.`,
     );
-  };
+  }
+
+  await readBytes(request, response);
+  const text = textOfBytes((request.body as Buffer | undefined) ?? new Uint8Array());
+  if (kind === "yaml") return { query, body: {}, yaml: text };
+  // A missing body of a write is an empty object.
+  const value = text === "" ? {} : parseJson(text);
+  const body = checkInput(controlBodies[route.body ?? "nothing"], value, "read the body", jsonNotation);
+  return { query, body, yaml: undefined };
 }
 
-/** How a route reads the body of a call, by its Content-Type, such as `application/json; charset=utf-8`. */
+/** The kind of a call's body by its Content-Type. Any other is unreadable: pages of other origins can send forms and plain text without a preflight request. */
 function bodyKind(route: Route, request: Request): "json" | "yaml" | "unreadable" {
   const contentType = request.get("content-type") ?? "";
   const [type = "", ...parameters] = contentType.toLowerCase().replace(/[\s"]/g, "").split(";");
@@ -164,40 +183,24 @@ function bodyKind(route: Route, request: Request): "json" | "yaml" | "unreadable
   const charset = parameters.find((parameter) => parameter.startsWith("charset="));
   if (charset !== undefined && charset !== "charset=utf-8") return "unreadable";
   if (type === "application/json") return "json";
-  const isYaml = route.runYaml !== undefined && yamlTypes.includes(type);
-  return isYaml ? "yaml" : "unreadable";
+  return route.acceptsYaml && yamlTypes.includes(type) ? "yaml" : "unreadable";
 }
 
-/** A control call: checks it by the shapes of its route, runs that, saves its change and sends its result. A call that cannot be read runs nothing. */
+/** Runs a call, saves its change and sends its result. */
 async function runRoute(
   route: Route,
   server: ControlServer,
+  sent: SentCall,
   request: Request,
   response: Response,
 ): Promise<void> {
-  const query = checkedQuery(route, request.query);
-  let { run } = route;
-  let body: unknown = {};
-  // A GET has no body to look at.
-  if (route.method !== "GET") {
-    const text = textOfBytes((request.body as Buffer | undefined) ?? new Uint8Array());
-    if (route.runYaml !== undefined && bodyKind(route, request) === "yaml") {
-      run = route.runYaml as Route["run"]; // it takes the text
-      body = text;
-    } else {
-      // A missing body of a write is an empty object.
-      const sent = text === "" ? {} : parseJson(text);
-      body = checkInput(controlBodies[route.body ?? "nothing"], sent, "read the body", jsonNotation);
-    }
-  }
-
   // The sandbox must be as of now.
   const { sandbox } = server;
   server.beforeControlCall();
   runDue(sandbox);
 
   // Express has read the parameters from the path of the route.
-  const result = await run({ sandbox, server, params: request.params, query, body, request, response });
+  const result = await route.run({ ...sent, sandbox, server, params: request.params, request, response });
 
   // A change is saved before the client gets its response.
   if (route.changes) saveChange(result, server.stateFile);

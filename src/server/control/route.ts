@@ -43,14 +43,16 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 type QueryShape = MappingKind & Shape<Readonly<Record<string, unknown>>>;
 
 /** What a route works on: the sandbox, its server, what a client sent, checked by the shapes of the route, and the HTTP call. */
-interface RouteContext<Body = unknown, QueryValues = unknown, Params = unknown> {
+export interface RouteContext<Body = unknown, QueryValues = unknown, Params = unknown> {
   readonly sandbox: SandboxState;
   readonly server: ControlServer;
   /** The named parts of the path, decoded. */
   readonly params: Params;
   readonly query: QueryValues;
-  /** The checked value of a JSON body, or the text of a YAML body. */
+  /** The checked value of a JSON body. */
   readonly body: Body;
+  /** The text of a body in YAML, in place of the value in `body`; `undefined` for JSON. */
+  readonly yaml: string | undefined;
   readonly request: Request;
   readonly response: Response;
 }
@@ -68,9 +70,10 @@ export interface Route {
   readonly changes: boolean;
   /** Whether the members `secret` and `keys` of its response have full keys. No other text of a response has one (R46). */
   readonly showsSecret: boolean;
-  readonly run: (context: RouteContext) => RouteResult | Promise<RouteResult>;
-  /** Runs the route with a YAML body; `undefined` if it accepts only JSON. */
-  readonly runYaml: ((context: RouteContext<string>) => RouteResult | Promise<RouteResult>) | undefined;
+  /** Whether its body may also be YAML. */
+  readonly acceptsYaml: boolean;
+  /** A method: the contexts of rows have what the shapes of their route have checked. */
+  run(context: RouteContext): RouteResult | Promise<RouteResult>;
 }
 
 /** What a route responds with. Its errors are thrown, and `sendControlError` responds to them. */
@@ -118,9 +121,9 @@ interface RouteRow<
   readonly changes?: false;
   /** Default: false. */
   readonly showsSecret?: true;
+  /** Default: false. */
+  readonly acceptsYaml?: true;
   readonly run: (context: RouteContext<ControlBody<BodyName>, ValueOf<Queried>, ParamsOf<Address>>) => Result;
-  /** Runs the route with a YAML body; left out if it accepts only JSON. */
-  readonly runYaml?: ((context: RouteContext<string>) => Result) | undefined;
 }
 
 /** Makes a route whose row returns its result. */
@@ -133,10 +136,9 @@ export function controlRoute<
   row: RouteRow<RouteResult | Promise<RouteResult>, BodyName, Queried, Address>,
 ): Route {
   const [method, path] = call.split(" ") as [Method, Address]; // a call is written so
-  const run = row.run as Route["run"]; // it gets only what was checked by the shapes of its row
   const changes = row.changes ?? method !== "GET";
-  const { summary, body, query, showsSecret = false, runYaml } = row;
-  return { method, path, summary, body, query, changes, showsSecret, run, runYaml };
+  const { summary, body, query, showsSecret = false, acceptsYaml = false, run } = row;
+  return { method, path, summary, body, query, changes, showsSecret, acceptsYaml, run };
 }
 
 /** Makes a route whose row returns the data of its response. `status`: that of a response with something new. */
@@ -148,15 +150,11 @@ export function dataRoute<
   call: `${Method} ${Address}`,
   row: RouteRow<unknown, BodyName, Queried, Address> & { readonly status?: 201 },
 ): Route {
-  const { status = 200, run, runYaml } = row;
-  // The members get their JSON names.
-  const dataOf = (data: unknown): RouteResult => {
-    return { kind: "json", status, json: { data: membersToSnakeCase(data) } };
-  };
+  const { status = 200, run } = row;
   return controlRoute<Address, BodyName, Queried>(call, {
     ...row,
-    run: (context) => dataOf(run(context)),
-    runYaml: runYaml && ((context) => dataOf(runYaml(context))),
+    // The members get their JSON names.
+    run: (context) => ({ kind: "json", status, json: { data: membersToSnakeCase(run(context)) } }),
   });
 }
 

@@ -55,8 +55,11 @@ export const scenarioRoutes: readonly Route[] = [
     summary:
       "Starts a bundled scenario by name, the one that the sandbox was started with, or one sent as application/yaml",
     body: "scenario_choice",
-    run: ({ sandbox, body, server }) => startNamed(sandbox, body.name, server),
-    runYaml: ({ sandbox, body }) => startSent(sandbox, readSent(body)),
+    acceptsYaml: true,
+    run({ sandbox, body, yaml, server }) {
+      if (yaml === undefined) return startNamed(sandbox, body.name, server);
+      return startSent(sandbox, readSent(yaml));
+    },
   }),
   dataRoute("POST /reset", {
     summary:
@@ -84,8 +87,8 @@ export const scenarioRoutes: readonly Route[] = [
     summary: "Checks a scenario sent as application/yaml, as `validate` does",
     body: "scenario_text",
     changes: false,
-    run: ({ sandbox, body }) => problemsInSent(sandbox, body.text),
-    runYaml: ({ sandbox, body }) => problemsInSent(sandbox, body),
+    acceptsYaml: true,
+    run: ({ sandbox, body, yaml = body.text }) => problemsInSent(sandbox, yaml),
   }),
   controlRoute("GET /scenario.schema.json", {
     summary: "The JSON Schema of the scenario format",
