@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { exchange } from "../support/exchange.js";
 import { freePort } from "../support/free-port.js";
-import { probeKeys, serveProbed, setIn } from "../support/probed-server.js";
+import { allProbeKeys, probeKeys, serveProbed, setIn } from "../support/probed-server.js";
 import { missing } from "../support/programs.js";
 import { runCli } from "../support/run-cli.js";
 import { runProxy } from "../support/running-proxy.js";
@@ -158,5 +158,45 @@ test.skipIf(missing("haproxy") !== undefined)(
       const { differences, verdict } = JSON.parse(stdout);
       expect([run, differences, verdict]).toEqual([run, [], "agrees_in_part"]);
     }
+  },
+);
+
+test.skipIf(missing("haproxy") !== undefined)(
+  "HAProxy that marks a node down after five wrong responses keeps it, and the fault is found",
+  async () => {
+    const node = await serveProbed((reply, { ref }) => {
+      const wrong = { status: 500, body: { error: { code: "x", message: "No." } } };
+      if (ref === "revoked") Object.assign(reply, wrong);
+    });
+    const port = await freePort();
+    runProxy(
+      "haproxy",
+      `
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 30s
+  timeout server 30s
+frontend gateway
+  bind 127.0.0.1:${port}
+  http-request return status 204 if { path /up }
+  default_backend nodes
+backend nodes
+  server one ${new URL(node.url).host} check inter 60s observe layer7 error-limit 5 on-error mark-down
+`,
+    );
+    const url = `http://127.0.0.1:${port}`;
+    await expect
+      .poll(() =>
+        exchange(url, { path: "/up" }).then(
+          ({ status }) => status,
+          () => undefined,
+        ),
+      )
+      .toBe(204);
+    const { stdout } = await runCli(["compare", url, "--json"], { env: allProbeKeys });
+    const { differences, ended_by } = JSON.parse(stdout);
+    expect(differences).toMatchObject([{ outcome: "401.revoked", at: "status", seen: "3 of 3 times" }]);
+    expect(ended_by).toBeUndefined();
   },
 );
