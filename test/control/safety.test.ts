@@ -123,6 +123,7 @@ describe.each([
     // A probe has no token, and learns nothing about the sandbox.
     const { status, body } = await control.ask("/health");
     expect([status, Object.keys(body)]).toEqual([200, ["status", "version"]]);
+    expect((await control.ask("/ready")).status).toBe(200);
     const key = { "x-api-key": control.server.sandbox.secret("active") };
     expect((await fetch(`${control.server.url}/v1/relying-party/me`, { headers: key })).status).toBe(200);
   });

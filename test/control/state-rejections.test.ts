@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, symlinkSync } from "node:fs";
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { LockedFile } from "../../src/node/files/lock.js";
 import { version } from "../../src/node/package-files.js";
 import { type ServerOptions, startServer } from "../../src/server/index.js";
 import { oneKey } from "../support/api-client.js";
@@ -112,6 +113,30 @@ test("a state that a running server uses is rejected, under any name, until that
     details: { host: "192.0.2.1", port: 7 },
   });
   await (await startServer({ state })).close(0);
+});
+
+test("a file that was rejected is free for another start of the same process", async () => {
+  const state = join(temporaryFolder(), "state.json");
+  writeFileSync(state, "{}");
+  await expectRejected({ state }, "state_unreadable");
+  rmSync(state);
+  await (await startServer({ state })).close(0);
+});
+
+test("a start whose state cannot be written has closed its server once it rejects", async () => {
+  const http = process.getBuiltinModule("node:http");
+  const { createServer } = http;
+  const isClosed = vi.fn();
+  vi.spyOn(http, "createServer").mockImplementation((options) =>
+    createServer(options).once("close", isClosed),
+  );
+  vi.spyOn(LockedFile.prototype, "replace").mockImplementation(() => {
+    throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  const starting = startServer({ state: join(temporaryFolder(), "state.json") });
+  await expect(starting).rejects.toMatchObject({ code: "state_unwritable" });
+  expect(isClosed).toHaveBeenCalledOnce();
 });
 
 test("a close that fails still closes the state file", async () => {

@@ -80,6 +80,18 @@ test("R7 after resets and kills, request ids continue without a repeat", async (
   expect([ids.length, new Set(ids).size]).toEqual([11, 11]);
 });
 
+test("R7 after a reset by the program of the server and a kill, no request id is given out twice", async () => {
+  const file = stateFile();
+  const server = await start(file);
+  server.sandbox.reset();
+  await fetch(server.url + mePath);
+  const again = await restart(file);
+  await fetch(again.url + mePath);
+  const [before, after] = [server, again].map(({ sandbox }) => sandbox.requests.list().at(-1)?.id);
+  expect(after).toBeDefined();
+  expect(after).not.toBe(before);
+});
+
 test("after a kill, the journal, the report, the story and all views are as they were", async () => {
   const file = stateFile();
   const scenario: Scenario = { ...own, story: [{ request: { key: "main" } }, { revoke: { key: "other" } }] };
