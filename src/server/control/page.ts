@@ -7,6 +7,7 @@ import { packageFile } from "../../node/package-files.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactPath } from "../../rules/keys/redact.js";
 import { controlPath } from "../../rules/known-paths.js";
+import { hasReadingMethod } from "./access.js";
 import { controlRoute, type Route } from "./route.js";
 
 // The pages for browsers: the dashboard, and the documentation.
@@ -59,10 +60,9 @@ const redirects: readonly (readonly [address: RegExp, target: string])[] = [
 
 /** Redirects from other addresses of the documentation, before Express finds a route for them. */
 const redirectToDocs: RequestHandler = (request, response, next) => {
-  const { path, method } = request;
-  const isRead = method === "GET" || method === "HEAD";
+  const { path } = request;
   const redirect = redirects.find(([address]) => address.test(path));
-  if (redirect === undefined || !isRead) {
+  if (redirect === undefined || !hasReadingMethod(request)) {
     next();
     return;
   }
@@ -96,8 +96,7 @@ export function setPageHeaders(response: Response, extension: string): void {
 /** Serves the files that the dashboard loads. */
 const serveAssets: RequestHandler = (request, response, next) => {
   const [, file] = assetPattern.exec(request.path) ?? [];
-  const isRead = request.method === "GET" || request.method === "HEAD";
-  if (file === undefined || !isRead) next();
+  if (file === undefined || !hasReadingMethod(request)) next();
   else sendAsset(request, response, file).catch(next);
 };
 
