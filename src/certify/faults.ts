@@ -36,7 +36,7 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
   const { plan } = runs;
   const checks = runs.checks.fault;
   if (checks.length === 0) return nothingJudged;
-  const key = await unlessStopped(chooseKey(runs));
+  const key = await unlessStopped(chooseKeyOfFault(runs));
   if ("kind" in key) return judgedAlike(checks, key);
 
   const judged = await judgeEach(checks, ({ outcome }) => judgeFault(runs, key, outcome));
@@ -48,7 +48,7 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
   return { checks: judged, problems: problemsOf(failed, key, plan), notes: [] };
 }
 
-async function chooseKey(runs: Runs): Promise<WorkingKey | NotJudged> {
+async function chooseKeyOfFault(runs: Runs): Promise<WorkingKey | NotJudged> {
   const keys = await findWorkingKeys(runs);
   const keysToHit = keys.filter(({ requests }) => requests.at(-1)?.canTakeFault);
   if (keysToHit.length === 0) {

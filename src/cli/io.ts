@@ -228,5 +228,5 @@ export function docsPlace(page: string, part?: string): string {
 }
 
 /** Where `start` listens by default. */
-export const standardHost = "127.0.0.1:4747";
+const standardHost = "127.0.0.1:4747";
 export const standardUrl = `http://${standardHost}`;

@@ -15,7 +15,7 @@ import {
 // What came of a request, and whether it shows anything of its outcome.
 
 /** Whether an attempt is judged by what its outcome promises. If not, only a 200 is judged, as that of any key. */
-export type Standing = { readonly kind: "judged" } | { readonly kind: "unjudged"; readonly why: string };
+type Standing = { readonly kind: "judged" } | { readonly kind: "unjudged"; readonly why: string };
 
 /** A request that was sent, and what came of it. */
 export interface Attempt extends PlannedRequest {

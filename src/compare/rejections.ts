@@ -25,15 +25,15 @@ import { shownText, unlike } from "./response.js";
 export const unknownKey: PlannedRequest = { outcome: "401.unknown" };
 
 /** A cause of which each response is a 401, two at least. */
-interface Cause {
+interface RejectionCause {
   readonly attempts: readonly [Attempt, ...Attempt[]];
   readonly responses: readonly SplitResponse[];
 }
 
 /** A place where the 401s of a cause are not all the same as the usual ones. */
 interface ComparedPlace {
-  readonly cause: Cause;
-  readonly usual: Cause;
+  readonly cause: RejectionCause;
+  readonly usual: RejectionCause;
   readonly place: ResponsePlace;
   readonly comparison: TextComparison;
   readonly texts: Texts;
@@ -42,7 +42,7 @@ interface ComparedPlace {
 
 /** Compares the causes of 401 with each other. */
 export function compareRejections(attempts: readonly Attempt[]) {
-  const { causes, unjudged } = findCauses(attempts);
+  const { causes, unjudged } = causesToCompare(attempts);
   const unknown = causes.find(({ attempts: [first] }) => requestName(first) === requestName(unknownKey));
   if (unknown === undefined) {
     const outcomes = causes.map(({ attempts: [{ outcome }] }) => outcome);
@@ -66,8 +66,8 @@ export function compareRejections(attempts: readonly Attempt[]) {
 }
 
 /** Finds the causes to compare, and those that cannot be compared. */
-function findCauses(attempts: readonly Attempt[]) {
-  const causes: Cause[] = [];
+function causesToCompare(attempts: readonly Attempt[]) {
+  const causes: RejectionCause[] = [];
   const unjudged: Unjudged[] = [];
   const judged = attempts.filter(
     (attempt) => outcomeRow(attempt.outcome).status === 401 && isJudged(attempt),
@@ -95,12 +95,12 @@ function findCauses(attempts: readonly Attempt[]) {
 
 /** Compares each cause with the usual one, from which the fewest others differ. */
 function comparePlaces(
-  causes: readonly Cause[],
-  unknown: Cause,
+  causes: readonly RejectionCause[],
+  unknown: RejectionCause,
   headersOfNodes: ReadonlySet<string>,
 ): ComparedPlace[] {
   const ofOtherPrefix: ComparedPlace[] = [];
-  const others: Cause[] = [];
+  const others: RejectionCause[] = [];
   for (const cause of causes) {
     if (cause.attempts[0].otherPrefix) ofOtherPrefix.push(...compareCauses(cause, unknown, headersOfNodes));
     else if (cause !== unknown) others.push(cause);
@@ -121,7 +121,11 @@ function comparePlaces(
 }
 
 /** Compares two causes, and returns the places where not all texts are the same. */
-function compareCauses(cause: Cause, usual: Cause, headersOfNodes: ReadonlySet<string>): ComparedPlace[] {
+function compareCauses(
+  cause: RejectionCause,
+  usual: RejectionCause,
+  headersOfNodes: ReadonlySet<string>,
+): ComparedPlace[] {
   const places = new Map<string, ResponsePlace>();
   for (const textsById of [...usual.responses, ...cause.responses]) {
     for (const [id, { place }] of textsById) places.set(id, place);
@@ -164,7 +168,7 @@ function namesOf(compared: readonly ComparedPlace[], comparison: TextComparison)
 }
 
 /** Returns what differs of each cause, but for the places that are open for one. */
-function findDeviations(causes: readonly Cause[], compared: readonly ComparedPlace[]): Deviation[] {
+function findDeviations(causes: readonly RejectionCause[], compared: readonly ComparedPlace[]): Deviation[] {
   const open = new Set<string>();
   for (const { place, comparison } of compared) if (comparison === "open") open.add(place.name);
 

@@ -94,7 +94,7 @@ export interface SessionEnd {
 }
 
 /** What came of a request: an attempt, or why it was not sent. */
-export type SendResult =
+type SendResult =
   | { readonly kind: "sent"; readonly attempt: Attempt }
   | { readonly kind: "not_sent"; readonly why: string };
 

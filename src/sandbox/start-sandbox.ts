@@ -60,7 +60,7 @@ export interface StartSettings extends Surroundings {
 }
 
 /** A start that is possible: a scenario with the options applied. */
-export interface PreparedStart extends Surroundings, NamedScenario {
+interface PreparedStart extends Surroundings, NamedScenario {
   /** Other scenarios that start later get them as well. */
   readonly startOptions: StartOptions;
 }

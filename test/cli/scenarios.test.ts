@@ -170,9 +170,14 @@ describe("a scenario that cannot be used", () => {
   it("R32 fails validate with 1 and start with 2", async () => {
     const six = Array.from({ length: 6 }, (_, i) => `      k${i}: { environment: test }\n`).join("");
     const cwd = temporaryFolder({ "a.yaml": scenario(six) });
-    const says = expect.stringMatching(/a\.yaml:\d+:\d+: [\s\S]*R32/);
-    expect(await runCli(["validate", "a.yaml"], { cwd })).toEqual({ code: 1, stdout: "", stderr: says });
-    expect(await runCli(["a.yaml", "--port", "0"], { cwd })).toEqual({ code: 2, stdout: "", stderr: says });
+    const hasPlace = expect.stringMatching(/a\.yaml:\d+:\d+: [\s\S]*R32/);
+    expect(await runCli(["validate", "a.yaml"], { cwd })).toEqual({ code: 1, stdout: "", stderr: hasPlace });
+    const hasField = expect.stringMatching(/a\.yaml: organizations\.\S+\.keys\.k5: [\s\S]*R32/);
+    expect(await runCli(["a.yaml", "--port", "0"], { cwd })).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: hasField,
+    });
   });
 
   it("that is a directory or unreadable gets a message", async () => {

@@ -432,8 +432,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
 
   test("every view's header shows active faults, which it turns off, and the settings, with links to them", async () => {
     const { page, ask, go } = await openDashboard({ scenario: "key-states", frozen: false });
-    await ask("/clock", { method: "PUT", json: { frozen: true } });
-    await ask("/reset", { method: "POST", json: { profile: "typical" } });
+    await ask("/reset", { method: "POST", json: { profile: "typical", frozen: true } });
     await ask("/faults", {
       method: "PUT",
       json: { faults: [{ then: { status: 503 } }, { then: { reset: true } }] },

@@ -381,7 +381,7 @@ describe.each(proxies.filter((program) => missing(program) === undefined))(
         const below = `/harvest-bank${controlPath}/`;
         await browser.goto(`https://${host}${below}#token=${token}`);
         await browser.getByText("Key states").first().waitFor();
-        await expect.poll(() => seen).toContain(`200 ${below}changes`);
+        await expect.poll(() => seen).toContain(`200 ${below}revision`);
         expect(seen.filter((one) => !one.startsWith(`200 ${below}`))).toEqual([]);
         // The page asks again and again: no request is left when the test is over.
         await browser.unrouteAll({ behavior: "wait" });

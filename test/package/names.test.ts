@@ -79,7 +79,7 @@ const mostTwice = 6;
 const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/api/handle.ts": "HTTP",
   "src/api/openapi.ts": "HTTP",
-  "src/compare/read-response.ts": "field",
+  "src/compare/response.ts": "field",
   "src/dashboard/control/data.ts": "HTTP",
   "src/report/how-to-cover.ts": "HTTP",
   "src/report/report.ts": "HTTP",

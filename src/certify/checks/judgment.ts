@@ -11,7 +11,7 @@ export interface JudgedCheck {
 export type ResultOfCheck = Shown | NotJudged;
 
 /** `key`: of a resend that held, the ref of the key whose last request was rejected. */
-export interface Shown {
+interface Shown {
   readonly kind: "held" | "failed" | "allowed";
   readonly key?: string;
   /** Whether it rests on a run that failed. A command that fails at random shows nothing by that. */

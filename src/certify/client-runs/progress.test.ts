@@ -3,7 +3,7 @@ import { runEnd } from "../../../test/certify/hand-made.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import type { RunPurpose } from "../checks/check.js";
 import type { RunEnd } from "./client-run.js";
-import { progressLines } from "./runs.js";
+import { progressLines } from "./progress.js";
 
 /** The line of a run with these conditions. */
 function lineOf(

@@ -1,4 +1,3 @@
-import { pluralize } from "../../report/plain-text.js";
 import { isSuccess, type OutcomeId } from "../../rules/outcomes.js";
 import { hidesOutcomes } from "../../runs/conditions.js";
 import { type Check, nameOf } from "../checks/check.js";
@@ -21,6 +20,7 @@ import {
   resultOfPass,
   timeoutsFor,
 } from "./client-run.js";
+import { progressLines } from "./progress.js";
 
 // There are two ways to ask for a run. What parts ask for once is made once for all of them: the same conditions have the same run. Another
 // run, such as the repetition of a failure, is always a new one, which nobody has seen before.
@@ -50,7 +50,7 @@ export function judgeEach<Some extends Check>(
 }
 
 /** What to do about a command that passes and fails under the same conditions. */
-export const whatElse =
+const whatElse =
   "Find out what else the command depends on: time, order, what your tests leave behind, such as a file or a lock, or a run next to it: add -j 1.";
 
 /** How often the command must fail for a check to hold. Where only one or two of a group are wanted, a command that fails by chance would hold them: three of three. */
@@ -225,28 +225,4 @@ export class Runs {
 
 function conditionsId({ seed, conditions }: PlannedRun): string {
   return JSON.stringify([seed, conditions]);
-}
-
-/**
- * The line of a run that has ended, in the words of the results; none if it could not start. The first run shows how many requests the command
- * sends. `noticed`: it failed after a wrong response, as a correct client does.
- *
- *     passed               varied.3                                      4
- *     noticed              answer.401.revoked                            12
- *     did not end in time  fault.hang                                    27
- *     failed               varied.5, again, only etag                    33
- */
-export function progressLines(run: ClientRun, isAgain: boolean): string[] {
-  const name = nameOf(run.purpose);
-  if (run.failure !== undefined) return [];
-  if (run.number === 1) return [`${name}  ${pluralize(run.report.requests, "request")}`];
-
-  const words = [name];
-  if (isAgain) words.push("again");
-  const { rows, onRequest } = run.conditions;
-  if (rows !== undefined) words.push(rows.length === 1 ? `only ${rows[0]?.row}` : `only ${rows.length} rows`);
-  if (onRequest?.which.kind === "each") words.push("each request");
-  if (run.purpose.kind === "resend_control") words.push("a 404");
-  const end = hidesOutcomes(run.conditions) && isNoticed(run) ? "noticed" : endWords(run);
-  return [`${end.padEnd(19)}  ${words.join(", ").padEnd(44)}  ${run.number}`];
 }

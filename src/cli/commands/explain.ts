@@ -99,7 +99,7 @@ async function explainFullKey(apiKey: string, client: ControlClient, endpoint: s
   const keyForm = describeKeyForm(apiKey);
   const advice = adviceOnForeignKey(apiKey);
   const lines = [explained.text, "", `Your key, of fingerprint ${fingerprint}: ${keyForm}.`];
-  for (const id of advice) lines.push("", wordsOf(id));
+  for (const id of advice) lines.push("", explanationWords(id));
   return { ...explained, fingerprint, key_form: keyForm, advice, text: lines.join("\n") };
 }
 
@@ -111,7 +111,7 @@ function adviceOnForeignKey(apiKey: string): AdviceId[] {
   return [isSandboxKey(apiKey) ? "key-of-another-sandbox" : "key-cut"];
 }
 
-function wordsOf(id: AdviceId): string {
+function explanationWords(id: AdviceId): string {
   if (id === "real-key-suspected") {
     return "This looks like a real key: it is well-formed, not one of this scenario, and lacks the mark of a sandbox key (sbx). If it is real, rotate it: it has been in your shell, and perhaps in its history.";
   }

@@ -256,7 +256,7 @@ function headerLine(name: string, value: string, palette: Palette): string {
 }
 
 /** The longest line of formatted JSON: a terminal of 80 columns does not break it. */
-const longestLine = 76;
+const longestJsonLine = 76;
 
 /** The lines of a body; JSON is formatted. */
 function bodyLines(body: string): string[] {
@@ -267,7 +267,7 @@ function bodyLines(body: string): string[] {
     const innermost = /^.*[{[]\n[^{}[\]]*[}\]]/gm;
     text = JSON.stringify(value, null, 2).replace(innermost, (part) => {
       const line = part.replace(/(?<=\S)\s*\n\s*/g, " ");
-      return line.length <= longestLine ? line : part;
+      return line.length <= longestJsonLine ? line : part;
     });
   }
   return text.split(/\r?\n/).map((line) => oneSafeLine(line).trimEnd());

@@ -2,7 +2,7 @@ const untrusted =
   "If it should be trusted on this machine, set NODE_EXTRA_CA_CERTS to a file with its authority's certificate. No flag turns this check off.";
 
 /** What to do about a connection's error, by its code. The first row that matches counts. */
-const hints: readonly (readonly [codes: RegExp, hint: string])[] = [
+const hintsByCode: readonly (readonly [codes: RegExp, hint: string])[] = [
   [/^ECONNREFUSED$/, "Check that it is running. If it uses another port, pass its URL."],
   [/SELF_SIGNED_CERT|^(?:UNABLE_TO_\w+|CERT_\w+|INVALID_CA|ERR_TLS_CERT_\w+)$/, untrusted],
   // Up to TLS 1.2, such an alert has no code of its own.
@@ -23,7 +23,7 @@ export function describeConnectionError(error: NodeJS.ErrnoException): { found: 
   const [first = error] = ((error as Partial<AggregateError>).errors ?? []) as NodeJS.ErrnoException[];
   const code = error.code ?? first.code ?? "";
   const [line = ""] = first.message.split("\n");
-  const [, hint = ""] = hints.find(([codes]) => codes.test(code)) ?? [];
+  const [, hint = ""] = hintsByCode.find(([codes]) => codes.test(code)) ?? [];
   // OpenSSL's own message has places in its source.
   if (code === "EPROTO" || code.startsWith("ERR_SSL_")) {
     return { found: `no secure connection could be made (${code})`, hint };

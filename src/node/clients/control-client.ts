@@ -38,7 +38,7 @@ const explainedKeyShape = s.openMapping({
 
 const requestsShape = tolerantJsonShape(s.list(requestShape));
 
-const errorShape = s.openMapping({ code: s.text(), message: s.text() });
+const errorBodyShape = s.openMapping({ code: s.text(), message: s.text() });
 
 /** The JSON object in the body of a response; empty if there is none. */
 interface ControlResponse {
@@ -197,7 +197,7 @@ export class ControlClient {
     }
 
     const { status, body } = response;
-    const error = readAs(errorShape, body.error);
+    const error = readAs(errorBodyShape, body.error);
     if (error?.code === "control_token_required") {
       const found = token === undefined ? "it requires its token" : "it rejects this token";
       throw failure(`${found}. Give its own with --control-token.`);

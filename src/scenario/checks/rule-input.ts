@@ -59,7 +59,7 @@ export function ruleInputOf(scenario: Scenario, start: number | undefined): Rule
 }
 
 /** The assumptions of a scenario. A scope that an endpoint requires is also one of the assumed `scopes`: those that a key may have. */
-export function assumptionsOf(scenario: Scenario): Assumptions {
+function assumptionsOf(scenario: Scenario): Assumptions {
   const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
   const endpoints = writtenEndpoints(scenario).map(([, endpoint]) => endpoint);
   return resolveAssumptions(profile, ownAssumptions, endpoints);

@@ -137,9 +137,9 @@ function socketUnderTls(connection: Socket & { readonly _parent?: Socket }): Soc
 // | receiving  | not yet whole   | not begun                                | an error as its response    | after the response |
 // | partial    | not yet whole   | begun, or behind one that may have begun | nothing: it ends            | after the response |
 // | sent       | not yet whole   | sent, or about to be                     | nothing more                | after the response |
-type Phase = "idle" | "responding" | "receiving" | "partial" | "sent";
+type ConnectionPhase = "idle" | "responding" | "receiving" | "partial" | "sent";
 
-function phaseOf({ [latestResponse]: response }: Connection): Phase {
+function phaseOf({ [latestResponse]: response }: Connection): ConnectionPhase {
   if (response === undefined) return "idle";
   if (response.req.complete) return response.writableFinished ? "idle" : "responding";
   if (response.writableEnded) return "sent";

@@ -31,7 +31,7 @@ export const sandboxRoutes: readonly Route[] = [
   controlRoute("GET /health", {
     summary: "Status and version; with any required control token, also the scenario",
     run({ sandbox, server, response }) {
-      const health = { status: "ok", version, ...savedState(server) };
+      const health = { status: "ok", version, ...stateOfFile(server) };
       if (!localsOf(response).isAdmitted) return { kind: "json", status: 200, json: health };
 
       const started_at = isoTime(server.startedAt);
@@ -42,7 +42,7 @@ export const sandboxRoutes: readonly Route[] = [
     summary: "Whether to send requests here; 503 not_ready while the server stops",
     run({ server }) {
       requireReady(server);
-      const json = { status: "ready", version, ...savedState(server) };
+      const json = { status: "ready", version, ...stateOfFile(server) };
       return { kind: "json", status: 200, json };
     },
   }),
@@ -124,7 +124,7 @@ function revisionOf(sandbox: SandboxState, { startId, stateFile }: ControlServer
 }
 
 /** Whether the last save in the state file worked, which the latest requests may have come after; nothing without such a file. */
-function savedState({ stateFile }: ControlServer): { readonly state?: "saved" | "unwritable" } {
+function stateOfFile({ stateFile }: ControlServer): { readonly state?: "saved" | "unwritable" } {
   if (stateFile === undefined) return {};
   return { state: stateFile.isUnwritable() ? "unwritable" : "saved" };
 }

@@ -58,7 +58,7 @@ export const scenarioRoutes: readonly Route[] = [
     acceptsYaml: true,
     run({ sandbox, body, yaml, server }) {
       if (yaml === undefined) return startNamed(sandbox, body.name, server);
-      return startSent(sandbox, readSent(yaml));
+      return startSent(sandbox, readSentScenario(yaml));
     },
   }),
   dataRoute("POST /reset", {
@@ -170,7 +170,7 @@ async function bundledText(sandbox: SandboxState): Promise<string | undefined> {
 const sentFile = "request body";
 
 /** Reads a scenario in YAML; its check comes later. */
-function readSent(text: string): WrittenScenario {
+function readSentScenario(text: string): WrittenScenario {
   return readYaml(text, sentFile);
 }
 
@@ -213,27 +213,27 @@ function startWarnings(checked: CheckedScenario, startOptions: StartOptions): Sc
 
 /** What `validate` shows of a sent scenario: its errors, or its warnings if it has none. */
 function problemsInSent(sandbox: SandboxState, text: string) {
-  const sent = readSent(text);
+  const sent = readSentScenario(text);
   let checked: CheckedScenario;
   try {
     checked = requireStartable(sent);
   } catch (error) {
     if (error instanceof ScenarioError) {
-      return { problems: error.problems.map((problem) => showProblem("error", problem)) };
+      return { problems: error.problems.map((problem) => problemInText("error", problem)) };
     }
     const isTooLarge = error instanceof SandboxError && error.code === "validation_failed";
     if (!isTooLarge) throw error;
     const place = sent.locate(["population"]);
     const shownPlace = { file: sentFile, ...(place && showPlace(place)) };
-    return { problems: [showProblem("error", { message: error.message, ...shownPlace })] };
+    return { problems: [problemInText("error", { message: error.message, ...shownPlace })] };
   }
 
   const warnings = startWarnings(checked, sandbox.startOptions);
-  return { problems: warnings.map((problem) => showProblem("warning", problem)) };
+  return { problems: warnings.map((problem) => problemInText("warning", problem)) };
 }
 
 /** A problem with its place in the body, counted from 1. An error keeps the scenario from starting. */
-function showProblem(
+function problemInText(
   level: "error" | "warning",
   problem: Pick<ScenarioProblem, "message" | "hint" | "file" | "line" | "column">,
 ) {
