@@ -50,5 +50,5 @@ it("names the field after a reload of --watch, and to who sends a scenario", asy
   const response = await fetch(`${url}/__sandbox/scenario`, put);
   const { error } = (await response.json()) as { error: { code: string; message: string } };
   expect([response.status, error.code]).toEqual([422, "validation_failed"]);
-  expect(error.message).toMatch(/^request body: organizations\.bank\.keys\.f: /);
+  expect(error.message).toMatch(/^unnamed: organizations\.bank\.keys\.f: /);
 });
