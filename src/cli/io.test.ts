@@ -58,8 +58,8 @@ test.each([
 });
 
 test.each([
-  ["ENOSPC", 0, 2, "Failed to write to the standard output: the disk is full.\n"],
-  ["ENOSPC", 3, 3, "Failed to write to the standard output: the disk is full.\n"],
+  ["ENOSPC", 0, 2, "Failed to write to the standard output: failed.\n"],
+  ["ENOSPC", 3, 3, "Failed to write to the standard output: failed.\n"],
   ["EPIPE", 0, 0, ""],
   ["ERR_STREAM_DESTROYED", 0, 0, ""],
 ])("an output that fails with %s, after the exit code %d, makes it %d", async (code, before, after, says) => {

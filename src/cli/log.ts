@@ -25,9 +25,8 @@ export async function createLog(flags: LogFlags, { stderr }: Pick<Io, "stderr">)
   } else {
     logger = createTextLog(boundedWriter(stderr.say), stderr.style().palette, flags.verbose === true);
   }
-  // Only problems are left: `logEvents` logs no event then. The default of `exec` is off, and --verbose asks for its notes.
-  const isOff = flags.log === "off" && !flags.verbose;
-  if (!flags.quiet && !isOff) return logger;
+  // Only problems are left: `logEvents` logs no event then.
+  if (!flags.quiet && flags.log !== "off") return logger;
   return { ...logger, note() {}, controlCall() {} };
 }
 

@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, closeSync, constants, mkdirSync, openSync, statSync, writeFileSync } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
 import { formats, type ReportFormat, reportFormats } from "../report/render/layout.js";
 import type { SandboxError } from "../rules/errors.js";
@@ -6,6 +6,11 @@ import { redactPlainKeys } from "../rules/keys/redact.js";
 import { listed, quoteFile } from "../schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
+
+const { O_WRONLY, O_CREAT, O_TRUNC, O_NONBLOCK = 0 } = constants;
+
+/** How a file is opened: replaced, and without a wait for the reader of a pipe. Windows has no such flag. */
+const withoutWaiting = O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK;
 
 /** What `-` stands for in place of a file. */
 const stdoutName = "-";
@@ -87,7 +92,12 @@ export async function writeTargets(
       const path = resolve(cwd, file);
       // The command may have removed its folder.
       mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, text);
+      const descriptor = openSync(path, withoutWaiting);
+      try {
+        writeFileSync(descriptor, text);
+      } finally {
+        closeSync(descriptor);
+      }
     } catch (cause) {
       failures.push(unwritableTarget(cause, file, flag));
     }

@@ -119,9 +119,9 @@ async function runWhileServing(
   folder: RunFolder,
 ): Promise<CommandEnd> {
   const { clientCommand, flags, io } = client.call;
-  // Unless a flag sets them, any free port and no log.
+  // Unless a flag sets them, any free port, and notes without a line for each request.
   const serveFlags = { port: 0, log: "off", ...flags } as const;
-  const logger = await createLog(serveFlags, io);
+  const logger = await createLog(flags, io);
   logEvents(sandbox, serveFlags, logger);
   const options = await serveOptions(serveFlags, io, logger);
 

@@ -123,11 +123,12 @@ async function lateness(isLate: CommandOptions["isLate"], ended: AbortSignal): P
 
 /** Resolves at the end of the output. A process outside the group may keep it open forever, so the reading ends after a while, but not while our own output has a slow reader. */
 async function endOfOutput(closed: Promise<void>, terminal: CommandOptions["terminal"]): Promise<void> {
-  let hasSlowReader: boolean;
-  do {
-    await Promise.race([closed, sleep(outputGraceMs, undefined, { ref: false })]);
-    hasSlowReader = process.stdout.writableNeedDrain || process.stderr.writableNeedDrain;
-  } while (terminal === "shared" && hasSlowReader);
+  for (;;) {
+    const first = await Promise.race([closed, sleep(outputGraceMs, "late" as const, { ref: false })]);
+    if (first !== "late") return;
+    const hasSlowReader = process.stdout.writableNeedDrain || process.stderr.writableNeedDrain;
+    if (terminal === "none" || !hasSlowReader) return;
+  }
 }
 
 /** Passes the signals of this process to its command, as the table of this file shows; returns how to stop that. */

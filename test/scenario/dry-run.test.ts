@@ -69,7 +69,7 @@ test("the text of a scenario is not read again for its places, also not one from
 
 test("start serves such a scenario all the same and warns of the step, also when it is put in its place", async () => {
   const cwd = temporaryFolder({ "sandbox.yaml": failingStory });
-  const running = startCli(["start", "sandbox.yaml", "--port", "0", "--log", "off"], { cwd });
+  const running = startCli(["start", "sandbox.yaml", "--port", "0"], { cwd });
   const url = await baseUrl(running);
   await running.stderr.shows(/Steps of sandbox\.yaml that may fail:\n\nsandbox\.yaml:13:\d+: status/);
   const response = await fetch(`${url}/__sandbox/scenario`, {
@@ -138,7 +138,7 @@ test("start warns of a pinned secret that may be a real key, as validate does", 
   const cwd = temporaryFolder({
     "own.yaml": `version: 1\norganizations: { bank: { type: bank, keys: ${keys} } }\n`,
   });
-  const running = startCli(["start", "own.yaml", "--port", "0", "--log", "off"], { cwd });
+  const running = startCli(["start", "own.yaml", "--port", "0"], { cwd });
   await running.stderr.shows(
     /Secrets of own\.yaml that may be real keys:\n\nown\.yaml:2:\d+: the secret of "main"/,
   );
@@ -150,7 +150,7 @@ test("start warns of a pinned secret that may be a real key, as validate does", 
 test("start warns of a scope that no key has, also when the scenario is put in its place", async () => {
   const text = withEndpoint("attestation:read");
   const cwd = temporaryFolder({ "sandbox.yaml": text });
-  const running = startCli(["start", "sandbox.yaml", "--port", "0", "--log", "off"], { cwd });
+  const running = startCli(["start", "sandbox.yaml", "--port", "0"], { cwd });
   const url = await baseUrl(running);
   await running.stderr.shows(/Scopes of sandbox\.yaml that no key has:\n\nsandbox\.yaml:\d+:\d+: no key/);
   const send = async (path: string, method: string) => {
