@@ -103,7 +103,7 @@ function trimmed(words: string, length: number): string {
   return words.replace(/^-+/, "").slice(0, length).replace(/-+$/, "");
 }
 
-/** What a scenario may have at most; docs/scenario-reference.md has the same table. */
+/** What a scenario may have at most; docs/scenario-reference.md has those that people reach. */
 export const scenarioLimits = {
   /** The text in UTF-8 has at most 1 MiB. */
   bytes: 1024 * 1024,
