@@ -31,7 +31,7 @@ import {
 // A fault hits the last request with a key that works (last-request.ts says which). A client that survives it shows something only if a test
 // uses the response: then the command fails when the response is a 401.
 
-/** Hits one request with each kind of fault, in a run of its own, which the client must survive. */
+/** Hits one request with each fault of the plan, in a run of its own, which the client must survive. */
 export async function judgeFaults(runs: Runs): Promise<Judgment> {
   const { plan } = runs;
   const checks = runs.checks.fault;

@@ -6,8 +6,8 @@ import { isSingleExecutable } from "./io.js";
 import { stdinName } from "./scenario.js";
 
 /**
- * Starts this program again with the same command line, detached from this process and its terminal. Prints the line of the new
- * process once that accepts requests, and resolves to the exit code. If stderr is a file, the new process also writes to it.
+ * Starts this program again with the same command line, detached from this process and its terminal. The new process prints one line
+ * once it accepts requests: this process repeats it, and resolves to the exit code. If stderr is a file, the new process writes to it.
  */
 export async function startInBackground({ argv, args, io }: CommandCall): Promise<number> {
   const stopSignal = io.stopSignal();
@@ -17,7 +17,7 @@ export async function startInBackground({ argv, args, io }: CommandCall): Promis
   const stderr = fstatSync(2).isFile() ? "inherit" : "pipe";
   const child = spawn(process.execPath, [...script, ...argv], {
     cwd: io.cwd,
-    // With it, the same command line serves.
+    // Makes the new process serve, although its command line has --detach.
     env: { ...io.env, SVC_IN_BACKGROUND: "1" },
     signal: stopSignal,
     detached: true,
@@ -26,7 +26,7 @@ export async function startInBackground({ argv, args, io }: CommandCall): Promis
   });
   child.stderr?.setEncoding("utf8").on("data", (text) => io.stderr.write(text));
 
-  // Its line comes first, or its end.
+  // Resolves with the line of the new process, or with its end if that comes first.
   let line = "";
   const end = await new Promise<"none" | [code: number | null, signal: NodeJS.Signals | null]>(
     (resolve, reject) => {
@@ -41,18 +41,18 @@ export async function startInBackground({ argv, args, io }: CommandCall): Promis
     },
   );
 
-  // What it has written to stderr before that line arrives first.
+  // Text that it wrote to stderr before that line is still on its way.
   await new Promise(setImmediate);
   child.stdout?.destroy();
   child.stderr?.destroy();
-  // The new process does not keep this one alive.
+  // Without this, the new process would keep this one alive.
   child.unref();
   if (end === "none") {
     io.stdout.write(line);
     return exitCode.fine;
   }
 
-  // A process that the user has stopped is no failure.
+  // If the user stopped the process, its end is not a failure.
   const [code, signal] = end;
   if (signal === null || stopSignal.aborted) return code ?? exitCode.fine;
   throw usageError(`Failed to start in the background: ${signal} ended it before it accepted requests.`);

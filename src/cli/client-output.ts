@@ -6,18 +6,18 @@ import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { unknownSecret } from "../scenario/keys.js";
 
-/** The shortest real key, without its prefix; what is shorter is a placeholder. */
+/** The length of the shortest real key, without its prefix. A shorter text is a placeholder. */
 const minRealLength = 16;
 
-/** A line without an end is searched once this much of it has come. */
+/** A line that has not ended is searched when it has this length. */
 const longestUnsearched = 64 * 1024;
-/** What is kept of such a line: a key may have begun there. No percent-encoded key is as long. */
+/** How much of its end is kept then, because a key may start there. A percent-encoded key is shorter. */
 const keptForKey = 1024;
 
 /** Finds full keys in what a command prints. */
 export class KeyFinder {
   readonly #sandbox: SandboxState;
-  /** For each output the number of the current line, and what has come of it. */
+  /** The current line of each output: its number, and its text so far. */
   readonly #streams = { stdout: { line: 1, rest: "" }, stderr: { line: 1, rest: "" } };
   readonly #places = new Set<string>();
 
@@ -25,7 +25,7 @@ export class KeyFinder {
     this.#sandbox = sandbox;
   }
 
-  /** Searches what the command has printed, line by line. */
+  /** Searches output of the command, line by line. */
   add(name: "stdout" | "stderr", chunk: Buffer): void {
     const stream = this.#streams[name];
     const lines = (stream.rest + chunk.toString("latin1")).split("\n");
@@ -39,7 +39,7 @@ export class KeyFinder {
     stream.rest = stream.rest.slice(-keptForKey);
   }
 
-  /** The lines with a key, also in the last one without an end: `stdout, line 3`. */
+  /** Returns the lines with a key, as in `stdout, line 3`. A last line that has not ended is searched as well. */
   places(): string[] {
     for (const name of ["stdout", "stderr"] as const) this.#search(name, this.#streams[name].rest);
     return [...this.#places];
@@ -49,7 +49,7 @@ export class KeyFinder {
     const keys = [...findKeys(text), ...findBase64Keys(text)];
     if (keys.length === 0) return;
 
-    // A step of the timeline that is due by now may have created one of them.
+    // A step of the timeline that is due may create one of these keys.
     runDue(this.#sandbox);
     for (const key of keys) {
       if (!isFullKey(key, this.#sandbox)) continue;
@@ -59,7 +59,7 @@ export class KeyFinder {
   }
 }
 
-/** Whether a text is a whole key that may be real or is one of the sandbox, and not the start of one or a placeholder. */
+/** Whether a text is a whole key, which may be real or is one of the sandbox: not the start of a key, and not a placeholder. */
 function isFullKey(key: string, sandbox: SandboxState): boolean {
   const { seed, platform, registry } = sandbox;
   const parsed = parseApiKey(key);
@@ -67,13 +67,13 @@ function isFullKey(key: string, sandbox: SandboxState): boolean {
 
   const fullLength = parsed.hasMark ? sandboxMark.length + randomLength : minRealLength;
   if (key.length >= parsed.prefix.length + fullLength) return true;
-  // A scenario may set a shorter one.
+  // A scenario may pin a shorter key.
   return registry.find(platform.sha256(key)) !== undefined;
 }
 
-/** How many bytes of the output are kept. */
+/** How many bytes of the output are kept: its end. */
 const maxTail = 64 * 1024;
-/** The most characters of a line. */
+/** The length at which a line is cut, in characters. */
 const maxLine = 500;
 
 /** The end of a command's output, as lines without keys and colors. */
@@ -92,9 +92,9 @@ export class OutputTail {
   lines(): string[] {
     const text = stripVTControlCharacters(this.#bytes.toString("utf8"));
     const lines = text.trimEnd().split(/\r?\n/);
-    // The first line may have lost its start, and with that the prefix that shows a key.
+    // The first line may lack its start, and a key there its prefix: `redact` would not find it.
     if (this.#isCut) lines.shift();
-    // A character may have several units of its text, and none is cut.
+    // Cuts between characters, never within one that has two UTF-16 units.
     return lines.map((line) => [...redact(line)].slice(0, maxLine).join(""));
   }
 }

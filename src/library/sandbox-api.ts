@@ -178,7 +178,7 @@ function checkedArgument<Of extends Shape>(shape: Of, argument: unknown, attempt
   return checkInput(shape, argument, attempt, libraryNotation);
 }
 
-/** Options as a query of the journal. `names`: those of the library's options. */
+/** Options as a query of the journal. `names`: the names of the library's options. */
 function checkedJournalQuery<Of extends Shape>(
   shape: Of,
   options: object,

@@ -127,7 +127,7 @@ export interface SandboxOrganizations<OrganizationRef extends string = string> {
   list(): OrganizationView[];
   /** Returns an organization. Throws `unknown_ref`, with the existing refs. */
   get(ref: OrganizationRef): OrganizationView;
-  /** Changes the status or the access of an organization, from the next request on. */
+  /** Changes the status or the access of an organization, effective with the next request. */
   update(ref: OrganizationRef, change: OrganizationUpdate, as?: ActingAs): OrganizationView;
 }
 

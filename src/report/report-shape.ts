@@ -13,10 +13,7 @@ const sandboxFields = {
   scenario: s.described(s.text(), "The name of the scenario."),
   seed: s.described(s.integer(), "The seed."),
   profile: s.described(s.choice(profiles), "The profile."),
-  pinned: s.described(
-    s.list(s.text()),
-    "The assumptions that the scenario or a call sets, apart from the profile.",
-  ),
+  pinned: s.described(s.list(s.text()), "The assumptions that the scenario sets, apart from the profile."),
 };
 
 const coverage = s.mapping({

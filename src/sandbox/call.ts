@@ -97,7 +97,7 @@ export interface ApiCall extends RoutedCall {
   /** When it came, on the platform's stopwatch. */
   readonly started: number;
   readonly sha256: string;
-  /** The number of the request, from which its id is made. See `RequestIds`. */
+  /** The number of the request in its series, from which its id is made: see `RequestIds`. The chances of faults depend on it. */
   readonly number: number;
   readonly id: string;
   readonly assumptions: Assumptions;

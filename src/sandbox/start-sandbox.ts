@@ -38,7 +38,7 @@ import type { Timeline, TimelineStep } from "./steps.js";
 // | a user                 | functions                              | what is over at the start of the clock | ids of requests |
 // |------------------------|----------------------------------------|----------------------------------------|-----------------|
 // | starts a sandbox       | `prepareStart`, `startSandbox`         | is an error, except with a set clock   | the first ones  |
-// | continues a saved one  | `continueSandbox`                      | has run already                        | as saved        |
+// | continues a saved one  | `afterPause`, `continueSandbox`        | has run, or runs with the first call   | the next series |
 // | starts another         | `prepareReplacement`, `replaceScenario`| is an error, except with a set clock   | the next series |
 // | resets                 | `restartSandbox`                       | runs, since it may be over by now      | the next series |
 //

@@ -18,7 +18,16 @@ import { tryParseJson } from "../../schema/json-text.js";
 import { isMapping } from "../../schema/type-tag.js";
 import { sendFromSandbox, storyRequest } from "./send.js";
 
-// How a step of a story can fail. `verify` ends with it; `play` and the page mark it and go on, and `play` exits with 1.
+// Who plays a story, and what each does with a step that fails:
+//
+// | who                    | where                              | a step that fails                                |
+// |------------------------|------------------------------------|--------------------------------------------------|
+// | `verify`               | `testStory` in cli/story.ts        | ends the story; its place is shown; exits with 1 |
+// | `play`                 | cli/commands/play.ts               | is shown with its place; exits with 1 at the end |
+// | `validate`, `start`    | `runWholeStory` in node/dry-run.ts | is an error of `validate`, a warning of `start`    |
+// | the page               | server/control/routes/story.ts     | is marked; the presenter continues               |
+//
+// How a step can fail:
 //
 // | the step                                       | its result               |
 // |------------------------------------------------|--------------------------|

@@ -7,8 +7,8 @@ import { headerPairs, utf8Length } from "../http-messages.js";
 import type { Body, Header, RowVariant, VariationRow } from "./row.js";
 import { idRows, rowsByContent, variationTable } from "./table.js";
 
-// A sandbox may set assumptions itself, in its scenario or by a call: its own assumptions. With the profile `varied`, their values
-// are kept, and only the forms vary in which responses can have them.
+// A scenario may set assumptions itself: the own assumptions of its sandbox. With the profile `varied`, their values are kept, and only
+// the forms vary in which responses can have them.
 
 /** The names of the assumptions that the sandbox sets itself. */
 export function ownAssumptionNames({

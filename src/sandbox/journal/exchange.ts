@@ -11,7 +11,7 @@ import type { ListedKeyRef } from "../views.js";
 /** A completed request with its result, without a key (R46): what the journal keeps. */
 export interface Exchange {
   // The request.
-  /** The number of the request, from which its id is made. See `RequestIds`. Faults and variations depend on it. */
+  /** The number of the request in its series, from which its id is made: see `RequestIds`. The chances of faults depend on it. */
   readonly number: number;
   /** The request id, whether or not the response carried it. */
   readonly id: string;

@@ -166,10 +166,7 @@ function descriptionsIn(
 
 // Where a part of the format is described that is also in other places.
 const firstPlaces: readonly [place: RegExp, first: string][] = [
-  [
-    /^story\.<item>\.(?=(?:create_key|rotate|revoke|expire|organization|record|faults|assumptions)\b)/,
-    "timeline.<item>.",
-  ],
+  [/^story\.<item>\.(?=(?:create_key|rotate|revoke|expire|organization|faults)\b)/, "timeline.<item>."],
   [/^timeline\.<item>\.(?=(?:faults|assumptions)\b)/, ""],
   [/^timeline\.<item>\.(?:rotate|revoke|expire)\.actor$/, "timeline.<item>.create_key.actor"],
   [/^timeline\.<item>\.record\.add\b/, "records.<ref>.start.<item>"],
