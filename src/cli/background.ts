@@ -48,7 +48,8 @@ export async function startInBackground({ argv, args, io }: CommandCall): Promis
   // Without this, the new process would keep this one alive.
   child.unref();
   if (end === "none") {
-    io.stdout.write(line);
+    // The new process has hidden what it must.
+    io.stdout.printSecret(line);
     return exitCode.fine;
   }
 

@@ -31,9 +31,10 @@ test("start --detach serves on after it has returned with the JSON line, until s
   const token = { SVC_SANDBOX_CONTROL_TOKEN: "correct-horse" };
   const argv = ["revoked", "--detach", "--port", "0", "--host", "0.0.0.0"];
   const { code, stdout, stderr } = await startBin(argv, { cwd, env: token }).ended;
-  const { event, base_url: url, scenario } = JSON.parse(stdout);
+  const { event, base_url: url, scenario, keys } = JSON.parse(stdout);
   onTestFinished(async () => void (await runCli(["stop", url], { env: token })));
   expect([code, event, scenario]).toEqual([0, "listening", "revoked"]);
+  expect(Object.values(keys)).toContainEqual(expect.stringMatching(/^SVC_test_sbx\w{29}$/));
   // What it notes at its start is not lost.
   expect(stderr).toMatch(/^Other machines cannot use the address/);
   await loadControl(url);
