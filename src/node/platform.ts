@@ -3,8 +3,7 @@ import { makeFarmers } from "../farmers/make-farmers.js";
 import { realTime } from "../library/web-platform.js";
 import type { Platform } from "../sandbox/platform.js";
 import type { ConditionedRun, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
-import { prepareStart, startSandbox } from "../sandbox/start-sandbox.js";
-import type { NamedScenario } from "../scenario/scenario-source.js";
+import { prepareStart, type ScenarioToStart, startSandbox } from "../sandbox/start-sandbox.js";
 
 /** `node:crypto`; an import of it would be slower. */
 export const nodeCrypto = process.getBuiltinModule("node:crypto");
@@ -46,7 +45,7 @@ export const nodePlatform: Platform = {
 
 /** Starts a sandbox with a scenario, on this machine's time, randomness and hashes. */
 export function startInNode(
-  source: NamedScenario,
+  source: ScenarioToStart,
   options: StartOptions = {},
   clientRun?: ConditionedRun,
 ): SandboxState {

@@ -6,7 +6,7 @@ import { checkDuplicates } from "../scenario/checks/duplicate-values.js";
 import { problemsAtStart } from "../scenario/checks/start-rules.js";
 import { timeFrom } from "../scenario/format/times.js";
 import { unknownSecret } from "../scenario/keys.js";
-import { showProblems } from "../scenario/places.js";
+import { type Locate, showProblems } from "../scenario/places.js";
 import { type FieldProblem, ProblemList, ScenarioError } from "../scenario/problems.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
 import { libraryNotation } from "../schema/notation.js";
@@ -53,9 +53,14 @@ interface Surroundings {
   readonly invocation?: Invocation | undefined;
 }
 
+/** A scenario, with the places of its fields for the problems that only its start shows. Default: without places. */
+export interface ScenarioToStart extends NamedScenario {
+  readonly locate?: Locate | undefined;
+}
+
 /** What a caller wants to start: a checked scenario, with options in place of some of its values. */
 export interface StartSettings extends Surroundings {
-  readonly source: NamedScenario;
+  readonly source: ScenarioToStart;
   readonly options?: StartOptions;
 }
 
@@ -77,7 +82,7 @@ const startOptionsShape = s.mapping({
  */
 export function prepareStart(settings: StartSettings): PreparedStart {
   const start = withOptions(settings);
-  requirePossibleStart(start);
+  requirePossibleStart(start, settings.source);
   return start;
 }
 
@@ -101,7 +106,7 @@ function withOptions({
   if (seed !== undefined) {
     const problems = new ProblemList();
     checkDuplicates(scenario, problems);
-    throwIfAny(problems.found, source.name);
+    throwIfAny(problems.found, source);
   }
   const { name, text } = source;
   return { name, text, scenario, startOptions, platform, clientRun, invocation };
@@ -121,15 +126,16 @@ function checkedOptions({
 }
 
 /** Throws a `ScenarioError` for what only the start of the clock shows, such as a key that has ended by then. */
-function requirePossibleStart(start: PreparedStart): void {
-  const { scenario, name } = start;
+function requirePossibleStart(start: PreparedStart, source: ScenarioToStart): void {
+  const { scenario } = start;
   const isClockSet = scenario.clock?.now !== undefined;
-  throwIfAny(problemsAtStart(scenario, startOfClock(start), isClockSet), name);
+  throwIfAny(problemsAtStart(scenario, startOfClock(start), isClockSet), source);
 }
 
-function throwIfAny(problems: readonly FieldProblem[], name: string): void {
+function throwIfAny(problems: readonly FieldProblem[], source: ScenarioToStart): void {
   if (problems.length === 0) return;
-  throw new ScenarioError(showProblems(problems, { locate: () => undefined, file: name }));
+  const { locate = () => undefined, name } = source;
+  throw new ScenarioError(showProblems(problems, { locate, file: name }));
 }
 
 /**
@@ -164,8 +170,9 @@ export function continueSandbox(
  */
 export function restartSandbox(sandbox: SandboxState, options: StartOptions = {}): void {
   const { scenario, name, text } = sandbox;
-  const start = withOptions({ ...sandbox, source: { scenario, name, text }, options });
-  if (options.now !== undefined) requirePossibleStart(start);
+  const source = { scenario, name, text };
+  const start = withOptions({ ...sandbox, source, options });
+  if (options.now !== undefined) requirePossibleStart(start, source);
   replaceScenario(sandbox, start);
 }
 
@@ -175,7 +182,7 @@ export function restartSandbox(sandbox: SandboxState, options: StartOptions = {}
  */
 export function prepareReplacement(
   sandbox: SandboxState,
-  another: NamedScenario,
+  another: ScenarioToStart,
   options: StartOptions = {},
 ): PreparedStart {
   const first = sandbox.startOptions;

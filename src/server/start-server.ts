@@ -151,7 +151,9 @@ export async function loadScenario(
   const cwd = options.cwd === undefined ? undefined : nameOfFile(options.cwd, "load the scenario", "cwd");
   const name = nameOfFile(nameOrFile, "load the scenario", "file");
   const { loaded } = await openScenario(name, { cwd });
-  return loaded;
+  // Its places would keep the texts of its files in memory.
+  const { locate, ...scenario } = loaded;
+  return scenario;
 }
 
 /** The name of a file or folder that a caller gives, also as a URL. Throws `validation_failed` for the field. */

@@ -24,31 +24,32 @@ it.each([
   ["keys", ["keys", "six.yaml"]],
   ["play", ["play", "six.yaml"]],
   ["verify", ["verify", "six.yaml"]],
-])("%s names the field of a problem that only the start has", async (_, argv) => {
+])("%s shows the place of a problem that only the start has", async (_, argv) => {
   const cwd = temporaryFolder({
     "six.yaml": `${six}story:\n  - say: Hello\n`,
   });
   const { code, stderr } = await runCli(argv, { cwd });
-  expect(stderr).toMatch(/^six\.yaml: organizations\.bank\.keys\.f: /m);
+  expect([code, stderr]).toEqual([expect.any(Number), expect.stringMatching(/^six\.yaml:12:\d+: /m)]);
   expect(code).not.toBe(0);
+  expect(stderr).toMatch(/\n {2} +f: \{ environment: test, .*\n +\^\n/);
 });
 
-it("validate shows the place, in the file that the scenario extends", async () => {
+it("shows the place in the file that the scenario extends", async () => {
   const cwd = temporaryFolder({ "six.yaml": six, "my.yaml": "version: 1\nextends: ./six.yaml\nseed: 3\n" });
-  const { stderr } = await runCli(["validate", "my.yaml"], { cwd });
+  const { stderr } = await runCli(["start", "my.yaml", "--port", "0"], { cwd });
   expect(stderr).toMatch(/^six\.yaml:12:\d+: /m);
 });
 
-it("names the field after a reload of --watch, and to who sends a scenario", async () => {
+it("shows the place after a reload of --watch, and to who sends a scenario", async () => {
   const cwd = temporaryFolder({ "my.yaml": `version: 1\n${organizations(5)}` });
   const running = startCli(["my.yaml", "--watch", "--port", "0"], { cwd });
   const url = await baseUrl(running);
   writeFileSync(join(cwd, "my.yaml"), six);
-  await running.stderr.shows(/my\.yaml: organizations\.bank\.keys\.f: [\s\S]*continues\.\n/);
+  await running.stderr.shows(/my\.yaml:12:\d+: [\s\S]*continues\.\n/);
 
   const put = { method: "PUT", headers: { "content-type": "application/yaml" }, body: six };
   const response = await fetch(`${url}/__sandbox/scenario`, put);
   const { error } = (await response.json()) as { error: { code: string; message: string } };
   expect([response.status, error.code]).toEqual([422, "validation_failed"]);
-  expect(error.message).toMatch(/^unnamed: organizations\.bank\.keys\.f: /);
+  expect(error.message).toMatch(/^request body:12:7: /);
 });

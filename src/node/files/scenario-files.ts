@@ -15,7 +15,7 @@ import { fileFailure, readSmallFile } from "./write-file.js";
 export interface OpenedScenario {
   /** Where it is from; `run`: `exec` or `certify` has read it, and started this process. */
   readonly origin: "bundled" | "file" | "stdin" | "run";
-  readonly loaded: LoadedScenario;
+  readonly loaded: LoadedScenario & { readonly locate?: Locate };
   readonly places: () => Promise<{ readonly locate: Locate }>;
 }
 
@@ -77,7 +77,8 @@ export async function openScenario(nameOrFile: string, options: LoadOptions): Pr
   const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
   const { scenario, ...places } = parseWithPlaces(text, { file: nameOrFile, load });
 
-  const loaded = { scenario, name: nameOrFile, ...(isWhole && { text }), files };
+  const { locate } = places;
+  const loaded = { scenario, name: nameOrFile, ...(isWhole && { text }), files, locate };
   return { origin: stdin === undefined ? "file" : "stdin", loaded, places: async () => places };
 }
 

@@ -128,10 +128,9 @@ function startNamed(sandbox: SandboxState, name: string, server: ControlServer, 
 /** Starts a scenario that was sent, whose name is in it. Throws a `ScenarioError`, or `validation_failed` for too many keys. */
 function startSent(sandbox: SandboxState, sent: WrittenScenario, options: StartOptions = {}) {
   const checked = requireStartable(sent);
-  const { scenario } = checked;
-  const name = scenario.name ?? "unnamed";
-  const named: NamedScenario = { scenario, name, text: sent.text };
-  replaceScenario(sandbox, prepareReplacement(sandbox, named, options));
+  const { scenario, locate } = checked;
+  const source = { scenario, name: scenario.name ?? "unnamed", text: sent.text, locate };
+  replaceScenario(sandbox, prepareReplacement(sandbox, source, options));
   return summarizeStart(sandbox, startWarnings(checked, sandbox.startOptions));
 }
 
