@@ -127,7 +127,9 @@ test.each(shells)(
     const started = runCommand(start, { cwd: clone, only: { ...env, SVC_SANDBOX_PORT: "0" }, shell });
     const address = /listening on http:\/\/127\.0\.0\.1:(\d+)/;
     const port = address.exec(await started.until(address))?.[1] as string;
-    const called = await inClone(readme("curl -i", port)).ended;
+    // `explain` asks the sandbox at the usual port.
+    const only = { ...env, SVC_CONTROL_URL: `http://127.0.0.1:${port}/__sandbox` };
+    const called = await runCommand(readme("curl -i", port), { cwd: clone, only, shell }).ended;
     expect(called.stdout).toMatch(/^HTTP\/1\.1 401 Unauthorized\r$/m);
     expect(called.stdout).toContain("401.revoked");
     const { stdout } = await inClone("npx --no-install svc-sandbox keys --format env").ended;
