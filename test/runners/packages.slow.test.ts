@@ -121,7 +121,7 @@ for wrong in (lambda: server.sandbox().key("active"), lambda: server.sandbox(sce
     ]);
   });
 
-  test.each(["HOST=0.0.0.0", "TLS=1", "PUBLIC_URL=https://sandbox.example", "NO_CONTROL=1"])(
+  test.each(["HOST=0.0.0.0", "TLS=1", "PUBLIC_URL=https://sandbox.example"])(
     "names SVC_SANDBOX_%s, with which no test reaches its sandbox",
     async (variable) => {
       const [name = "", value = ""] = variable.split("=");
@@ -131,9 +131,11 @@ for wrong in (lambda: server.sandbox().key("active"), lambda: server.sandbox(sce
   );
 
   test("reads what a process writes also in a locale of ASCII", async () => {
-    const ascii = { LC_ALL: "C", PYTHONCOERCECLOCALE: "0", PYTHONUTF8: "0", SVC_SANDBOX_ÄÖ: "1" };
-    const { code, stderr } = await runPython("with Server() as server:\n    server.sandbox()\n", ascii).ended;
-    expect([code, stderr]).toEqual([0, expect.stringContaining("SVC_SANDBOX_\\xc4\\xd6 has no effect")]);
+    const ascii = { LC_ALL: "C", PYTHONCOERCECLOCALE: "0", PYTHONUTF8: "0" };
+    const files = { "svc-sandbox.yaml": `${own("mine")}ÄÖ: 1\n` };
+    const { ended } = runPython("with Server() as server:\n    server.sandbox()\n", ascii, files);
+    const { code, stderr } = await ended;
+    expect([code, stderr]).toEqual([1, expect.stringContaining('unknown field "\\xc4\\xd6"')]);
   });
 
   test("merges the reports of its processes, over all resets", async () => {
