@@ -1,5 +1,5 @@
 import { faultKindRow } from "../rules/fault-effects.js";
-import { type KeyRecord, keyStateAt, keyStateTable, lastClockInstant } from "../rules/key-state.js";
+import { endTime, type KeyRecord, keyStateAt, keyStateTable, lastClockInstant } from "../rules/key-state.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import type { RoutedCall } from "../sandbox/call.js";
@@ -64,10 +64,10 @@ export function lifelines(sandbox: SandboxState, entries: readonly KeyEntry[]): 
 
 /** The life of a key before now: a key that has ended gets the same 401 since then. */
 function pastResults(key: KeyRecord, now: number): Result[] {
-  const { endField, rejection } = keyStateTable[keyStateAt(key, now)];
+  const { rejection } = keyStateTable[keyStateAt(key, now)];
   const results: Result[] = [{ ...unknown, from: key.createdAt ?? -never }];
-  const endedAt = (endField && key[endField]) ?? now;
-  if (endedAt < now) results.push({ from: endedAt, outcome: rejection, sure: true, mayFault: false });
+  const from = endTime(key);
+  if (from < now) results.push({ from, outcome: rejection, sure: true, mayFault: false });
   return results;
 }
 

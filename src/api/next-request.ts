@@ -1,5 +1,5 @@
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
-import { keyStateAt, keyStateTable } from "../rules/key-state.js";
+import { endTime, keyStateAt, keyStateTable } from "../rules/key-state.js";
 import type { PresentedKind } from "../rules/keys/key-text.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
@@ -80,13 +80,10 @@ function rejectionReason(sandbox: SandboxState, call: RoutedCall, outcome: ApiOu
   if (outcome === "429.per_minute") return reasonOfLimit(entry, now, "minute");
   if (outcome === "429.per_day") return reasonOfLimit(entry, now, "day");
 
-  // A 401 of a key that has ended. `endField` is the name of the key's member with the time of its end: `revokedAt`.
+  // A 401 of a key that has ended.
   const state = keyStateAt(entry.key, now);
-  const { rejection, endField } = keyStateTable[state];
-  const isBecauseOfState = endField !== null && rejection === outcome;
-  if (isBecauseOfState) {
-    const endedAt = entry.key[endField] ?? now;
-    return { why: `${state} since ${shortIso(endedAt)}`, until: null };
+  if (keyStateTable[state].rejection === outcome) {
+    return { why: `${state} since ${shortIso(endTime(entry.key))}`, until: null };
   }
 
   // A 403 has a cause that may be shown; any other rejection has none.

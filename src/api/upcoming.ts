@@ -1,5 +1,5 @@
 import { faultOutcomeId } from "../rules/fault-effects.js";
-import { lastClockInstant } from "../rules/key-state.js";
+import { endStateOf, endTime, lastClockInstant } from "../rules/key-state.js";
 import { dayEnd, isoTime, minuteEnd } from "../rules/time.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
@@ -48,17 +48,16 @@ export function clockEvents(
 }
 
 function keyEvents(entries: Iterable<KeyEntry>): ClockEvent[] {
-  const never = Number.POSITIVE_INFINITY;
   const events: ClockEvent[] = [];
   for (const { key } of entries) {
-    const { ref, organization, revokedAt = never, expiresAt = never, overlapEndsAt = never } = key;
-    // A key stops working once, at the earliest instant; a revocation is never ahead.
-    const at = Math.min(expiresAt, overlapEndsAt);
-    if (at === never || revokedAt <= at) continue;
-
-    const ofKey = { key: ref, organization, at };
-    if (at === expiresAt) events.push({ ...ofKey, kind: "key_expires", text: `Key ${ref} expires` });
-    else events.push({ ...ofKey, kind: "overlap_ends", text: `Overlap of ${ref} ends: it stops working` });
+    const { ref, organization } = key;
+    const end = endStateOf(key);
+    const ofKey = { key: ref, organization, at: endTime(key) };
+    // A revocation is never ahead.
+    if (end === "expired") events.push({ ...ofKey, kind: "key_expires", text: `Key ${ref} expires` });
+    if (end === "rotated") {
+      events.push({ ...ofKey, kind: "overlap_ends", text: `Overlap of ${ref} ends: it stops working` });
+    }
   }
   return events;
 }

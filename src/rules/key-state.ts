@@ -61,13 +61,24 @@ export const lastClockInstant = lastInstant - maximumOverlap;
  * keyStateAt({ ...key, expiresAt: 1000 }, 1000); // "expired"
  */
 export function keyStateAt(key: KeyEnds, now: number): KeyStateName {
-  if (key.revokedAt !== undefined) return "revoked";
-  const expiresAt = key.expiresAt ?? Number.POSITIVE_INFINITY;
-  const overlapEndsAt = key.overlapEndsAt ?? Number.POSITIVE_INFINITY;
-  // At a tie, the key is expired.
-  if (now >= expiresAt && expiresAt <= overlapEndsAt) return "expired";
-  if (now >= overlapEndsAt) return "rotated";
+  const end = endStateOf(key);
+  if (end === "revoked") return end;
+  if (end !== undefined && now >= endTime(key)) return end;
   return key.overlapEndsAt === undefined ? "active" : "retiring";
+}
+
+/** The state in which a key ends, by the first of its ends; `undefined` for a key without one. At a tie, the key is expired. */
+export function endStateOf({ revokedAt, expiresAt, overlapEndsAt }: KeyEnds): EndStateName | undefined {
+  if (revokedAt !== undefined) return "revoked";
+  if (expiresAt === undefined) return overlapEndsAt === undefined ? undefined : "rotated";
+  return overlapEndsAt === undefined || expiresAt <= overlapEndsAt ? "expired" : "rotated";
+}
+
+/** When a key ends, in epoch milliseconds; infinite for a key without an end. */
+export function endTime(key: KeyEnds): number {
+  const end = endStateOf(key);
+  const time = end === undefined ? undefined : key[keyStateTable[end].endField];
+  return time ?? Number.POSITIVE_INFINITY;
 }
 
 /** Everything that differs between the states of keys. */
@@ -89,6 +100,8 @@ export const keyStateTable = {
   rotated: { isOver: true, rejection: "401.rotated", endField: "overlapEndsAt" },
 } as const satisfies Readonly<Record<string, KeyStateRow>>;
 export type KeyStateName = keyof typeof keyStateTable;
+/** The states that end a key. */
+type EndStateName = "revoked" | "expired" | "rotated";
 export const keyStates = Object.keys(keyStateTable) as KeyStateName[];
 
 /** The most active keys of an organization in each environment (R32): one in its overlap is not active. */

@@ -39,6 +39,7 @@ test("the command of a request ends where the request did", async () => {
   expect(journal).toHaveLength(requests.length);
   for (const { id, outcome } of journal) {
     const { curl, repeat } = (await ask(`/requests/${id}`)).body.data;
+    expect(curl, `${id} ${outcome}`).not.toBeNull();
     const secret =
       repeat.key === "none"
         ? ""

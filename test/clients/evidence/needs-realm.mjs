@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { checkFive, control, me } from "./me.mjs";
 
-const assumptions = { rate_limit_code: "slow_down" };
+const assumptions = { rate_limit_code: "slow_down", www_authenticate: true };
 await control("POST", "/reset", { scenario: { version: 1, extends: "key-states", assumptions } });
 await checkFive(async (ref) => {
   const { response } = await me(ref);

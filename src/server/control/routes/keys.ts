@@ -3,7 +3,7 @@ import { lifelines } from "../../../api/lifelines.js";
 import { nextRequest } from "../../../api/next-request.js";
 import { explainKey } from "../../../report/request-text.js";
 import { SandboxError } from "../../../rules/errors.js";
-import { keyStateAt } from "../../../rules/key-state.js";
+import { endStateOf, keyStateAt } from "../../../rules/key-state.js";
 import { type Environment, fingerprintOf } from "../../../rules/keys/key-text.js";
 import { cachedByObject } from "../../../sandbox/cached-by.js";
 import type { Endpoint } from "../../../sandbox/call.js";
@@ -98,8 +98,7 @@ function chooseLines(sandbox: SandboxState, keys: readonly KeyEntry[], limit: nu
   const rankOf = ({ key }: KeyEntry) => {
     const lastUse = lastUses.get(key.ref);
     if (lastUse !== undefined) return lastUse;
-    const ends = (key.revokedAt ?? key.expiresAt ?? key.overlapEndsAt) !== undefined;
-    return ends ? 0 : -1;
+    return endStateOf(key) === undefined ? -1 : 0;
   };
   const ranked = [...keys].sort((one, other) => rankOf(other) - rankOf(one));
   const chosen = new Set(ranked.slice(0, limit));
