@@ -67,9 +67,10 @@ export async function judgeResends(runs: Runs): Promise<Judgment> {
 
 async function chooseKey(runs: Runs): Promise<WorkingKey | NotJudged> {
   const keys = await findWorkingKeys(runs);
-  // The first one that does not come again after every failure.
-  const key =
-    (await findFittingKey(runs, keys, (trial, one) => moreRequests(trial, one).length === 0)) ?? keys[0];
+  // The first one whose failure the command notices, and that does not come again after every failure.
+  const isFit = (trial: ClientRun, one: WorkingKey) =>
+    trial.result !== "passed" && moreRequests(trial, one).length === 0;
+  const key = (await findFittingKey(runs, keys, isFit)) ?? keys[0];
   if (key !== undefined) return key;
   return notJudged(
     "no key that always works came equally often in each run",
@@ -117,6 +118,13 @@ async function judgeResend(
     );
   }
 
+  // Some clients send a key again after a 401 only if it has worked before.
+  if (key.requests.length === 1 && check.outcome.startsWith("401.")) {
+    return notJudged(
+      `only one request has ${keyVariable(key.ref)}, and a client may send a key again that has worked before`,
+      `Add a second test that sends ${keyVariable(key.ref)}.`,
+    );
+  }
   // The client waited.
   if (more.length > 0 && run.result === "passed") return { kind: "held", key: key.ref };
   // The client gave up.

@@ -24,7 +24,7 @@ export interface CliCommand<Flags extends flag.FlagSet = flag.FlagSet> {
   /** Its arguments (`<needed>`, `[optional]`, `[several...]`), with descriptions. */
   readonly args?: Readonly<Record<string, string>>;
   /** The variables that it reads, and the name of the flag that each sets if the command line does not. Default: none. */
-  readonly variables?: Readonly<Record<string, keyof Flags>>;
+  readonly variables?: Readonly<Record<string, string>>;
   /** Whether it takes the command line of a client after `--`. Default: no. */
   readonly takesClientCommand?: boolean;
   /** Its flags, except for `--verbose`, which every command has. */
@@ -36,8 +36,10 @@ export interface CliCommand<Flags extends flag.FlagSet = flag.FlagSet> {
   run(call: CommandCall<flag.FlagValues<Flags>>): Promise<number | void>;
 }
 
-/** Infers the types of the flags for `run`. */
-export function declareCommand<Flags extends flag.FlagSet>(command: CliCommand<Flags>): CliCommand<Flags> {
+/** Infers the types of the flags for `run`, and checks that each variable sets one of them. */
+export function declareCommand<Flags extends flag.FlagSet>(
+  command: CliCommand<Flags> & { readonly variables?: Readonly<Record<string, keyof Flags & string>> },
+): CliCommand<Flags> {
   return command;
 }
 

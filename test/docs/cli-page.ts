@@ -1,7 +1,7 @@
 import type { CliCommand } from "../../src/cli/command.js";
 import { startCommand } from "../../src/cli/commands/start.js";
 import { commands } from "../../src/cli/commands.js";
-import type { Flag } from "../../src/cli/flags.js";
+import type { Flag, FlagSet } from "../../src/cli/flags.js";
 import { scenarioArgument } from "../../src/cli/shared-flags.js";
 import { code, table } from "../support/pages.js";
 
@@ -70,9 +70,10 @@ async function sharedFlags(): Promise<Map<Flag<unknown>, readonly string[]>> {
 
 /** The variables of `start`, each with the flag that it sets. */
 export async function startVariablesPart(): Promise<string> {
-  const { variables, flags } = startCommand;
-  return Object.entries(variables ?? {})
-    .map(([variable, member]) => `${code(variable)} (${code(flags[member].long)})`)
+  const { variables = {} } = startCommand;
+  const flags: FlagSet = startCommand.flags;
+  return Object.entries(variables)
+    .map(([variable, member]) => `${code(variable)} (${code(flags[member]?.long ?? "")})`)
     .join(", ");
 }
 

@@ -8,6 +8,7 @@ import { parseEnv } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { startCommand as start } from "../../src/cli/commands/start.js";
+import type { FlagSet } from "../../src/cli/flags.js";
 import { version } from "../../src/node/package-files.js";
 import { failures } from "../../src/rules/fault-effects.js";
 import { controlPath } from "../../src/rules/known-paths.js";
@@ -26,7 +27,8 @@ import { temporaryFolder, userFolder } from "../support/temporary-folder.js";
 // The files that people deploy hold what the program takes: flags, variables, paths and ports that there are.
 
 const page = "docs/host.md";
-const ofFlags: Readonly<Record<string, keyof typeof start.flags>> = start.variables ?? {};
+const { variables: ofFlags = {} } = start;
+const flags: FlagSet = start.flags;
 const variables = [...Object.keys(ofFlags), "SVC_SANDBOX_SCENARIO", "SVC_SANDBOX_CONTROL_TOKEN"];
 const image = Object.fromEntries(
   [...pageOf("Dockerfile").matchAll(/^(WORKDIR|USER|EXPOSE) (.+)$/gm)].map(([, ...both]) => both),
@@ -51,7 +53,7 @@ function readWords([name, ...words]: readonly string[]): void {
 function readVariable(name: string, value: string): void {
   expect(variables).toContain(name);
   const member = ofFlags[name];
-  if (member !== undefined) start.flags[member].read(value, name);
+  if (member !== undefined) flags[member]?.read(value, name);
 }
 
 /** What keeps a sandbox of its own, with its own keys, in a volume that is mounted at `folder`. */

@@ -17,13 +17,15 @@ export interface Flaw {
 }
 
 /** Returns the suite with a flaw. Its own settings leave it: with a flaw, they could fail its first run, which nobody certifies. */
-export function withFlaw({ profile: _, ...suite }: Suite, { causes, client, suite: change }: Flaw): Suite {
+export function withFlaw({ profile, ...suite }: Suite, { causes, client, suite: change }: Flaw): Suite {
   // A client that does not wait for a response hides how it ends.
   const { hedgeMs: __, readsAgain, ...others } = suite.client;
   // Who sends a request again for any reason has none of the other flaws.
   const isOfReading = causes.every((cause) => cause.startsWith("row "));
   return {
     ...suite,
+    // A profile was set by a reset, on which a test of a limit may rely.
+    resets: suite.resets || profile !== undefined,
     ...change?.(suite),
     client: { ...others, ...client, readsAgain: readsAgain && isOfReading },
   };
