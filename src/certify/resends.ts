@@ -27,13 +27,13 @@ import {
 // Is a key sent again after a 401 or 403, or too soon after a 429 or 503? A run rejects the last request with a key that works (last-request.ts
 // says which). Any further one is one more:
 //
-//     no more                       the command fails: held
-//     one more in some of 3 runs    not judged
-//     one more in 3 of 3 runs       and one more after a 404 in place of the rejection: not judged, something asks again after every failure
-//                                   and none after a 404, in three of three: a problem
+//     no more                           the command fails: held; it passes: not judged
+//     one more after a 429 or 503       in its time: held; too early: as below
+//     one more in 1 or 2 of 3 runs      not judged
+//     one more in 3 of 3 runs           and one after a 404 in place of the rejection: not judged, something asks again after every failure
+//                                       and none after a 404, in three of three: a problem, unless --allow names the check
 //
-// Its sentence says no more: no run shows whether the client sends it, or a test that waits until a key works. With --allow, the second is no
-// problem.
+// The sentence of a problem shows no more: no run shows whether the client sends it, or a test that waits until a key works.
 
 export async function judgeResends(runs: Runs): Promise<Judgment> {
   const checks = runs.checks.resend;

@@ -117,7 +117,7 @@ export interface Delivery {
   readonly latencyMs: number;
   /** Send the response, reset the connection, or send nothing until the client gives up. */
   readonly kind: "send" | "reset" | "hang";
-  /** Whether a client that waits gets the whole response, and a usual one. If so, one that gives up has left it unread. */
+  /** Whether a client that waits gets the whole response: a client that gives up has then left it unread. */
   readonly isWhole: boolean;
   /** Bytes of the body before the connection is closed; `undefined` to send the whole body. */
   readonly cutAfter: number | undefined;

@@ -74,7 +74,7 @@ export class Registry {
     const entry: KeyEntry = { key, owner, usage };
     owner.keys.push(entry);
     this.#keys.set(key.ref, entry);
-    // A pinned hash may be of a secret of the scenario: `find` returns the first key.
+    // Of several keys with the same hash, `find` returns the first one.
     if (!this.#byHash.has(key.sha256)) this.#byHash.set(key.sha256, entry);
     return entry;
   }

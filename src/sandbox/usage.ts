@@ -3,10 +3,10 @@ import { dayEnd, minuteEnd } from "../rules/time.js";
 
 // What a key has used of its limits. Only successes count (R24): see `decideAndCount` in `src/api/authorize.ts`.
 //
-// | limit     | counts the successes of      | is reached with    | resets           |
-// |-----------|------------------------------|--------------------|------------------|
+// | limit     | counts the successes of      | is reached with    | resets                  |
+// |-----------|------------------------------|--------------------|-------------------------|
 // | a minute  | the clock's minute, in UTC   | as many as allowed | at its next full minute |
-// | a day     | the clock's day, in UTC      | as many as allowed | at 00:00 UTC     |
+// | a day     | the clock's day, in UTC      | as many as allowed | at 00:00 UTC            |
 
 /** The requests of a key in its latest minute and day. */
 export interface Usage {

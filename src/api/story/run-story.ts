@@ -24,7 +24,7 @@ import { sendFromSandbox, storyRequest } from "./send.js";
 // |------------------------|------------------------------------|--------------------------------------------------|
 // | `verify`               | `testStory` in cli/story.ts        | ends the story; its place is shown; exits with 1 |
 // | `play`                 | cli/commands/play.ts               | is shown with its place; exits with 1 at the end |
-// | `validate`, `start`    | `runWholeStory` in node/dry-run.ts | is an error of `validate`, a warning of `start`    |
+// | `validate`, `start`    | `runWholeStory` in node/dry-run.ts | is an error of `validate`, a warning of `start`  |
 // | the page               | server/control/routes/story.ts     | is marked; the presenter continues               |
 //
 // How a step can fail:

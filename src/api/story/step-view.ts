@@ -27,7 +27,7 @@ interface StepView extends Omit<PlayedStep, "step" | "response" | "timeline" | "
   readonly differences: readonly ReturnType<typeof viewDifference>[];
 }
 
-/** The result of a step as the control plane and `play --json` show it. Contains the secret of a key that the step made. */
+/** The result of a step as the control plane, `play --json` and `verify --json` show it. Contains the secret of a key that the step made. */
 export function stepView(result: PlayedStep): StepView {
   const { step: _, response, timeline, ...shown } = result;
   const meanwhile = timeline.map(({ index, at, step, performed }) => {
