@@ -161,7 +161,7 @@ function requireSameScenario(saved: ScenarioIdentity, current: ScenarioIdentity,
   const identityText = ({ name, sha256 }: ScenarioIdentity) => `${name} (content ${sha256.slice(0, 12)})`;
   throw new SandboxError(
     "state_mismatch",
-    `The state ${quoteFile(file)} was started with the scenario ${identityText(saved)}, and this one has ${identityText(current)}. Start this one with the same, or name another file, or remove this one to start again.`,
+    `The state ${quoteFile(file)} was started with the scenario ${identityText(saved)}, and this start has ${identityText(current)}. Start with the same scenario, name another file, or remove this one to start again.`,
     { stored: saved, own: current },
   );
 }
