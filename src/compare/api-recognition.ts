@@ -32,7 +32,7 @@ export function whyNotTheApi(
   const proxy = findProxyVariable(url, env);
   let { hint } = reply;
   if (proxy !== undefined) {
-    hint = `${proxy} is set, but compare uses no proxy: it needs a direct connection.`;
+    hint += ` ${proxy} is set, but compare uses no proxy: it needs a direct connection.`;
   }
   return `Failed to reach ${url}: ${reply.found}. ${hint}`;
 }

@@ -51,9 +51,8 @@ async function tryLimit(session: Session, row: ContractOutcome): Promise<Contrac
     const result = await session.send({ outcome, variable: key.variable });
     if (result.kind === "not_sent") return leaveOut(session, row, result.why);
     const { attempt } = result;
-    if (attempt.response?.status === 429) return confirmLimit(session, attempt);
     const canReach = outcome === "429.per_minute" && got200(attempt);
-    return canReach ? useUpMinute(session, row, attempt) : [];
+    return canReach ? useUpMinute(session, row, attempt) : confirmLimit(session, attempt);
   }
 
   const isAnySet = variables.some((variable) => textOfVariable(variable, env) !== "");
@@ -124,7 +123,7 @@ async function sendUntilLimit(
     if (mustWork) {
       return leaveOut(session, row, session.end?.why ?? `${variable} did not work until its limit`);
     }
-    return attempt.response?.status === 429 ? confirmLimit(session, attempt) : [];
+    return confirmLimit(session, attempt);
   }
 
   // None got 429: it is a difference if all that prove it came in less than a minute.
@@ -140,8 +139,8 @@ async function sendUntilLimit(
 }
 
 /**
- * Confirms that the 429 of a key is its own limit. One in a wrong form comes again. Another working key must not be affected (R25),
- * and at last a request without a key must not get 429.
+ * Confirms that a key at its limit gets a 429, and that it is the limit of this key: a response with another status or in a wrong form
+ * comes again. Another working key must not be affected (R25), and at last a request without a key must not get 429.
  */
 async function confirmLimit(session: Session, limited: Attempt): Promise<ContractDifference[]> {
   const { outcome, variable } = limited;
@@ -149,6 +148,7 @@ async function confirmLimit(session: Session, limited: Attempt): Promise<Contrac
     await session.wait(betweenPasses);
     await session.send({ outcome, variable });
   }
+  if (limited.response?.status !== 429) return [];
   const other = await compareOtherKey(session, limited);
 
   const control = await session.sendOnce({ outcome: "401.missing" });

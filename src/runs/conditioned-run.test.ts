@@ -62,3 +62,17 @@ test("a rejection of the run has a date by the machine's clock, too", () => {
     retryAfter: Date.UTC(2026, 10, 30, 20, 51, 25),
   });
 });
+
+test("a fault of the run passes over a response without a body", () => {
+  const gets = { kind: "fault", effect: { hang: true } } as const;
+  const onRequest = { which: { kind: "nth", key: "limited", nth: 1 }, gets } as const;
+  const endpoints = { ping: { path: "/v1/ping", status: 204 } } satisfies Scenario["endpoints"];
+  const clientRun = conditionedRun({ onRequest });
+  const source = { name: "own", scenario: { ...scenario, endpoints } };
+  const sandbox = startSandbox(prepareStart({ source, platform: nodePlatform, clientRun }));
+  const headers = ["x-api-key", secretToSend(sandbox, "limited")];
+  const outcomes = ["/v1/ping", "/v1/relying-party/me"].map((path) => {
+    return handle(sandbox, readApiRequest({ method: "GET", path, query: "", headers })).outcome;
+  });
+  expect(outcomes).toEqual(["204.ping", "fault.hang"]);
+});

@@ -5,7 +5,7 @@ import { renderRejection, renderSuccess, retryAfterHeader } from "../api/respond
 import { isIdempotent } from "../rules/fault-effects.js";
 import { isSuccess } from "../rules/outcomes.js";
 import type { ApiCall, CallResult } from "../sandbox/call.js";
-import { activateFaults, type FiredFault, fireFault } from "../sandbox/faults.js";
+import { activateFaults, type FiredFault, fireFault, hasBody } from "../sandbox/faults.js";
 import type { OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
 import type { RejectionInstead, Replacement } from "./conditions.js";
 
@@ -21,7 +21,7 @@ export function replacementFor(
       const { facts } = ownResponse;
       const { effect: then } = gets;
       // A client may send the call again after the fault, and its response has a body, which a fault may break.
-      const mayBeHit = isIdempotent(call.request.method) && !facts.isHead;
+      const mayBeHit = isIdempotent(call.request.method) && hasBody({}, facts);
       if (!mayBeHit) return undefined;
       const active = activateFaults([{ then }], sandbox.seed, sandbox.startedAt);
       const fired = fireFault(active, call.number, facts);

@@ -211,7 +211,10 @@ function isMatching(when: ActiveFault["when"], { entry, now, expectedOutcome }: 
 }
 
 /** Whether the response to a request has a body: its usual one, or the error of an effect that sets the status. */
-function hasBody({ status }: FaultEffects, { endpoint, isHead, expectedOutcome }: FaultFacts): boolean {
+export function hasBody(
+  { status }: FaultEffects,
+  { endpoint, isHead, expectedOutcome }: FaultFacts,
+): boolean {
   if (isHead) return false;
   const isErrorOfFault = status !== undefined;
   if (isErrorOfFault) return true;

@@ -129,3 +129,10 @@ test("the request id of a response that differs is named, to be quoted", async (
   const { stdout } = await runCli(["compare", url], { env: probeKeys });
   expect(stdout).toMatch(/\$\.data\.environment {2}R3 {2}request req-2, seen \d of \d times\n/);
 });
+
+test("a comparison finds a server that sends a 503 for a key at its limit", async () => {
+  const misbehave: Misbehave = (reply, { ref }) => {
+    if (ref === "rate-limited") setIn(reply, "status", 503);
+  };
+  await expectDifference(misbehave, ["429.per_day  status  R23", "429", "503"], "--probe-limits");
+});
