@@ -78,7 +78,7 @@ function comingResults(sandbox: SandboxState, entry: KeyEntry, now: number): Res
 
   const results = [resultAt(sandbox, entry, now)];
   for (const event of events) {
-    if (isStepFor(event, entry.key)) {
+    if (isStepFor(sandbox, event, entry.key)) {
       results.push({ ...unknown, from: event.at });
       break;
     }
@@ -88,8 +88,12 @@ function comingResults(sandbox: SandboxState, entry: KeyEntry, now: number): Res
 }
 
 /** Whether an event is a step of the timeline that may change what this key gets. */
-function isStepFor({ at, kind, key, organization }: ClockEvent, record: KeyRecord): boolean {
+function isStepFor({ timeline }: SandboxState, event: ClockEvent, record: KeyRecord): boolean {
+  const { at, kind, key, organization, step } = event;
   if (kind !== "timeline_step") return false;
+  // A new key changes no other one.
+  const action = timeline.steps[(step ?? 0) - 1]?.step;
+  if (action?.create_key !== undefined) return false;
   // One about nobody, such as new faults, is for all. No other changes a key that has ended.
   if (!key && !organization) return true;
   if (keyStateTable[keyStateAt(record, at)].isOver) return false;
@@ -101,14 +105,17 @@ function resultAt(sandbox: SandboxState, entry: KeyEntry, at: number): Result {
   const call: RoutedCall = { presented: "well_formed", entry, now: at, route: undefined, endpoint: me };
   const { outcome, faults } = predictCall(sandbox, call, me);
   const [first] = faults;
-  const isHit = first?.isCertain === true;
-  const isReplaced = isHit && !faultKindRow(first.outcome).onlyDelays;
-  return {
-    from: at,
-    outcome: isReplaced ? first.outcome : outcome,
-    sure: isHit || first === undefined,
-    mayFault: first !== undefined,
-  };
+  if (first === undefined) return { from: at, outcome, sure: true, mayFault: false };
+
+  // A delayed response keeps its outcome.
+  const onlyDelay = faults.every((fault) => faultKindRow(fault.outcome).onlyDelays);
+  if (onlyDelay) return { from: at, outcome, sure: true, mayFault: true };
+
+  // A certain fault, the last one, hits what none before it hits.
+  const isEachHit = faults.at(-1)?.isCertain === true;
+  if (!isEachHit) return { from: at, outcome, sure: false, mayFault: true };
+  const areAlike = faults.every((fault) => fault.outcome === first.outcome);
+  return { from: at, outcome: areAlike ? first.outcome : null, sure: areAlike, mayFault: true };
 }
 
 /** The phases of a life: results that follow each other and are the same are one phase. */

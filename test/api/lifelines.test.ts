@@ -100,6 +100,12 @@ describe("the life of a key", () => {
       ["+0m 200.test", "+5m null (unsure)"],
     ],
     ["for itself", { at: "5m", revoke: { key: "live" } }, "live", ["+0m 200.live", "+5m null (unsure)"]],
+    [
+      "that makes a key, whose ref nobody knows yet",
+      { at: "5m", create_key: { organization: "bank", environment: "test", name: "New" } },
+      "short",
+      ["+0m 200.test", "+30m 401.expired"],
+    ],
     ["for another key", { at: "5m", revoke: { key: "live" } }, "short", ["+0m 200.test", "+30m 401.expired"]],
     [
       "after its end",
@@ -124,6 +130,8 @@ describe("the life of a key", () => {
     [[{ ...fault({ requests: [3] }), requests_matched: 3 }], "+0m 200.live"],
     [[fault({ key: "main" })], "+0m 200.live"],
     [[{ then: { latency: "1s" } }], "+0m 200.live or a fault"],
+    [[{ when: { every: 2 }, then: { latency: "1s" } }], "+0m 200.live or a fault"],
+    [[fault({ every: 2 }), { then: { reset: true } }], "+0m null or a fault (unsure)"],
     [[fault({})], "+0m fault.status or a fault"],
   ])("has whether faults may hit a request: %j", (faults, expected) => {
     expect(coming(open({ faults }), "live")).toEqual([expected]);

@@ -129,6 +129,11 @@ test.each<[StepAction, string, ActionResult?]>([
     { ...performed, replacement: { ref: "a-2" } } as ActionResult,
   ],
   [
+    { rotate: { key: "a", as: "next" } },
+    "rotate a → rejected: key_not_active",
+    { ...performed, error: { code: "key_not_active" } } as ActionResult,
+  ],
+  [
     { faults: [{ then: { hang: true } }] },
     "faults: hang → rejected: validation_failed",
     { ...performed, error: { code: "validation_failed" } } as ActionResult,

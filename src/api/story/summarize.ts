@@ -68,8 +68,18 @@ function summarizeRequest({ method, path, key, times }: SummarizedRequest): stri
 
 /** Summarizes an action, with the key that it created if it was performed, or its error: `rotate active, overlap 30m → active-2`. */
 export function summarizeAction(action: StepAction, performed: ActionResult | null = null): string {
+  const summary = actionWords(action);
   const error = performed?.error ?? null;
-  if (error !== null) return `${summarizeAction(action)} → rejected: ${error.code}`;
+  if (error !== null) return `${summary} → rejected: ${error.code}`;
+
+  // The new key of `create_key` is the key of the action; that of `rotate` replaces the key of the action.
+  const { key, replacement } = performed === null ? keyRefsOf(action) : keyRefsOf(action, performed);
+  const newRef = action.create_key === undefined ? replacement : key;
+  return newRef === null ? summary : `${summary} → ${newRef}`;
+}
+
+/** An action without its result: `rotate active, overlap 30m`. */
+function actionWords(action: StepAction): string {
   if (action.faults !== undefined) return `faults: ${effectList(action.faults) || "none"}`;
   const name = actionName(action) as ActionName; // an action has one of these members
 
@@ -81,12 +91,7 @@ export function summarizeAction(action: StepAction, performed: ActionResult | nu
     const text = typeof value === "string" ? value : JSON.stringify(value);
     words.push(field === "key" || field === "ref" ? text : `${field} ${text}`);
   }
-  const summary = `${name} ${words.join(", ")}`;
-
-  // The new key of `create_key` is the key of the action; that of `rotate` replaces the key of the action.
-  const { key, replacement } = performed === null ? keyRefsOf(action) : keyRefsOf(action, performed);
-  const newRef = name === "create_key" ? key : replacement;
-  return newRef === null ? summary : `${summary} → ${newRef}`;
+  return `${name} ${words.join(", ")}`;
 }
 
 /** Lists the effects of faults: `latency and status 503, reset`. What belongs to a status, such as its body, is no effect. */
