@@ -126,8 +126,9 @@ function phasesOf(results: readonly Result[]): Phase[] {
     const isOver = (results[index + 1]?.from ?? never) <= from;
     const before = changes.at(-1);
     const isSame = before?.outcome === outcome && before.sure === sure && before.mayFault === mayFault;
-    // What a key got and what it will get differ, also if nobody knows either.
-    if (!isOver && !(isSame && outcome !== null)) changes.push(result);
+    // What a key got and what it will get differ, also if nobody knows either: before now, no fault is known.
+    const isKnown = outcome !== null || mayFault;
+    if (!isOver && !(isSame && isKnown)) changes.push(result);
   }
 
   const phases: Phase[] = [];
