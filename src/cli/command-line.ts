@@ -87,12 +87,12 @@ function parseTokens(line: readonly string[], flags: readonly Flag<unknown>[]) {
 
 /** Adds the value of a flag, as it is on a command line. */
 function addFlag(
-  written: { readonly name: string; readonly rawName: string; readonly value: string | undefined },
+  written: Extract<ReturnType<typeof parseTokens>[number], { kind: "option" }>,
   flags: CliCommand["flags"],
   values: Record<string, unknown>,
   seeHelp: string,
 ): void {
-  const { name, rawName, value: text } = written;
+  const { name, rawName, value: text, inlineValue: isAfterEqualsSign } = written;
   const [member, flag] = Object.entries(flags).find(([, { long }]) => long === `--${name}`) ?? [];
   if (member === undefined || flag === undefined) {
     const names = Object.values(flags).map(({ long }) => long.slice(2));
@@ -108,6 +108,9 @@ function addFlag(
     return;
   }
   if (text === undefined) throw usageError(`${long} needs a value.${seeHelp}`);
+  // In `--state --watch`, the value is missing.
+  const isFlag = /^--?[a-z]/i.test(text) && !isAfterEqualsSign;
+  if (isFlag) throw usageError(`${long} needs a value. A value that starts with - follows a =.${seeHelp}`);
   const value = flag.read(text, long);
   const before = values[member];
   if (before === undefined) values[member] = value;
