@@ -30,7 +30,7 @@ test.each([
 
 test.each([
   [["exec", "--seed", "--", "npm", "test"], /^--seed needs a value\./],
-  [["--write-env", "--watch"], /^--write-env needs a value\. A value that starts with - follows a =\./],
+  [["--write-env", "--watch"], /^--write-env needs a value, and --watch is another flag\./],
   [["exec", "pytest", "-v"], /^exec needs -- and your command/],
   [["exec", "--"], /^exec needs -- and your command/],
   [["exec", "--port", "0", "--port", "1", "--", "true"], /^--port appears more than once/],

@@ -108,9 +108,9 @@ function addFlag(
     return;
   }
   if (text === undefined) throw usageError(`${long} needs a value.${seeHelp}`);
-  // In `--state --watch`, the value is missing.
-  const isFlag = /^--?[a-z]/i.test(text) && !isAfterEqualsSign;
-  if (isFlag) throw usageError(`${long} needs a value. A value that starts with - follows a =.${seeHelp}`);
+  // In `--state --watch`, the value is missing. A token may start with a dash.
+  const isFlag = !isAfterEqualsSign && Object.values(flags).some((one) => one.long === text);
+  if (isFlag) throw usageError(`${long} needs a value, and ${text} is another flag.${seeHelp}`);
   const value = flag.read(text, long);
   const before = values[member];
   if (before === undefined) values[member] = value;
