@@ -52,7 +52,7 @@ function keyEvents(entries: Iterable<KeyEntry>): ClockEvent[] {
   for (const { key } of entries) {
     const { ref, organization } = key;
     const end = endStateOf(key);
-    const ofKey = { key: ref, organization, at: endTime(key) };
+    const ofKey = { key: ref, organization, at: endTime(key, end) };
     // A revocation is never ahead.
     if (end === "expired") events.push({ ...ofKey, kind: "key_expires", text: `Key ${ref} expires` });
     if (end === "rotated") {

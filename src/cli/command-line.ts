@@ -85,14 +85,22 @@ function parseTokens(line: readonly string[], flags: readonly Flag<unknown>[]) {
   return parseArgs({ args: [...line], options, strict: false, tokens: true }).tokens;
 }
 
-/** Adds the value of a flag, as it is on a command line. */
+/** A flag of a command line. `inlineValue`: its value follows a `=`. */
+interface WrittenFlag {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value: string | undefined;
+  readonly inlineValue: boolean | undefined;
+}
+
+/** Adds the value of a flag of a command line. */
 function addFlag(
-  written: Extract<ReturnType<typeof parseTokens>[number], { kind: "option" }>,
+  written: WrittenFlag,
   flags: CliCommand["flags"],
   values: Record<string, unknown>,
   seeHelp: string,
 ): void {
-  const { name, rawName, value: text, inlineValue: isAfterEqualsSign } = written;
+  const { name, rawName, value: text, inlineValue } = written;
   const [member, flag] = Object.entries(flags).find(([, { long }]) => long === `--${name}`) ?? [];
   if (member === undefined || flag === undefined) {
     const names = Object.values(flags).map(({ long }) => long.slice(2));
@@ -109,7 +117,7 @@ function addFlag(
   }
   if (text === undefined) throw usageError(`${long} needs a value.${seeHelp}`);
   // In `--state --watch`, the value is missing. A token may start with a dash.
-  const isFlag = !isAfterEqualsSign && Object.values(flags).some((one) => one.long === text);
+  const isFlag = !inlineValue && Object.values(flags).some((one) => one.long === text);
   if (isFlag) throw usageError(`${long} needs a value, and ${text} is another flag.${seeHelp}`);
   const value = flag.read(text, long);
   const before = values[member];

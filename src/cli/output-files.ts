@@ -92,17 +92,21 @@ export async function writeTargets(
       const path = resolve(cwd, file);
       // The command may have removed its folder.
       mkdirSync(dirname(path), { recursive: true });
-      const descriptor = openSync(path, withoutWaiting);
-      try {
-        writeFileSync(descriptor, text);
-      } finally {
-        closeSync(descriptor);
-      }
+      replaceContents(path, text);
     } catch (cause) {
       failures.push(unwritableTarget(cause, file, flag));
     }
   }
   return failures;
+}
+
+function replaceContents(path: string, text: string): void {
+  const descriptor = openSync(path, withoutWaiting);
+  try {
+    writeFileSync(descriptor, text);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** The extensions of these formats in a sentence: `.txt (Text), .json or …`. */

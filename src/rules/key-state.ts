@@ -63,7 +63,7 @@ export const lastClockInstant = lastInstant - maximumOverlap;
 export function keyStateAt(key: KeyEnds, now: number): KeyStateName {
   const end = endStateOf(key);
   if (end === "revoked") return end;
-  if (end !== undefined && now >= endTime(key)) return end;
+  if (end !== undefined && now >= endTime(key, end)) return end;
   return key.overlapEndsAt === undefined ? "active" : "retiring";
 }
 
@@ -75,8 +75,7 @@ export function endStateOf({ revokedAt, expiresAt, overlapEndsAt }: KeyEnds): En
 }
 
 /** When a key ends, in epoch milliseconds; infinite for a key without an end. */
-export function endTime(key: KeyEnds): number {
-  const end = endStateOf(key);
+export function endTime(key: KeyEnds, end: EndStateName | undefined = endStateOf(key)): number {
   const time = end === undefined ? undefined : key[keyStateTable[end].endField];
   return time ?? Number.POSITIVE_INFINITY;
 }

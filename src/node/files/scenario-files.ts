@@ -15,6 +15,7 @@ import { fileFailure, readSmallFile } from "./write-file.js";
 export interface OpenedScenario {
   /** Where it is from; `run`: `exec` or `certify` has read it, and started this process. */
   readonly origin: "bundled" | "file" | "stdin" | "run";
+  /** With the places of its fields, unless it is a bundled one, whose text only `places` reads. */
   readonly loaded: LoadedScenario & { readonly locate?: Locate };
   readonly places: () => Promise<{ readonly locate: Locate }>;
 }
