@@ -10,7 +10,7 @@ test.each([
   [["--verbose", "--format=json"], { json: true, verbose: true }],
   [["--format", "text", "--", "--json", "--verbose"], { json: false, verbose: false }],
   [["--format", "jsonx"], { json: false, verbose: false }],
-])("errors of %j are told as %j", (argv, expected) => {
+])("errors of %j are shown as %j", (argv, expected) => {
   expect(failureForm(["start", ...argv])).toEqual(expected);
 });
 
@@ -20,7 +20,7 @@ test.each([
     ["key-states"],
     ["npm", "test", "--", "-x"],
   ],
-  // A misspelled scenario is told when it is read.
+  // A misspelled scenario is shown when it is read.
   [["exec", "npm", "--", "test"], ["npm"], ["test"]],
   [["start", "-p0", "--host=::1", "key-states"], ["key-states"], []],
   [["-p0", "key-states"], ["key-states"], []],

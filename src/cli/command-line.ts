@@ -11,7 +11,7 @@ import type { Io } from "./io.js";
 import { stdinName } from "./scenario.js";
 import { withVerbose } from "./shared-flags.js";
 
-// A command line is read from left to right, and its first mistake is told. What follows `--` is the command line of a client.
+// A command line is read from left to right, and the error shows its first mistake. The words after `--` are the command line of a client.
 
 /** What people write in place of our words, by habit from other tools. */
 const habits: ReadonlyMap<string, string> = new Map([
@@ -69,14 +69,14 @@ export async function readCommandLine(
   return { command, call };
 }
 
-/** What stands before the first `--` of a command line, and after it. */
+/** The words before the first `--` of a command line, and those after it. */
 export function cutAtDashes(argv: readonly string[]) {
   const dashes = argv.indexOf("--");
   if (dashes === -1) return { line: argv, afterDashes: [] };
   return { line: argv.slice(0, dashes), afterDashes: argv.slice(dashes + 1) };
 }
 
-/** The words and flags of a command line, in their order. */
+/** The words and flags of a command line, in order. */
 function parseTokens(line: readonly string[], flags: readonly Flag<unknown>[]) {
   const options: Record<string, { type: "string" | "boolean"; short?: string }> = {};
   for (const { long, short, hasValue } of flags) {

@@ -45,7 +45,7 @@ function boundedWriter(write: Output["write"]): (line: string) => void {
   };
 }
 
-/** Logs the requests and steps of a sandbox from now on. */
+/** Logs the requests and steps of a sandbox that come later. */
 export function logEvents({ journal }: SandboxState, flags: LogFlags, logger: Logger): void {
   // As long as nobody subscribes, no event is created.
   if (flags.log === "off" || flags.quiet) return;
@@ -64,7 +64,7 @@ function createTextLog(write: (line: string) => void, palette: Palette, verbose:
         event.type === "request"
           ? requestLogLine(event.exchange, palette, verbose)
           : stepLogLine(event, palette);
-      // A name of the user may have lines of its own.
+      // A name of the user may have several lines.
       write(`${line.replace(/\n\s*/g, " ")}\n`);
     },
     note: (message) => write(`${message.trimEnd()}\n`),

@@ -49,7 +49,7 @@ export async function runClient(
   client: ClientStart,
 ): Promise<{ readonly end: CommandEnd; readonly report: Report; readonly folder: RunFolder }> {
   const { loaded, startOptions, clockStart, conditions, counts = new Counters() } = client;
-  // The command's processes may have sandboxes of their own, which start with what is in this folder.
+  // The command's processes may have their own sandboxes, which start with the contents of this folder.
   const folder = await openRunFolder({
     scenario: loaded,
     options: startOptions,
@@ -61,7 +61,7 @@ export async function runClient(
     source: loaded,
     options: startOptions,
     platform: nodePlatform,
-    // The start of the clock is no option: an option would replace the time of a scenario that the client loads.
+    // The start of the clock is not an option: an option would replace the time of a scenario that the client loads.
     clientRun: { ...conditionedRun(conditions, folder.claim), clockStart },
     invocation: invocationOf(client),
   });
