@@ -3,9 +3,11 @@ import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { runProgram } from "../../scripts/run-program.js";
+import { createSandbox } from "../../src/index.js";
 import { coverageText } from "../support/coverage.js";
 import { blockWith, pageOf, root } from "../support/pages.js";
 import { probeKeys, serveProbed, setIn } from "../support/probed-server.js";
+import { runCli } from "../support/run-cli.js";
 import { userFolder } from "../support/temporary-folder.js";
 
 // The jobs of the pages run as a runner runs them, with the built package. `npm run examples` checks their schemas.
@@ -64,6 +66,30 @@ describe("the jobs of docs/ci.md and docs/compare.md", () => {
     status = 403;
     expect(await night()).toEqual([1, "differs"]);
   });
+});
+
+test("the rules for gitleaks name real keys, no key of a sandbox, and no file with only these", async () => {
+  // Python reads the file: gitleaks itself is on no registry of packages.
+  const read = "import json, sys, tomllib; print(json.dumps(tomllib.loads(sys.argv[1])))";
+  const { stdout } = await runProgram("python3", ["-c", read, blockWith("docs/recipes.md", "toml")]);
+  const { rules, allowlists } = JSON.parse(stdout);
+  const [rule] = rules;
+  const matchesOne = (patterns: readonly string[], text: string) =>
+    patterns.some((pattern) => new RegExp(pattern).test(text));
+  const findings = (text: string) =>
+    [...text.matchAll(new RegExp(rule.regex, "g"))]
+      .map(([key]) => key)
+      .filter((key) => !matchesOne(rule.allowlists[0].regexes, key));
+
+  const { stdout: ownKeys } = await runCli(["keys", "--format", "env"]);
+  const nightly = { organization: "harvest-bank", environment: "live", name: "Nightly" } as const;
+  const created = createSandbox().keys.create(nightly).secret;
+  const realKeys = ["SVC_live_", "legacysvc_test_"].map((prefix) => prefix + "k9Xw2Qb7".repeat(4));
+  expect(ownKeys).toMatch(new RegExp(rule.regex));
+  expect(findings([ownKeys, created, ...realKeys].join("\n"))).toEqual(realKeys);
+
+  const paths = ["sandbox.env", "deploy/sandbox.env", "mysandbox.env", "sandbox.env.ts"];
+  expect(paths.filter((path) => matchesOne(allowlists[0].paths, path))).toEqual(paths.slice(0, 2));
 });
 
 test("every archive of docs/start.md is built and tried", () => {
