@@ -109,7 +109,7 @@ async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Pro
   const randomToken = () => nodeCrypto.randomBytes(tokenBytes).toString("base64url");
   const controlToken = options.controlToken || (isLocal ? undefined : randomToken());
 
-  const dueTimer = startDueTimer(sandbox);
+  const dueTimer = startDueTimer(sandbox, onDefect);
   const stopping = new AbortController();
   const close = async (grace = 2000) => {
     stopping.abort();
@@ -160,16 +160,16 @@ async function listenAndServe(sandbox: SandboxState, options: ServeOptions): Pro
   };
 }
 
-/** Continues the timeline also without requests. */
-function startDueTimer(sandbox: SandboxState): NodeJS.Timeout {
-  const runDueOrWait = () => {
+/** Continues the timeline also without requests. A step with a defect does not run again. */
+function startDueTimer(sandbox: SandboxState, onDefect: (error: unknown) => void): NodeJS.Timeout {
+  const runDueOrReport = () => {
     try {
       runDue(sandbox);
-    } catch {
-      // The next request reports the error. A failed save is tried again, and reported there.
+    } catch (error) {
+      onDefect(error);
     }
   };
-  return timers.setInterval(runDueOrWait, dueIntervalMs).unref();
+  return timers.setInterval(runDueOrReport, dueIntervalMs).unref();
 }
 
 /** The control plane. Its first call loads Express, which takes longer than everything else: most runs do not need it. */
@@ -252,12 +252,10 @@ async function addressInUse(port: number, host: string, program: string): Promis
   return new SandboxError("address_in_use", message, { port, host, sandbox });
 }
 
-function addressUnavailable(error: NodeJS.ErrnoException, port: number, host: string): SandboxError {
-  const isForbidden = error.code === "EACCES";
-  const reason = isForbidden ? "this user may not use that port" : `no such address here (${error.code})`;
+function addressUnavailable({ message }: Error, port: number, host: string): SandboxError {
   return new SandboxError(
     "address_unavailable",
-    `Failed to listen on port ${port} on ${host}: ${reason}. Choose another with --port or --host.`,
+    `Failed to listen on port ${port} on ${host}: ${message}. Choose another with --port or --host.`,
     { port, host },
   );
 }

@@ -184,6 +184,22 @@ test("a defect of the control plane gets 500, and the server continues", async (
   expect(defects).toEqual([new Error("a defect")]);
 });
 
+test("a defect in a step of the timeline is reported once, and the server continues", async () => {
+  const defects: unknown[] = [];
+  const timeline = [{ at: "1h", revoke: { key: "main" } }];
+  const scenario = { ...scenarioWith([]), timeline };
+  const { server, port, get } = await start({ scenario, onDefect: (error) => defects.push(error) });
+  const state = stateOf(server.sandbox);
+  const defect = new Error("a defect");
+  state.journal.subscribe(({ type }) => {
+    if (type === "timeline.step") throw defect;
+  });
+  state.clock.advance(60 * 60_000);
+  await vi.waitUntil(() => defects.length > 0, { timeout: 60_000 });
+  const [response] = await responsesTo(port, get("main", "Connection: close\r\n"));
+  expect([response?.status, defects]).toEqual([401, [defect]]);
+});
+
 test("connections that cannot be accepted end no server", async () => {
   const creating = vi.spyOn(process.getBuiltinModule("node:http"), "createServer");
   onTestFinished(() => creating.mockRestore());

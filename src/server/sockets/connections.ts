@@ -128,49 +128,30 @@ function socketUnderTls(connection: Socket & { readonly _parent?: Socket }): Soc
   return connection._parent;
 }
 
-// A connection is in one of these phases, by its latest request and the response to that:
-//
-// | phase      | the request     | the response                             | what cannot be read gets    | a stop ends it     |
-// |------------|-----------------|------------------------------------------|-----------------------------|--------------------|
-// | idle       | none, or whole  | sent                                     | an error                    | now                |
-// | responding | whole           | not sent                                 | an error after the response | after the response |
-// | receiving  | not yet whole   | not begun                                | an error as its response    | after the response |
-// | partial    | not yet whole   | begun, or behind one that may have begun | nothing: it ends            | after the response |
-// | sent       | not yet whole   | sent, or about to be                     | nothing more                | after the response |
-type ConnectionPhase = "idle" | "responding" | "receiving" | "partial" | "sent";
-
-function phaseOf({ [latestResponse]: response }: Connection): ConnectionPhase {
-  if (response === undefined) return "idle";
-  if (response.req.complete) return response.writableFinished ? "idle" : "responding";
-  if (response.writableEnded) return "sent";
-  // A response without the socket waits for the one before it.
-  const mayHaveBegun = response.socket === null || response.headersSent;
-  return mayHaveBegun ? "partial" : "receiving";
+/** Whether nothing is under way on a connection: its latest request is read as a whole, and its response is sent. */
+function isIdle({ [latestResponse]: response }: Connection): boolean {
+  return response === undefined || (response.req.complete && response.writableFinished);
 }
 
-/** Ends a connection on which a request cannot be read. `code`: that of Node's parser; a CONNECT has none. */
+/**
+ * Ends a connection on which a request cannot be read: with an error, which follows the response to the request before it. If what
+ * cannot be read belongs to the latest request itself, that gets no second response. `code`: that of Node's parser; a CONNECT has none.
+ */
 export function endUnreadable(connection: Connection, code?: string): void {
   // Node has stopped listening to the connection. Without reading, nothing would show that the client ends it.
   connection.resume();
 
-  const phase = phaseOf(connection);
-  switch (phase) {
-    case "idle":
-    case "receiving":
-      endWithError(connection, code);
-      return;
-    case "responding":
-      connection[latestResponse]?.once("finish", () => endWithError(connection, code));
-      return;
-    case "partial":
-      connection.destroy();
-      return;
-    case "sent":
-      endSocket(connection);
-      return;
-    default:
-      phase satisfies never;
+  const response = connection[latestResponse];
+  if (response === undefined || isIdle(connection)) {
+    endWithError(connection, code);
+    return;
   }
+  if (response.req.complete) {
+    response.once("finish", () => endWithError(connection, code));
+    return;
+  }
+  if (response.writableEnded) endSocket(connection);
+  else connection.destroy();
 }
 
 /** Closes a server: each connection after its pending responses, but no later than after `grace` milliseconds. */
@@ -196,7 +177,7 @@ export function closeServer(
 function closeAfterResponses(openConnections: ReadonlySet<Socket & Connection>): void {
   const stillSending = new Set<Socket>();
   for (const connection of openConnections) {
-    if (phaseOf(connection) === "idle") continue;
+    if (isIdle(connection)) continue;
 
     const response = connection[latestResponse];
     if (response?.writableFinished) connection.destroySoon();
