@@ -136,52 +136,38 @@ export function sumOf<Item>(items: readonly Item[], amountOf: (item: Item) => nu
   return exact.rounded(sum, 5);
 }
 
-// The id of a farmer is its index, encrypted with keys from the seed. Ids look random, no two farmers have the same one, and an
-// id leads back to its index without a table.
-//
-// The cipher is a Feistel network: a block of two halves passes several rounds. A round mixes one half into the other, with a
-// key of its own, and exchanges them. The same mixing undoes a round, so that the rounds in reverse order decrypt the block.
-//
-// A block has 64 bits: 32 zeros and the index. A guessed id is rarely valid, because it decrypts to something else than zeros.
+// An id has 16 hex digits: eight for the index, counted from a number of the seed, and eight that check them. So no two farmers have
+// the same id, an id leads back to its index without a table, and a guessed one is rarely valid.
 
 const prefix = "farmer_";
-const rounds = 6;
+const digitsOfIndex = 8;
 
-/** Encrypts the index of a farmer: `farmer_` and 16 hex digits. */
-function farmerId(seed: number, index: number, locales?: readonly FarmerLocale[]): string {
-  let left = 0;
-  let right = index >>> 0;
-  for (const key of roundKeys(seed, locales)) {
-    const mixed = (left ^ mix32(right ^ key)) >>> 0;
-    left = right;
-    right = mixed;
-  }
-  return prefix + hexOf(left) + hexOf(right);
+/** What the ids of a seed and a choice of locales depend on, besides the index. */
+interface IdNumbers {
+  readonly first: number;
+  readonly salt: number;
 }
 
-/** Decrypts the id of a farmer; `undefined` for a text that is no id of this seed and these locales. */
+function idNumbers(seed: number, locales?: readonly FarmerLocale[]): IdNumbers {
+  const draw = randomStream(seed, `${localesLabel(locales)}farmer.id`);
+  return { first: draw(), salt: draw() };
+}
+
+function farmerId(seed: number, index: number, locales?: readonly FarmerLocale[]): string {
+  const { first, salt } = idNumbers(seed, locales);
+  const number = (first + index) >>> 0;
+  return prefix + hexOf(number) + hexOf(mix32(number ^ salt));
+}
+
+/** The index of a farmer by its id; `undefined` for a text that is no id of this seed and these locales. */
 function indexOfFarmer(
-  { seed, locales }: { readonly seed: number; readonly locales?: readonly FarmerLocale[] },
+  { seed, locales }: Pick<FarmerSource, "seed" | "locales">,
   id: string,
 ): number | undefined {
-  const digits = id.slice(prefix.length);
-  if (!id.startsWith(prefix) || !/^[0-9a-f]{16}$/.test(digits)) return undefined;
-
-  let left = Number.parseInt(digits.slice(0, 8), 16);
-  let right = Number.parseInt(digits.slice(8), 16);
-  for (const key of roundKeys(seed, locales).reverse()) {
-    const unmixed = (right ^ mix32(left ^ key)) >>> 0;
-    right = left;
-    left = unmixed;
-  }
-  const hasZeros = left === 0;
-  return hasZeros ? right : undefined;
-}
-
-/** The key of each round. */
-function roundKeys(seed: number, locales?: readonly FarmerLocale[]): number[] {
-  const draw = randomStream(seed, `${localesLabel(locales)}farmer.id`);
-  return Array.from({ length: rounds }, draw);
+  const { first } = idNumbers(seed, locales);
+  const number = Number.parseInt(id.slice(prefix.length, prefix.length + digitsOfIndex), 16);
+  const index = (number - first) >>> 0;
+  return farmerId(seed, index, locales) === id ? index : undefined;
 }
 
 /** The label of random streams that differ with the choice of locales; empty for all of them. */

@@ -3,7 +3,7 @@ import { day } from "../rules/time.js";
 import type { Parcel, Position } from "../sandbox/farmer-records/farmer-shape.js";
 import { surveyMethods } from "../sandbox/farmer-records/survey-methods.js";
 import * as exact from "./exact-math.js";
-import { drawFieldRings, measureRing, positionAt } from "./field-geometry.js";
+import { drawFields, type Field, positionAt } from "./field-geometry.js";
 import { type Country, crops, type Region } from "./tables.js";
 
 /** What decides about a farm, and is known before its fields are drawn. */
@@ -36,7 +36,7 @@ const tenureWeights: readonly {
 /** Draws the fields of a farm, the largest first. */
 export function drawParcels(farm: FarmContext): readonly Parcel[] {
   const { streamFor, region } = farm;
-  const rings = drawFieldRings(streamFor("fields"), drawMiddle(farm), drawAreas(farm));
+  const fields = drawFields(streamFor("fields"), drawMiddle(farm), drawAreas(farm));
 
   const currentYear = new Date(farm.start).getUTCFullYear();
   // A perennial crop has borne for three years, and the farmer was an adult when it was planted.
@@ -46,7 +46,7 @@ export function drawParcels(farm: FarmContext): readonly Parcel[] {
   });
   const main = pickWeighted(streamFor("crop"), grows);
   const irrigationDraw = exact.fraction(streamFor("irrigation"));
-  return rings.map((ring, index) => drawParcel(farm, { grows, main, irrigationDraw }, ring, index));
+  return fields.map((field, index) => drawParcel(farm, { grows, main, irrigationDraw }, field, index));
 }
 
 /** Draws the middle of a farm, somewhere in the circle of its region. */
@@ -93,13 +93,11 @@ function drawParcel(
     readonly main: Region["grows"][number];
     readonly irrigationDraw: number;
   },
-  ring: Position[],
+  { ring, area, perimeter }: Field,
   index: number,
 ): Parcel {
   const position = String(index + 1);
   const draw = farm.streamFor("parcel", position);
-  const measured = measureRing(ring);
-  const area = exact.rounded(measured.area, 1);
 
   // What is drawn, in this order: another one would change the farmers of every seed.
   const hasMainCrop = index === 0 || exact.happens(draw, 0.5);
@@ -126,8 +124,8 @@ function drawParcel(
     properties: {
       collection: "synthetic",
       synthetic: true,
-      "metrics:area": area,
-      "metrics:perimeter": exact.rounded(measured.length, 1),
+      "metrics:area": exact.rounded(area, 1),
+      "metrics:perimeter": exact.rounded(perimeter, 1),
       area_ha: exact.rounded(area / squareMetersPerHectare, 5),
       "determination:method": method,
       "determination:datetime": `${surveyDay}T00:00:00Z`,
