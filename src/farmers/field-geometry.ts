@@ -6,7 +6,7 @@ import * as exact from "./exact-math.js";
 type Point = readonly [x: number, y: number];
 
 /** A field of a farm. */
-export interface Field {
+export interface DrawnField {
   /** Counterclockwise; the last position is the first one. */
   readonly ring: Position[];
   /** In square meters. */
@@ -39,7 +39,7 @@ export function drawFields(
   draw: RandomStream,
   middle: Position,
   areasM2: readonly number[],
-): readonly Field[] {
+): readonly DrawnField[] {
   const [cosine, sine] = exact.direction(draw);
   const outlines = areasM2.map((area) => ({ area, ...drawOutline(draw, area) }));
 
@@ -52,7 +52,7 @@ export function drawFields(
   let endAbove = -trackLength / 2;
   let endBelow = -trackLength / 2;
 
-  const fields: Field[] = [];
+  const fields: DrawnField[] = [];
   for (const { area, points, width, height } of outlines) {
     // Along the track: on the side with more room left, some meters behind the last field there.
     const isAbove = endAbove <= endBelow;

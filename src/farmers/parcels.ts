@@ -3,7 +3,7 @@ import { day } from "../rules/time.js";
 import type { Parcel, Position } from "../sandbox/farmer-records/farmer-shape.js";
 import { surveyMethods } from "../sandbox/farmer-records/survey-methods.js";
 import * as exact from "./exact-math.js";
-import { drawFields, type Field, positionAt } from "./field-geometry.js";
+import { type DrawnField, drawFields, positionAt } from "./field-geometry.js";
 import { type Country, crops, type Region } from "./tables.js";
 
 /** What decides about a farm, and is known before its fields are drawn. */
@@ -93,7 +93,7 @@ function drawParcel(
     readonly main: Region["grows"][number];
     readonly irrigationDraw: number;
   },
-  { ring, area, perimeter }: Field,
+  { ring, area, perimeter }: DrawnField,
   index: number,
 ): Parcel {
   const position = String(index + 1);
