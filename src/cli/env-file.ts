@@ -87,7 +87,8 @@ function withBlock(text: string, variables: ClientVariables): string {
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
   const block = [startOfBlock, ...lines, endOfBlock].join(lineEnd);
 
-  const start = text.indexOf(startOfBlock);
+  // The last one: whoever has removed the end of an earlier block keeps all lines after it.
+  const start = text.lastIndexOf(startOfBlock);
   const end = text.indexOf(endOfBlock, start);
   if (start !== -1 && end !== -1) return text.slice(0, start) + block + text.slice(end + endOfBlock.length);
   const isOpenLine = text !== "" && !text.endsWith("\n");

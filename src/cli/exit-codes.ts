@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import { inspect, parseArgs } from "node:util";
 import { fileFailure, isMachineLimit } from "../node/files/write-file.js";
 import { SandboxError } from "../rules/errors.js";
@@ -20,6 +21,11 @@ export const exitCode = {
 /** Returns the exit code of an error: an expected error is a usage error, anything else a defect. */
 export function exitCodeOf(error: unknown): number {
   return error instanceof SandboxError || isMachineLimit(error) ? exitCode.usage : exitCode.defect;
+}
+
+/** Returns the exit code of a command that a signal has stopped. `stop`: aborted with the signal, as `stopSignal` of `Io` is. */
+export function signalExitCode(stop: AbortSignal): number {
+  return 128 + constants.signals[stop.reason as NodeJS.Signals];
 }
 
 /** An error of the command line or of what it names: exit code 2. */

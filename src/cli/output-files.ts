@@ -61,6 +61,7 @@ function reportTarget(
   try {
     // Throws what the write to this file would, as far as it can be known before.
     const path = resolve(cwd, file);
+    mkdirSync(dirname(path), { recursive: true });
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats?.isDirectory()) throw new Error("it is a directory");
     accessSync(stats === undefined ? dirname(path) : path, constants.W_OK);

@@ -250,9 +250,8 @@ export class StateFile {
   save(): void {
     if (this.#phase !== "saving") return;
     try {
-      this.#write();
-    } catch (cause) {
-      const error = unwritableState(this.#options.name, cause, "The file keeps its last saved state. ");
+      this.#writeChanges();
+    } catch (error) {
       const isFirst = !this.#hasFailed;
       this.#hasFailed = true;
       if (isFirst) this.#options.onProblem(error);
@@ -261,17 +260,26 @@ export class StateFile {
     this.#hasFailed = false;
   }
 
+  /** Writes the file again. Throws `state_unwritable`. */
+  #writeChanges(): void {
+    try {
+      this.#write();
+    } catch (cause) {
+      throw unwritableState(this.#options.name, cause, "The file keeps its last saved state. ");
+    }
+  }
+
   /** Whether the last save failed. */
   isUnwritable(): boolean {
     return this.#hasFailed;
   }
 
-  /** Saves for the last time. Throws `state_unwritable`. Does nothing if it is closed already. */
+  /** Saves for the last time. Throws `state_unwritable`, and leaves the report to its caller. Does nothing if it is closed already. */
   close(): void {
     if (this.#phase === "closed") return;
     timers.clearInterval(this.#timer);
     try {
-      this.save();
+      if (this.#phase === "saving") this.#writeChanges();
     } finally {
       this.#phase = "closed";
       this.#file.unlock();

@@ -121,6 +121,12 @@ describe("--report", () => {
     }
   });
 
+  it("gets the folder in its name", async () => {
+    const cwd = clientFolder();
+    expect((await execHere(["--report", "out/report.md", "--", ...client("active")], { cwd })).code).toBe(0);
+    expect(readFileSync(join(cwd, "out/report.md"), "utf8")).toMatch(/^# Coverage /);
+  });
+
   it("into a folder is an error before the command starts", async () => {
     const cwd = clientFolder();
     mkdirSync(join(cwd, "folder.md"));

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, request as httpRequest } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { exchange } from "../support/exchange.js";
@@ -150,6 +150,21 @@ test("a port that a svc-sandbox uses gets a message with its scenario, its start
   await exchange(`${server.controlUrl}/health`, { ca: server.certificate });
   const { stderr } = await startCli(["--port", portOf(server.url)], { cwd }).done;
   expect(stderr).toContain(`svc-sandbox stop ${server.url}\n`);
+});
+
+test("stop behind a proxy returns once the proxy has nothing behind it", async () => {
+  const server = await served();
+  const proxy = createServer((request, response) => {
+    const { method, headers } = request;
+    const forwarded = httpRequest(server.url + request.url, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode as number, answer.headers);
+      answer.pipe(response);
+    });
+    forwarded.on("error", () => response.writeHead(502).end());
+    request.pipe(forwarded);
+  });
+  const url = `http://127.0.0.1:${await listening(proxy)}`;
+  expect(await runCli(["stop", url, "--timeout", "5m"])).toMatchObject({ code: 0 });
 });
 
 test("stop waits with a --timeout that is longer than a timer", async () => {

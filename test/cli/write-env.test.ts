@@ -51,6 +51,12 @@ test("the block of an earlier start is replaced as a whole, where it is", () => 
   expect(written(written(text))).toBe(written(text));
 });
 
+test("lines stay that follow a block whose end was removed", () => {
+  const open = block("SVC_API_KEY=old").replace("\n# to here.", "\nB=2");
+  expect(written(`${open}\n`)).toBe(`${open}\n${ownBlock}\n`);
+  expect(written(written(`${open}\n`))).toBe(`${open}\n${ownBlock}\n`);
+});
+
 test("a file that is no text is refused", () => {
   expect(written("A=1\n\0")).toContain('".env": it is not a text');
 });

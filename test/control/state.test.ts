@@ -371,6 +371,16 @@ test.each([
   },
 );
 
+test("a last save that fails is the error of the close, and is reported nowhere else", async () => {
+  const file = stateFile();
+  const defects: unknown[] = [];
+  const server = await start(file, { onDefect: (error) => defects.push(error) });
+  // Even root cannot replace a folder by the draft of a file.
+  mkdirSync(`${file}.svc-sandbox-draft`);
+  await expect(server.close(0)).rejects.toMatchObject({ code: "state_unwritable" });
+  expect(defects).toEqual([]);
+});
+
 test("a file that has vanished is written again with the next change, and at the stop", async () => {
   const file = stateFile();
   const server = await start(file);

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { farmerRow } from "../../src/cli/commands/fixtures.js";
 import { createSandbox, type Farmer, type Sandbox } from "../../src/index.js";
-import { runCli } from "../support/run-cli.js";
+import { runCli, startCli } from "../support/run-cli.js";
 import { startBin } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -108,6 +108,12 @@ describe("svc-sandbox fixtures organizations", () => {
 });
 
 describe("many farmers", () => {
+  it("that a signal cuts off have its exit code", async () => {
+    const running = startCli(["fixtures", "farmers", "--count", "1000000"]);
+    await running.stdout.shows(/farmer_/);
+    expect((await running.stop("SIGINT")).code).toBe(130);
+  });
+
   it("end without a word when the reader has seen enough", async () => {
     const { child, ended } = startBin(["fixtures", "farmers", "--count", "1000000"]);
     await once(child.stdout as Readable, "data");

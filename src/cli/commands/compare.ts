@@ -1,5 +1,4 @@
 import { accessSync, existsSync, constants as fileConstants, writeFileSync } from "node:fs";
-import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
 import { me } from "../../api/endpoints.js";
 import {
@@ -18,7 +17,7 @@ import { SandboxError } from "../../rules/errors.js";
 import { redactPlainKeys } from "../../rules/keys/redact.js";
 import { quoteFile } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
-import { exitCode, unwritable, usageError } from "../exit-codes.js";
+import { exitCode, signalExitCode, unwritable, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import { asFileArgument } from "../scenario.js";
@@ -100,7 +99,7 @@ export const compareCommand = declareCommand({
     if (format === "json" || whyNotCompared === undefined) {
       io.stdout.write(renderComparison(result, format, io.stdout.style()));
     }
-    if (stop.aborted) return 128 + constants.signals[stop.reason as NodeJS.Signals];
+    if (stop.aborted) return signalExitCode(stop);
     if (writeScenario !== undefined) writeLearnedScenario(writeScenario, result, io);
     return ["agrees", "agrees_in_part"].includes(verdict) ? exitCode.fine : exitCode.failed;
   },

@@ -6,7 +6,7 @@ import { buildOrganization } from "../../sandbox/scenario-records.js";
 import { populatedOrganization } from "../../scenario/keys.js";
 import { listed, quote } from "../../schema/words.js";
 import { type CommandCall, declareCommand, refuseFlags } from "../command.js";
-import { usageError } from "../exit-codes.js";
+import { exitCode, signalExitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { docsPlace } from "../io.js";
 import type { Printer } from "../terminal.js";
@@ -74,7 +74,9 @@ export const fixturesCommand = declareCommand({
         `--from ${from} --count ${count} goes beyond the last index, ${maxFarmers - 1}. Use lower numbers.`,
       );
     }
-    await writeRecords(fixtureRecords(call), { from, count, format }, io.stdout, io.stopSignal());
+    const stop = io.stopSignal();
+    await writeRecords(fixtureRecords(call), { from, count, format }, io.stdout, stop);
+    return stop.aborted ? signalExitCode(stop) : exitCode.fine;
   },
 });
 

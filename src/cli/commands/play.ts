@@ -295,7 +295,8 @@ async function createPauses({ flags, io }: PlayCall, stop: AbortSignal): Promise
       const perCharacter = kind === "request" ? 18 : 50;
       const time = shown.replace(/\s+/g, "").length * perCharacter;
       const pause = Math.min(12_000, Math.max(1200, time)) / speed;
-      if (pause > 0) await io.wait(pause, stop);
+      // Also a pause of 0 lets a signal end the story.
+      await io.wait(pause, stop);
       return stop.aborted ? "end" : "next";
     },
     close() {},

@@ -166,7 +166,12 @@ export class ControlClient {
     const endsAt = nodePlatform.stopwatch() + this.#address.timeout;
     for (;;) {
       const response = await this.#ask("GET", "/health");
-      if (isNoResponse(response) && response.noResponse === "failed") break;
+      if (isNoResponse(response)) {
+        if (response.noResponse === "failed") break;
+      } else if (response.status !== 200) {
+        // A proxy responds in its place.
+        break;
+      }
       if (nodePlatform.stopwatch() > endsAt) {
         throw new SandboxError("usage", `Failed to stop ${this.url}: it has not stopped yet.`);
       }
