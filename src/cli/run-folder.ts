@@ -7,7 +7,7 @@ import { claimOnce, linesFilePattern, type RunFile, type RunLine, runFileName } 
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { tryParseJson } from "../schema/json-text.js";
 import { isMapping } from "../schema/type-tag.js";
-import { quote, quoteFile } from "../schema/words.js";
+import { quoteFile } from "../schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 import { atEnd } from "./run-command.js";
 
@@ -42,7 +42,7 @@ export async function openRunFolder(run: Omit<RunFile, "version">): Promise<RunF
 /** The folder of a run. The sandboxes of its command add lines to files in it, which this process reads and counts. */
 export class RunFolder {
   readonly path: string;
-  /** How many lines of each process have been counted, by the ids in the names of their files. */
+  /** How many lines of each file have been counted. */
   readonly #counted = new Map<string, number>();
   /** Why a request is missing: the last reason that was found. */
   #whyIncomplete: string | undefined;
@@ -87,9 +87,7 @@ export class RunFolder {
   }
 
   #readFile(name: string, sandbox: SandboxState): void {
-    // A file that lacks lines says so in its name.
-    const [, id, missing] = linesFilePattern.exec(name) ?? [];
-    if (id === undefined) return;
+    if (!linesFilePattern.test(name)) return;
     const file = join(this.path, name);
     // The command can put anything there. Reading a pipe would wait.
     if (!lstatSync(file).isFile()) throw new Error(`${name} is not a regular file`);
@@ -98,21 +96,17 @@ export class RunFolder {
     const text = readFileSync(file).toString("utf8");
     // What is behind the last line end is still written, or its process was killed.
     const lines = text.split("\n").slice(0, -1);
-    for (const line of lines.slice(this.#counted.get(id) ?? 0)) this.#count(tryParseJson(line), sandbox);
-    this.#counted.set(id, lines.length);
-    if (missing !== undefined) this.#whyIncomplete = whyCut;
+    for (const line of lines.slice(this.#counted.get(name) ?? 0)) this.#count(tryParseJson(line), sandbox);
+    this.#counted.set(name, lines.length);
   }
 
   #count(line: unknown, sandbox: SandboxState): void {
-    if (!isMapping(line) || line.version === undefined) {
-      this.#whyIncomplete = whyCut;
+    if (!isMapping(line)) {
+      this.#whyIncomplete =
+        "Requests of the command could not be counted: a process could not write all of its lines, for example to a full disk.";
       return;
     }
-    const { version: itsVersion, exchange, trace, unread } = line as unknown as RunLine; // a sandbox has written it, as its version shows
-    if (itsVersion !== version) {
-      this.#whyIncomplete = `The command has sandboxes of svc-sandbox ${quote(itsVersion)}, whose requests could not be counted. This is ${quote(version)}: use the same version.`;
-      return;
-    }
+    const { exchange, trace, unread } = line as RunLine; // a sandbox of this version has written it
     if (unread !== undefined) sandbox.counters.countUnread(unread);
     if (exchange === undefined) return;
     // As if the server's own sandbox had got the request.
@@ -136,6 +130,3 @@ export class RunFolder {
     return `The folder of the run, ${quoteFile(this.path)}, could not be removed: ${this.#removeFailure}. Remove it yourself.`;
   }
 }
-
-const whyCut =
-  "Requests of the command could not be counted: a process could not write all of its lines, for example to a full disk.";

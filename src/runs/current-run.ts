@@ -27,8 +27,8 @@ const ownVersion: string = project.version;
 
 /** The run of `exec` or `certify` that this process belongs to, by the folder in SVC_SANDBOX_RUN. */
 export interface SandboxRun {
-  readonly scenario: RunFile["scenario"] | undefined;
-  readonly conditionedRun: ConditionedRun | undefined;
+  readonly scenario: RunFile["scenario"];
+  readonly conditionedRun: ConditionedRun;
   /** Returns a sandbox's own options, and the run's in place of those that it does not set. */
   readonly optionsFor: (ownOptions: StartOptions) => StartOptions;
   /** Reports each later request of a sandbox, over all resets. */
@@ -55,21 +55,12 @@ export function currentRun(): SandboxRun | undefined {
 function readRun(path: string, writer: LineWriter, files: Files): SandboxRun | undefined {
   const file = writer.tryOrReport(() => {
     const content: Partial<RunFile> | null = JSON.parse(files.readFileSync(`${path}/${runFileName}`, "utf8"));
-    // Other members are as their version writes them.
-    if (content?.version !== undefined && content.scenario && content.options) return content as RunFile;
-    throw new Error(`${runFileName} is not the file of a run`);
+    if (!content?.version) throw new Error(`${runFileName} is not the file of a run`);
+    const { version } = content;
+    if (version === ownVersion) return content as RunFile; // this version has written it
+    throw new Error(`the run is of svc-sandbox ${version}, and this is ${ownVersion}. Use the same version.`);
   });
   if (file === undefined) return undefined;
-  if (file.version !== ownVersion) {
-    // Another version may mean something else: a line shows only that there was a request.
-    const count = () => writer.write({ version: ownVersion });
-    return {
-      scenario: undefined,
-      conditionedRun: undefined,
-      optionsFor: (own) => own,
-      reportRequestsOf: ({ counters }) => counters.alsoCountWith({ count, countUnread() {} }),
-    };
-  }
 
   const { scenario, options, clockStart, conditions } = file;
   // A claim that fails is reported, and nothing is put in place of the response.
@@ -96,9 +87,9 @@ function writeRequestsOf(sandbox: SandboxState, writer: LineWriter, seedOfRun: n
       // Asked for each request, because a reset may set another seed.
       const isOwnSeed = seedOfRun !== undefined && sandbox.seed !== seedOfRun;
       const ownSeed = isOwnSeed ? sandbox.seed : undefined;
-      writer.write({ version: ownVersion, exchange, trace: trace && { ...trace, ownSeed } });
+      writer.write({ exchange, trace: trace && { ...trace, ownSeed } });
     },
-    countUnread: (unread) => writer.write({ version: ownVersion, unread }),
+    countUnread: (unread) => writer.write({ unread }),
   });
 }
 
@@ -125,26 +116,22 @@ export function claimOnce(folder: string, name: string, files: Files): boolean {
   }
 }
 
-/** A line of a process: a request, or an unread response. A process of another version writes only the version. */
+/** A line of a process: a request, or an unread response. */
 export interface RunLine {
-  readonly version: string;
   readonly exchange?: Exchange;
   readonly trace?: RunTrace | undefined;
   /** The id of the request whose response a client did not read whole. */
   readonly unread?: string;
 }
 
-/** The names of the files of lines: the process, and how many of its requests are missing. As in `requests-71-5-9-missing-2.jsonl`. */
-export const linesFilePattern = /^requests-(.+?)(?:-missing-(\d{1,9}))?\.jsonl$/;
+/** The names of the files of lines. */
+export const linesFilePattern = /^requests-.+\.jsonl$/;
 
-/** Writes the lines of a process into the folder of its run. A request whose line cannot be written, as to a full disk, is counted in the file's name. */
+/** Writes the lines of a process into the folder of its run. */
 class LineWriter {
   readonly #files: Files;
   readonly #processId: number;
-  /** The start of the file's path. A process id may come again in another container. */
-  readonly #pathStart: string;
-  #path: string;
-  #missing = 0;
+  readonly #path: string;
   /** Whether the last text may have been written in part, as to a full disk. */
   #isCut = false;
   #hasReported = false;
@@ -153,13 +140,21 @@ class LineWriter {
     const random = crypto.getRandomValues(new Uint32Array(2)).join("-");
     this.#files = files;
     this.#processId = processId;
-    this.#pathStart = `${folder}/requests-${processId}-${random}`;
-    this.#path = `${this.#pathStart}.jsonl`;
+    // A process id may come again in another container.
+    this.#path = `${folder}/requests-${processId}-${random}.jsonl`;
   }
 
+  /** Appends a line to the file, and makes it before the first one. */
   write(line: RunLine): void {
-    const isWritten = this.#append(`${JSON.stringify(line)}\n`);
-    if (!isWritten && line.exchange !== undefined) this.#countMissing();
+    // After a line that may have been cut, a new one begins.
+    const start = this.#isCut ? "\n" : "";
+    const text = `${start}${JSON.stringify(line)}\n`;
+    const written = this.tryOrReport(() => {
+      // Without a descriptor that stays open: some test runners load this module again for each file.
+      this.#files.appendFileSync(this.#path, text, { mode: 0o600 });
+      return text;
+    });
+    this.#isCut = written === undefined;
   }
 
   /** Returns `undefined` for what fails, and reports the first failure. */
@@ -171,32 +166,6 @@ class LineWriter {
       this.#hasReported = true;
       return undefined;
     }
-  }
-
-  /** Appends a text to the file, and makes it before the first one. Returns whether it was written. */
-  #append(text: string): boolean {
-    // After a text that may have been cut, a new line begins.
-    const separated = this.#isCut ? `\n${text}` : text;
-    const written = this.tryOrReport(() => {
-      // Without a descriptor that stays open: some test runners load this module again for each file.
-      this.#files.appendFileSync(this.#path, separated, { mode: 0o600 });
-      return separated;
-    });
-    this.#isCut = written === undefined;
-    return !this.#isCut;
-  }
-
-  /** Counts a request without a line, in the name of the file: a rename needs no space on a full disk. */
-  #countMissing(): void {
-    this.#missing += 1;
-    const path = `${this.#pathStart}-missing-${this.#missing}.jsonl`;
-    try {
-      this.#files.renameSync(this.#path, path);
-    } catch (error) {
-      // A file that is not there yet gets this name with its first line.
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") return;
-    }
-    this.#path = path;
   }
 
   /** Not as an error of the client: its response is right. */
