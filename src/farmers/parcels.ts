@@ -79,7 +79,7 @@ function drawAreas({ streamFor, region }: FarmContext): readonly number[] {
   let sum = 0;
   for (const share of shares) sum += share;
   const areas = shares.map((share) => (whole * share) / sum);
-  return areas.sort((one, other) => other - one);
+  return areas.sort((left, right) => right - left);
 }
 
 /**

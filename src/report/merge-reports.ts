@@ -111,7 +111,7 @@ function mergeAdvice(all: readonly ReportedAdvice[]): ReportedAdvice[] {
     const rank = adviceIds.indexOf(id);
     return rank === -1 ? adviceIds.length : rank;
   };
-  return merged.sort((one, other) => rankOf(one) - rankOf(other));
+  return merged.sort((left, right) => rankOf(left) - rankOf(right));
 }
 
 /** By the ref of the key if it has one: with each seed, a ref has another key. */

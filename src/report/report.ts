@@ -148,30 +148,26 @@ function suggestEndpoint(
 
 /** The path of an endpoint that is like this one, in whatever case. */
 function findSimilarPath(path: string, endpoints: readonly Endpoint[]): string | undefined {
-  // `/v1/items` of `/V1//Items/`.
-  const plain = (written: string) => written.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
-  const lastSegmentOf = (written: string) => written.slice(written.lastIndexOf("/") + 1);
+  // A typing error: `/v1/relying-party//mee`.
   const endpointPaths = endpoints.map((endpoint) => endpoint.path);
-  const plainPath = plain(path);
-
-  // The same endpoint under another parent: `/v2/me`.
-  const lastSegment = lastSegmentOf(plainPath);
-  for (const endpointPath of endpointPaths) {
-    if (lastSegmentOf(plain(endpointPath)) === lastSegment) return endpointPath;
-  }
-
-  // A typing error: `/v1/relying-party/mee`.
-  const nearestPath = nearest(plainPath, endpointPaths);
+  const nearestPath = nearest(path.replace(/\/+/g, "/"), endpointPaths);
   if (nearestPath !== undefined) return nearestPath;
 
-  // The endpoint with something behind it: `/v1/relying-party/me.json`. Of several, the longest has the least behind it.
-  let longestStart: string | undefined;
-  for (const endpointPath of endpointPaths) {
-    const start = plain(endpointPath);
-    const isStart = plainPath.startsWith(`${start}/`) || plainPath.startsWith(`${start}.`);
-    if (isStart && start.length > (longestStart?.length ?? 0)) longestStart = endpointPath;
+  // The endpoint's name elsewhere, or with something behind it: `/v2/me`, `/v1/relying-party/me.json`, `/me/limits`.
+  const pathsByName = new Map<string | undefined, string>();
+  for (const endpointPath of endpointPaths) pathsByName.set(namesIn(endpointPath).at(-1), endpointPath);
+  const lastKnownName = namesIn(path).findLast((name) => pathsByName.has(name));
+  return pathsByName.get(lastKnownName);
+}
+
+/** The names in a path: `v1` and `items` in `/V1//Items.json/`. */
+function namesIn(path: string): string[] {
+  const names: string[] = [];
+  for (const segment of path.toLowerCase().split("/")) {
+    const [name = ""] = segment.split(".");
+    if (name !== "") names.push(name);
   }
-  return longestStart;
+  return names;
 }
 
 /** The covered shares of the promised outcomes, of the announced endpoints and of the faults. */

@@ -130,10 +130,10 @@ export function faultFacts(
   method: string | undefined,
   findOutcome: () => ApiOutcomeId,
 ): FaultFacts {
-  let found: ApiOutcomeId | undefined;
+  let outcome: ApiOutcomeId | undefined;
   function expectedOutcome(): ApiOutcomeId {
-    found ??= findOutcome();
-    return found;
+    outcome ??= findOutcome();
+    return outcome;
   }
   return { entry, endpoint, now, isHead: method === "HEAD", expectedOutcome };
 }

@@ -68,14 +68,13 @@ export class Registry {
     return this.#byHash.get(sha256);
   }
 
-  /** Adds a key with the requests that it has already used. Its organization must exist. */
+  /** Adds a key, whose hash no other key has, with the requests that it has already used. Its organization must exist. */
   addKey(key: KeyRecord, usage: Usage): KeyEntry {
     const owner = this.organization(key.organization);
     const entry: KeyEntry = { key, owner, usage };
     owner.keys.push(entry);
     this.#keys.set(key.ref, entry);
-    // Of several keys with the same hash, `find` returns the first one.
-    if (!this.#byHash.has(key.sha256)) this.#byHash.set(key.sha256, entry);
+    this.#byHash.set(key.sha256, entry);
     return entry;
   }
 

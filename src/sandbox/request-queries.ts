@@ -33,10 +33,10 @@ function requireKnownFilter({ registry, endpoints }: SandboxState, filter: Reque
 export function expectRequests(sandbox: SandboxState, query: ValueOf<typeof expectationQuery>): number {
   const { count, ...filter } = query;
   requireKnownFilter(sandbox, filter);
-  const found = sandbox.journal.requests({ source: "client", ...filter }).length;
-  const isExpected = count === undefined ? found > 0 : found === count;
-  if (isExpected) return found;
+  const matching = sandbox.journal.requests({ source: "client", ...filter }).length;
+  const isExpected = count === undefined ? matching > 0 : matching === count;
+  if (isExpected) return matching;
 
-  const message = `Expected ${count ?? "at least 1"} of these requests, found ${found}. GET /requests lists all.`;
-  throw new SandboxError("expectation_failed", message, { found });
+  const message = `Expected ${count ?? "at least 1"} of these requests, found ${matching}. GET /requests lists all.`;
+  throw new SandboxError("expectation_failed", message, { found: matching });
 }

@@ -34,6 +34,21 @@ const gateway = (assumptions: Assumptions) =>
     },
   });
 
+test("the requests of this minute are some of today's, also if a scenario has only them", async () => {
+  const busy = {
+    environment: "test",
+    limits: { per_minute: 9, per_day: 4 },
+    usage: { this_minute: 3 },
+  } as const;
+  const { sandbox, statuses } = openApi({
+    version: 1,
+    clock: { now: "2026-03-02T09:00:26Z" },
+    organizations: { bank: { type: "bank", keys: { busy } } },
+  });
+  expect(sandbox.keys.get("busy").usage).toEqual({ thisMinute: 3, today: 3 });
+  expect(await statuses("busy", 2)).toEqual([200, 429]);
+});
+
 test("a 200 of typical gateways has both limits in structured fields", async () => {
   const seen = await gateway({ profile: "typical" }).me({ ref: "key" });
   expect(headerOf(seen, "ratelimit-policy")).toBe('"minute";q=2;w=60, "day";q=1000;w=86400');
