@@ -104,7 +104,7 @@ function viewTime(at: number | undefined): string | null {
 /** At most `limit` entries from index `offset`. Default: all. */
 type Page = { readonly offset?: number | undefined; readonly limit?: number | undefined };
 
-function pageOf<Entry>(entries: ReadonlyMap<string, Entry>, page: Page): Entry[] {
+export function pageOf<Entry>(entries: ReadonlyMap<string, Entry>, page: Page): Entry[] {
   const { offset = 0, limit = Number.POSITIVE_INFINITY } = page;
   const entriesOfPage: Entry[] = [];
   let index = 0;

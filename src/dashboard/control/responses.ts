@@ -13,7 +13,11 @@ import type { InJson } from "../../schema/spelling.js";
 export type ShownRequest = InJson<RequestView>;
 export type ShownRequestDetails = InJson<DetailsView>;
 export type ShownFault = InJson<FaultView>;
-export type ListedKey = InJson<KeyView> & { readonly next_request: InJson<NextResult> };
+export type ListedKey = InJson<KeyView> & {
+  /** When it ends or has ended; null if it does not. */
+  readonly ends_at: string | null;
+  readonly next_request: InJson<NextResult>;
+};
 export type IssuedKey = { readonly key: InJson<KeyView>; readonly secret: string };
 /** The actions that change a key in the page. */
 export type KeyAction = "rotate" | "expire" | "revoke";

@@ -80,7 +80,8 @@ export function useRowInSight(opened: string | undefined): void {
   useLayoutEffect(() => {
     const name = opened ?? lastOpened.current;
     lastOpened.current = opened;
-    const row = document.querySelector(`[data-row="${CSS.escape(`${name}`)}"]`);
+    if (name === undefined) return;
+    const row = document.querySelector(`[data-row="${CSS.escape(name)}"]`);
     if (row === null) return;
 
     // A narrow window shows the details in place of the list, and these start at their top.

@@ -150,14 +150,6 @@ function Choice(props: {
 /** Whether a key is over for good: only such a one of the sandbox gets a 401. */
 const isOver = ({ next_request: next }: ListedKey) => next.status === 401;
 
-/** When a key ends or has ended: its revocation, else its first other end; `null` if it has none. */
-function keyEnd({ revoked_at, expires_at, overlap_ends_at }: ListedKey): string | null {
-  if (revoked_at !== null) return revoked_at;
-  if (expires_at === null) return overlap_ends_at;
-  if (overlap_ends_at === null) return expires_at;
-  return expires_at < overlap_ends_at ? expires_at : overlap_ends_at;
-}
-
 /** `1 of 60 a minute`, on one line. */
 function usageText(used: number, limit: number, unit: string): string {
   const text = `${used.toLocaleString("en")} of ${limit.toLocaleString("en")} a ${unit}`;
@@ -165,13 +157,12 @@ function usageText(used: number, limit: number, unit: string): string {
 }
 
 function KeyRow({ listed: key }: Readonly<{ listed: ListedKey }>) {
-  const { ref, environment, usage, limits, state } = key;
+  const { ref, environment, usage, limits, state, ends_at: end } = key;
   const isOpen = route.value.parts[0] === ref;
   const next = key.next_request;
   let nextWords = next.sentence;
   if (next.status === 401) nextWords = "401 unauthorized";
 
-  const end = keyEnd(key);
   const hasEnded = isOver(key);
   const willEnd = state === "retiring" ? "retiring, ends" : "ends";
   return (
@@ -224,9 +215,8 @@ const keyLink = (ref: string | null) => ref && <a href={linkToKey(ref)}>{ref}</a
 
 /** The rest of a key, and what can be done with it (R42). */
 function OpenKey({ listed: key }: Readonly<{ listed: ListedKey }>) {
-  const { ref, state } = key;
+  const { ref, state, ends_at: end } = key;
   const [sent, setSent] = useState<ShownSentRequest>();
-  const end = keyEnd(key);
   const hasEnded = isOver(key);
 
   const send = async () => {

@@ -3,8 +3,9 @@ import { lifelines } from "../../../api/lifelines.js";
 import { nextRequest } from "../../../api/next-request.js";
 import { explainKey } from "../../../report/request-text.js";
 import { SandboxError } from "../../../rules/errors.js";
-import { endStateOf, keyStateAt } from "../../../rules/key-state.js";
+import { endStateOf, endTime, keyStateAt } from "../../../rules/key-state.js";
 import { type Environment, fingerprintOf } from "../../../rules/keys/key-text.js";
+import { isoTime } from "../../../rules/time.js";
 import { cachedByObject } from "../../../sandbox/cached-by.js";
 import type { Endpoint } from "../../../sandbox/call.js";
 import { sentKeyRef } from "../../../sandbox/journal/exchange.js";
@@ -19,7 +20,7 @@ import {
 import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { fingerprintOfRef, secretToSend } from "../../../sandbox/secrets.js";
-import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
+import { pageOf, viewKey, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
 import { isReserved } from "../../../scenario/format/fields.js";
 import { allKeys } from "../../../scenario/keys.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
@@ -135,7 +136,7 @@ function viewSection(sandbox: SandboxState, owner: OrganizationEntry, keys: read
   return {
     organization: viewOrganization(owner.organization, sandbox),
     active: { test: activeIn("test"), live: activeIn("live") },
-    keys: keys.map((entry) => withNextRequest(viewKey(entry, sandbox), sandbox)),
+    keys: keys.map((entry) => viewListedKey(entry, sandbox)),
   };
 }
 
@@ -157,13 +158,15 @@ function organizationText({ organization }: OrganizationEntry, { additions }: Sa
   return `${organization.ref} ${organization.name}${additions.nameEnding}`;
 }
 
-/** Adds the result of a key's next request. */
-function withNextRequest<Key extends { readonly ref: string }>(
-  key: Key,
-  sandbox: SandboxState,
-  endpoint?: Endpoint,
-) {
-  return { ...key, nextRequest: nextRequest(sandbox, key.ref, endpoint) };
+/** A key, when it ends or has ended, and the result of its next request. */
+function viewListedKey(entry: KeyEntry, sandbox: SandboxState, endpoint?: Endpoint) {
+  const { key } = entry;
+  const end = endStateOf(key);
+  return {
+    ...viewKey(entry, sandbox),
+    endsAt: end === undefined ? null : isoTime(endTime(key, end)),
+    nextRequest: nextRequest(sandbox, key.ref, endpoint),
+  };
 }
 
 export const keyRoutes: readonly Route[] = [
@@ -193,8 +196,8 @@ export const keyRoutes: readonly Route[] = [
     query: s.mapping(pageFields()),
     run({ sandbox, query }) {
       const { offset, limit = maxListed } = query;
-      const page = viewKeys(sandbox, { offset, limit });
-      const data = membersToSnakeCase(page.map((key) => withNextRequest(key, sandbox)));
+      const page = pageOf(sandbox.registry.keys, { offset, limit });
+      const data = membersToSnakeCase(page.map((entry) => viewListedKey(entry, sandbox)));
       const total = sandbox.registry.keys.size;
       const created = total - keysInScenario(sandbox.scenario);
       return { kind: "json", status: 200, json: { data, total, created } };
@@ -222,10 +225,12 @@ export const keyRoutes: readonly Route[] = [
       const ref = sandbox.registry.find(params.ref)?.key.ref ?? params.ref;
       const endpoint = endpointNamed(sandbox, query.endpoint);
       // The sandbox has no key with a reserved ref, such as `none`.
-      const key = isReserved(ref)
-        ? { ref, fingerprint: fingerprintOfRef(sandbox, ref) }
-        : viewKey(sandbox.registry.key(ref), sandbox);
-      return { ...withNextRequest(key, sandbox, endpoint), explained: explainKey(sandbox, ref, endpoint) };
+      const explained = explainKey(sandbox, ref, endpoint);
+      if (!isReserved(ref)) {
+        return { ...viewListedKey(sandbox.registry.key(ref), sandbox, endpoint), explained };
+      }
+      const fingerprint = fingerprintOfRef(sandbox, ref);
+      return { ref, fingerprint, nextRequest: nextRequest(sandbox, ref, endpoint), explained };
     },
   }),
   dataRoute("POST /keys/{ref}/rotate", {
