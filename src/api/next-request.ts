@@ -4,7 +4,7 @@ import type { PresentedKind } from "../rules/keys/key-text.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeRow } from "../rules/outcomes.js";
 import { isoTime } from "../rules/time.js";
 import type { Endpoint, RoutedCall } from "../sandbox/call.js";
-import { faultsAhead } from "../sandbox/faults.js";
+import { faultFacts, faultsAhead } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { limitUses } from "../sandbox/usage.js";
@@ -60,7 +60,8 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
 /** The outcome that a call would have without faults, and the faults that may hit it or a later one like it. */
 export function predictCall(sandbox: SandboxState, call: RoutedCall, endpoint: Endpoint) {
   const outcome = predictOutcome(sandbox, call);
-  return { outcome, faults: faultsAhead(sandbox.faults, call, endpoint.method, outcome) };
+  const facts = faultFacts(call, endpoint.method, () => outcome);
+  return { outcome, faults: faultsAhead(sandbox.faults, facts) };
 }
 
 /** Why a request is rejected, with facts of its key. */

@@ -4,7 +4,7 @@ import { faultKindRow } from "../rules/fault-effects.js";
 import { mePath } from "../rules/known-paths.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import type { Endpoint } from "../sandbox/call.js";
-import { faultsAhead } from "../sandbox/faults.js";
+import { faultFacts, faultsAhead } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import { keyInWords, type SandboxState } from "../sandbox/sandbox-state.js";
 import { firstKeys } from "../sandbox/secrets.js";
@@ -192,7 +192,8 @@ function requestsWithoutKeys({ routes }: SandboxState): ExpectedRequest[] {
 function certainOutcomes(sandbox: SandboxState, expected: ExpectedRequest): OutcomeId[] {
   const { outcome, entry, endpoint } = expected;
   const call = { entry, endpoint, now: sandbox.clock.now() };
-  const faults = faultsAhead(sandbox.faults, call, endpoint?.method, outcome);
+  const facts = faultFacts(call, endpoint?.method, () => outcome);
+  const faults = faultsAhead(sandbox.faults, facts);
 
   const certain: OutcomeId[] = [];
   // A delayed response keeps its outcome; any other fault replaces the response.

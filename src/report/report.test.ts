@@ -76,12 +76,17 @@ test.each(["/other/consents", "/v1/Consents.json", "/V1/CONSENTS/"])(
   },
 );
 
-test("of several endpoints, the one with the nearest path is suggested, or else the one with the longest", () => {
+test("of several endpoints, the one with the nearest path is suggested, or else the one whose name comes last", () => {
   const endpoints = { listKeys: { path: "/v1/relying-party/me/keys" } };
   expect(suggestedFor("GET", "/v1/relying-party/me/key", endpoints)).toBe("GET /v1/relying-party/me/keys");
   expect(suggestedFor("GET", "/v1/relying-party/me/keys/first", endpoints)).toBe(
     "GET /v1/relying-party/me/keys",
   );
+});
+
+test("of two endpoints with the same name, the first is suggested", () => {
+  const endpoints = { readOther: { path: "/v1/another-party/me" } };
+  expect(suggestedFor("GET", "/me", endpoints)).toBe("GET /v1/relying-party/me");
 });
 
 test("merged reports show how to cover an outcome if one of them does", () => {

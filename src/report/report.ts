@@ -155,7 +155,10 @@ function findSimilarPath(path: string, endpoints: readonly Endpoint[]): string |
 
   // The endpoint's name elsewhere, or with something behind it: `/v2/me`, `/v1/relying-party/me.json`, `/me/limits`.
   const pathsByName = new Map<string | undefined, string>();
-  for (const endpointPath of endpointPaths) pathsByName.set(namesIn(endpointPath).at(-1), endpointPath);
+  for (const endpointPath of endpointPaths) {
+    const name = namesIn(endpointPath).at(-1);
+    if (!pathsByName.has(name)) pathsByName.set(name, endpointPath);
+  }
   const lastKnownName = namesIn(path).findLast((name) => pathsByName.has(name));
   return pathsByName.get(lastKnownName);
 }

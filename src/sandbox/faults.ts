@@ -165,11 +165,8 @@ export function fireFault(
  */
 export function faultsAhead(
   active: readonly ActiveFault[],
-  call: Pick<RoutedCall, "entry" | "endpoint" | "now">,
-  method: string | undefined,
-  outcome: ApiOutcomeId,
+  facts: FaultFacts,
 ): { readonly outcome: FaultOutcomeId; readonly isCertain: boolean }[] {
-  const facts = faultFacts(call, method, () => outcome);
   const ahead: { outcome: FaultOutcomeId; isCertain: boolean }[] = [];
   for (const fault of active) {
     if (isUsedUp(fault)) continue;

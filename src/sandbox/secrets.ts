@@ -70,10 +70,9 @@ export function defaultKeyRef(scenario: Scenario): string | undefined {
   return scenario.default_key ?? allKeys(scenario).next().value?.ref;
 }
 
-export function defaultSecret({ scenario, seed }: SandboxState): string | undefined {
-  const ref = defaultKeyRef(scenario);
-  const key = [...allKeys(scenario)].find((candidate) => candidate.ref === ref);
-  return key && scenarioSecret(key, seed);
+export function defaultSecret(sandbox: SandboxState): string | undefined {
+  const ref = defaultKeyRef(sandbox.scenario);
+  return ref === undefined ? undefined : keptSecret(sandbox, ref);
 }
 
 /** More keys of a population are in no list and no environment. */

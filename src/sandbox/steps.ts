@@ -156,8 +156,8 @@ export function keyRefsOf(
   result: Partial<ActionResult> = {},
 ): { readonly key: string | null; readonly replacement: string | null } {
   const written = actionRefs(action);
-  let { key = null, newKey: replacement = null } = written;
-  // `create_key` has only a new key. A rotation has both: the new key replaces the other one.
-  if (written.key === undefined) [key, replacement] = [replacement, null];
-  return { key: result.key?.ref ?? key, replacement: result.replacement?.ref ?? replacement };
+  // `create_key` has only a new key, which replaces none.
+  if (written.key === undefined) return { key: result.key?.ref ?? written.newKey ?? null, replacement: null };
+  const replacement = result.replacement?.ref ?? written.newKey ?? null;
+  return { key: result.key?.ref ?? written.key, replacement };
 }
