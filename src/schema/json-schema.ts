@@ -54,7 +54,10 @@ function keywordsOf(shape: Shape, schemaOfPart: (part: Shape, step: string) => J
       return { anyOf: [oneOfThem, { type: "string", pattern: alsoMatching.source }] };
     }
     case "list": {
-      const items = schemaOfPart(shape.item, "<item>");
+      const { item } = shape;
+      const items: Record<string, unknown> = { ...schemaOfPart(item, "<item>") };
+      // Editors insert the default of an item, or else 0.
+      if (item.kind === "number" && item.min !== undefined) items.default = item.min;
       return { type: "array", items, ...rangeKeywords(shape, "minItems", "maxItems") };
     }
     case "text":
