@@ -49,22 +49,20 @@ export function drawFields(
   const trackLength = widths / 2;
 
   /** The end of the last field on each side, along the track. */
-  let endAbove = -trackLength / 2;
-  let endBelow = -trackLength / 2;
+  const ends = { above: -trackLength / 2, below: -trackLength / 2 };
 
   const fields: DrawnField[] = [];
   for (const { area, points, width, height } of outlines) {
     // Along the track: on the side with more room left, some meters behind the last field there.
-    const isAbove = endAbove <= endBelow;
-    const endOnSide = isAbove ? endAbove : endBelow;
-    const startAlong = endOnSide + exact.between(draw, 2, 0.2 * width + 8);
-    if (isAbove) endAbove = startAlong + width;
-    else endBelow = startAlong + width;
+    const side = ends.above <= ends.below ? "above" : "below";
+    const startAlong = ends[side] + exact.between(draw, 2, 0.2 * width + 8);
+    ends[side] = startAlong + width;
 
     // Across the track: some meters away from it.
     const gap = exact.between(draw, 2, 0.15 * height + 6);
-    const startAcross = isAbove ? gap : -gap - height;
+    const startAcross = side === "above" ? gap : -gap - height;
 
+    // Turned by the bearing of the track.
     const ring: Position[] = [];
     for (const [x, y] of points) {
       const along = startAlong + x;

@@ -92,21 +92,21 @@ function reportLayout(report: Report, options: RenderOptions): ReportLayout {
 }
 
 function reportSections(report: Report): Section[] {
-  const sections: Section[] = [];
-  // A client that never called needs no table, but may have printed a key.
-  if (report.requests > 0) {
-    const resends: TableRow[] = [];
-    for (const { outcome, key, fingerprint, count } of report.resends) {
-      const sentKey = key ?? fingerprint ?? "";
-      resends.push({ cells: [outcome, sentKey, String(count)] });
-    }
-    const columns = ["outcome", "key", "requests"];
-    sections.push(outcomesSection(report));
-    sections.push(endpointsSection(report));
-    sections.push({ title: "Resent after a rejection", columns, rows: resends });
-  }
+  const adviceSections = sectionsOfAdvice(report);
+  // A client that never called needs no other table, but may have printed a key.
+  if (report.requests === 0) return adviceSections;
+  return [outcomesSection(report), endpointsSection(report), resendsSection(report), ...adviceSections];
+}
 
-  const columns = ["level", "advice", "how often", "rule", "what happened", "what to do", "requests"];
+function resendsSection({ resends }: Report): Section {
+  const rows = resends.map(({ outcome, key, fingerprint, count }): TableRow => {
+    return { cells: [outcome, key ?? fingerprint ?? "", String(count)] };
+  });
+  return { title: "Resent after a rejection", columns: ["outcome", "key", "requests"], rows };
+}
+
+/** The advice to follow, then the notes. */
+function sectionsOfAdvice(report: Report): Section[] {
   const toFollow: TableRow[] = [];
   const onlyToKnow: TableRow[] = [];
   for (const advice of report.advice) {
@@ -114,9 +114,12 @@ function reportSections(report: Report): Section[] {
     if (requiresChange(advice)) toFollow.push(row);
     else onlyToKnow.push(row);
   }
-  sections.push({ title: "Advice", columns, rows: toFollow });
-  sections.push({ title: "Notes", columns, rows: onlyToKnow });
-  return sections;
+
+  const columns = ["level", "advice", "how often", "rule", "what happened", "what to do", "requests"];
+  return [
+    { title: "Advice", columns, rows: toFollow },
+    { title: "Notes", columns, rows: onlyToKnow },
+  ];
 }
 
 /** Whether advice is more than a note, which only informs. */

@@ -2,15 +2,15 @@ import { SandboxError } from "../rules/errors.js";
 import { outcomes } from "../rules/outcomes.js";
 import { validationError } from "../rules/validation.js";
 import { isReserved } from "../scenario/format/fields.js";
-import type { expectationQuery, requestQuery } from "../scenario/format/inputs.js";
+import type { expectationQuery } from "../scenario/format/inputs.js";
 import type { ValueOf } from "../schema/shape.js";
 import { didYouMean, quote } from "../schema/words.js";
 import { successOutcomesOf } from "./call.js";
 import { type RequestView, viewRequest } from "./journal/exchange.js";
-import type { RequestFilter } from "./journal/journal.js";
+import type { JournalQuery, RequestFilter } from "./journal/journal.js";
 import type { SandboxState } from "./sandbox-state.js";
 
-export function listRequests(sandbox: SandboxState, query: ValueOf<typeof requestQuery>): RequestView[] {
+export function listRequests(sandbox: SandboxState, query: JournalQuery): RequestView[] {
   requireKnownFilter(sandbox, query);
   return sandbox.journal.requests(query).map(viewRequest);
 }

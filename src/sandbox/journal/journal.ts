@@ -26,7 +26,8 @@ export type StepEvent = Extract<SandboxEvent, { readonly type: "timeline.step" |
 /** Receives events, each after it has happened. It throws nothing, and changes no sandbox. */
 type Listener = (event: SandboxEvent) => void;
 
-type JournalQuery = ValueOf<typeof requestQuery>;
+/** Which requests to list. */
+export type JournalQuery = ValueOf<typeof requestQuery>;
 
 export type RequestFilter = Pick<JournalQuery, "outcome" | "key">;
 
