@@ -107,6 +107,18 @@ test.each<[gateway: string, misbehave: (now: () => number) => Misbehave, pace: n
   },
 );
 
+test.each([
+  ["of exactly a minute", "60", 60_000],
+  ["until a time that has passed", "Mon, 02 Mar 2026 09:00:00 GMT", 0],
+])("a wait %s is one", async (_wait, retryAfter, first) => {
+  const { verdict, waits } = await compare(() => (reply, { number }) => {
+    if (number !== 6) return;
+    limit(reply, retryAfter);
+    reply.headers.Date = "Mon, 02 Mar 2026 09:00:10 GMT";
+  });
+  expect([verdict, waits[0]]).toEqual(["agrees", first]);
+});
+
 test("R24 counts with the 429 of a gateway in between are not compared", async () => {
   const { of, differences } = await compare((now) => {
     let limitedUntil = 0;
