@@ -46,7 +46,8 @@ export function advise(sandbox: SandboxState, call: ApiCall, exchange: Exchange)
   if (fingerprint !== null && !isFault(outcome)) {
     const isRejected = rejectedStatuses.includes(outcomeRow(outcome).status);
     if (isRejected) history.noteRejection(fingerprint, outcome);
-    else history.lastRejections.delete(fingerprint);
+    // A 404 or 405 shows nothing about the key.
+    if (isSuccess(outcome)) history.lastRejections.delete(fingerprint);
   }
   // A delayed response may not have arrived yet.
   const hasWorked = isSuccess(outcome) && exchange.delivery === undefined;

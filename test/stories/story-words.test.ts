@@ -74,6 +74,12 @@ test("lists are compared whole, and null is not a missing member", () => {
   ]);
 });
 
+test("a body that is no JSON is a text, also an empty one", () => {
+  expect(at({ body: "" }, { ...response, body: "" })).toEqual([]);
+  expect(at({ body: "" })).toHaveLength(1);
+  expect(at({ body: { data: {} } }, { ...response, body: "" })).toEqual(['body: {"data":{}}, not ""']);
+});
+
 test("the field of a difference is a member also if its name is a number or has a dot", () => {
   const sandbox = startFrozen({
     version: 1,

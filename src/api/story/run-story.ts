@@ -248,8 +248,7 @@ export function errorCodeOf(response: StoryResponse): string | null {
 /** The body as a value; as its text if it is no JSON. */
 function bodyValue({ body }: StoryResponse): unknown {
   const json = tryParseJson(body);
-  if (json === undefined && body !== "") return body;
-  return json;
+  return json === undefined ? body : json;
 }
 
 /** The member `error.code` of a body, whatever it is; `null` without one. */
