@@ -150,7 +150,9 @@ test.each(shells)(
     const project = join(folder, "your-project");
     expect(existsSync(join(project, "node_modules/svc-sandbox/dist/cjs/cli.js"))).toBe(true);
     // Without the packages of the registry.
-    const lines = readme("npm pack").replace(" vitest msw ", " ").replace("--client vitest", "--client node");
+    const lines = readme("npm pack")
+      .replace(" vitest@4.1.12 msw@2.15.0 ", " ")
+      .replace("--client vitest", "--client node");
     const install = runCommand(`${unscripted}\n${lines}`, { cwd: project, only: env, shell });
     expect(await install.ended).toMatchObject({
       code: 0,
