@@ -6,6 +6,7 @@ import { bundledScenarios } from "../scenario/bundled.js";
 import { assumptionsSchema } from "../scenario/format/step-shapes.js";
 import { defaultScopes, listedKeys, readLimits } from "../scenario/keys.js";
 import { findMismatches } from "../schema/check.js";
+import * as s from "../schema/shape.js";
 import { isMapping } from "../schema/type-tag.js";
 import { type Attempt, type CompletedAttempt, isJudged } from "./attempts.js";
 import type { PromisedOutcomeId } from "./findings.js";
@@ -85,16 +86,11 @@ function readApiKeyChallenge({ response }: CompletedAttempt): ShownAssumption {
   return anotherForm(`another challenge than one ApiKey, which begins with ${quoted(scheme)}`);
 }
 
-const isName = (value: unknown) => typeof value === "string" && value !== "";
-
-/**
- * The members of `error.details` that the sandbox sends with a 403, by its code, and their forms. A service may send any other
- * value as code.
- */
-const membersByCode: ReadonlyMap<unknown, Readonly<Record<string, (value: unknown) => boolean>>> = new Map([
-  ["access_denied", { organization_status: isName }],
-  ["live_access_not_approved", { live_access: isName }],
-  ["insufficient_scope", { required_scope: isName }],
+/** The `error.details` that the sandbox sends with a 403, by its code. A service may send any other value as code. */
+const detailsByCode = new Map<unknown, s.Shape>([
+  ["access_denied", s.mapping({ organization_status: s.text({ min: 1 }) })],
+  ["live_access_not_approved", s.mapping({ live_access: s.text({ min: 1 }) })],
+  ["insufficient_scope", s.mapping({ required_scope: s.text({ min: 1 }) })],
 ]);
 
 function readDetails({ response, outcome }: CompletedAttempt): ShownAssumption | undefined {
@@ -104,21 +100,14 @@ function readDetails({ response, outcome }: CompletedAttempt): ShownAssumption |
   const { code, details } = error;
   if (!isMapping(details)) return anotherForm(describeValue(details));
 
-  const window = windowOfLimit(outcome);
-  const membersOfLimit = {
-    limit: (value: unknown) => value === "per_minute" || value === "per_day",
-    retry_after_seconds: (value: unknown) =>
-      Number.isInteger(value) && Number(value) >= 0 && Number(value) <= window,
-  };
-  const members = response.status === 429 ? membersOfLimit : membersByCode.get(code);
+  const ofLimit = s.mapping({
+    limit: s.choice(["per_minute", "per_day"]),
+    retry_after_seconds: s.integer({ min: 0, max: windowOfLimit(outcome) }),
+  });
+  const shape = response.status === 429 ? ofLimit : detailsByCode.get(code);
+  if (shape !== undefined && findMismatches(shape, details, redact).length === 0) return valueShown(true);
   const names = Object.keys(details).sort();
-  if (members === undefined || names.join() !== Object.keys(members).sort().join()) {
-    return anotherForm(`details with ${names.length === 0 ? "no members" : shownText(names.join(", "))}`);
-  }
-  for (const [name, isOfForm] of Object.entries(members)) {
-    if (!isOfForm(details[name])) return anotherForm(`details with another form of ${name}`);
-  }
-  return valueShown(true);
+  return anotherForm(`details with ${names.length === 0 ? "no members" : shownText(names.join(", "))}`);
 }
 
 /** The window of the limit that a 429 is about, in seconds. */

@@ -11,7 +11,7 @@ import { contractOutcomes, inReportOrder, keysInVariables, notesOnVariables } fr
 import { tryLimits } from "./limits.js";
 import { sendPasses, settleDeviations } from "./passes.js";
 import type { ComparedOutcome, Comparison } from "./report.js";
-import { type CompareOptions, type Send, Session, type SessionEnd } from "./session.js";
+import { type CompareOptions, type Send, Session } from "./session.js";
 
 // A comparison from its first request to its verdict, and the front of this room. The answers of its parts:
 //
@@ -33,7 +33,6 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
   warnOfPlainHttp(options);
   await sendPasses(session);
   const differencesOfLimits = await tryLimits(session);
-  if (session.end?.kind === "not_the_api") return describeNotCompared(session, session.end);
 
   const { end, notes } = session;
   const settled = settleDeviations(session);
@@ -43,8 +42,11 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
   const judged = judgeOutcomes(attempts, differences, unjudged);
   const { assumptions, unseen, seen, notes: notesOnAssumptions } = learnAssumptions(attempts);
   return {
-    ...describeSession(session),
-    whyNotCompared: undefined,
+    url: options.url,
+    comparedAt: isoTime(session.startedAt),
+    requests: session.sent,
+    maxRequests: session.maxRequests,
+    whyNotCompared: end?.kind === "not_the_api" ? end.message : undefined,
     endedBy: end?.attempt?.outcome,
     notes: [
       ...(end?.kind === "response" ? [end.message] : []),
@@ -53,7 +55,7 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
       ...notes,
       ...notesOnNames(attempts),
       ...notesOnAssumptions,
-      ...notesOnVariables(attempts, options.env),
+      ...notesOnVariables(options.env),
     ],
     verdict: chooseVerdict(session, judged),
     outcomes: judged,
@@ -73,30 +75,8 @@ function warnOfPlainHttp({ url, env, announce }: CompareOptions): void {
   announce?.(`Keys go to ${host} unencrypted: the base URL starts with http://.`);
 }
 
-function describeSession({ options, startedAt, sent, maxRequests }: Session) {
-  return { url: options.url, comparedAt: isoTime(startedAt), requests: sent, maxRequests };
-}
-
-/** The comparison of a host whose first responses are not the API's: nothing differs from the contract. */
-function describeNotCompared(session: Session, { message, why }: SessionEnd): Comparison {
-  const all = { kind: "outcome", outcomes: contractOutcomes.map(({ outcome }) => outcome), why } as const;
-  const { assumptions, unseen, seen } = learnAssumptions([]);
-  return {
-    ...describeSession(session),
-    whyNotCompared: message,
-    endedBy: undefined,
-    notes: [],
-    verdict: "not_compared",
-    outcomes: judgeOutcomes([], [], [...session.unjudged, all]),
-    unjudged: [],
-    assumptions,
-    unseen,
-    seen,
-    differences: [],
-  };
-}
-
 function chooseVerdict({ end }: Session, outcomes: Comparison["outcomes"]): Comparison["verdict"] {
+  if (end?.kind === "not_the_api") return "not_compared";
   const results = outcomes.map(({ result }) => result);
   if (results.includes("differs")) return "differs";
   if (end !== undefined) return "stopped";

@@ -30,7 +30,7 @@ test("a comparison redacts the keys in variables, and lists the variables that n
   };
   expect(keysInVariables(env).map(([, key]) => key)).toEqual(["SVC_test_a", "legacysvc_live_b"]);
   const unused = ["SVC_KEY_ANY", "SVC_KEY_MAIN"];
-  expect(notesOnVariables([], env)).toEqual(
+  expect(notesOnVariables(env)).toEqual(
     unused.map((name) => `${name} is not used: no outcome has this name.`),
   );
 });

@@ -2,7 +2,6 @@ import { findPrefix, hasSandboxMark, keyPrefixes, keyVariable, sandboxMark } fro
 import { outcomeRow } from "../rules/outcomes.js";
 import { defaultSeed, pick, type RandomStream } from "../rules/seed.js";
 import { unknownSecret } from "../scenario/keys.js";
-import { listed } from "../schema/words.js";
 import type { ContractRule, PromisedOutcomeId } from "./findings.js";
 
 // Which key a request has: that of a variable, or an unknown key in the same form.
@@ -163,11 +162,8 @@ function variablesNamedLikeKeys(env: Variables): [variable: string, text: string
   return variables;
 }
 
-/** Notes on variables that are missing, or whose key was not sent. */
-export function notesOnVariables(
-  sent: readonly (PlannedRequest & { readonly apiKey?: string | undefined })[],
-  env: Variables,
-): string[] {
+/** Notes on variables that are missing, or that no outcome has. */
+export function notesOnVariables(env: Variables): string[] {
   const notes: string[] = [];
   if (keysInVariables(env).length === 0) {
     notes.push(
@@ -175,31 +171,11 @@ export function notesOnVariables(
     );
   }
 
-  const sentKeys = new Set(sent.map(({ apiKey }) => apiKey));
-  for (const [variable, text] of variablesNamedLikeKeys(env)) {
-    const rows = contractOutcomes.filter(({ variables }) => variables.includes(variable));
-    if (rows.length === 0) notes.push(`${variable} is not used: no outcome has this name.`);
-    if (sentKeys.has(text)) continue;
-    // Another variable has had the key for its outcome.
-    const instead = sent.find(({ outcome }) => rows.some((row) => row.outcome === outcome));
-    const why = isKey(text) ? "was not tried" : "is not a key";
-    if (instead === undefined) continue;
-    notes.push(`${variable} ${why}: ${instead.outcome} was compared with ${instead.variable}.`);
+  for (const [variable] of variablesNamedLikeKeys(env)) {
+    const isUsed = contractOutcomes.some(({ variables }) => variables.includes(variable));
+    if (!isUsed) notes.push(`${variable} is not used: no outcome has this name.`);
   }
-  return [...notes, ...notesOnSharedKeys(sent)];
-}
-
-/** Notes on variables with the same key, which cannot end in two ways. */
-function notesOnSharedKeys(
-  sent: readonly (PlannedRequest & { readonly apiKey?: string | undefined })[],
-): string[] {
-  const variablesByKey = new Map<string | undefined, Set<string>>();
-  for (const { variable, apiKey } of sent) {
-    if (variable === undefined) continue;
-    variablesByKey.set(apiKey, (variablesByKey.get(apiKey) ?? new Set()).add(variable));
-  }
-  const shared = [...variablesByKey.values()].filter(({ size }) => size > 1);
-  return shared.map((variables) => `${listed([...variables], "and")} have the same key.`);
+  return notes;
 }
 
 const digits = "0123456789";

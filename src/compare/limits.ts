@@ -88,7 +88,6 @@ async function useUpMinute(
   // The table above: what is needed, and what would prove that there is no limit.
   const needed = perMinute + 1 + controls;
   const proving = 2 * perMinute + 1;
-  session.raiseDefaultMaximum(proving + controls);
   const left = session.requestsLeft;
   if (left < needed) {
     const room = `--max-requests ${session.sent + needed} has room for them`;
@@ -149,7 +148,7 @@ async function confirmLimit(session: Session, limited: Attempt): Promise<Contrac
     await session.send({ outcome, variable });
   }
   if (limited.response?.status !== 429) return [];
-  const other = await compareOtherKey(session, limited);
+  const differences = await compareOtherKey(session, limited);
 
   const control = await session.sendOnce({ outcome: "401.missing" });
   if (control.kind === "not_sent") {
@@ -157,72 +156,50 @@ async function confirmLimit(session: Session, limited: Attempt): Promise<Contrac
     return [];
   }
   const { attempt } = control;
-  if (attempt.response?.status !== 429) {
-    if (other.whyUnjudged !== undefined) leaveUnjudged(limited, other.whyUnjudged);
-    return other.differences;
-  }
+  if (attempt.response?.status !== 429) return differences;
   leaveUnjudged(limited, `a request without a key then got ${describeAttempt(attempt)}`);
   session.endAt(attempt, "limit", "Try again later.");
   return [];
 }
 
-/** Sends another working key after the limit of a key, which must not affect it (R25); `whyUnjudged` if that key's 429 shows less. */
-async function compareOtherKey(
-  session: Session,
-  limited: Attempt,
-): Promise<{ differences: ContractDifference[]; whyUnjudged?: string }> {
+/**
+ * Sends another key that works after the 429 of a key at its limit, which must not affect it (R25). If it gets no 200, nothing
+ * shows whose limit that was.
+ */
+async function compareOtherKey(session: Session, limited: Attempt): Promise<ContractDifference[]> {
   const { outcome, variable } = limited;
-  const note = `R25 was not judged for ${outcome}: `;
-  const other = findKeyWithRoom(session, limited);
+  const latestByKey = new Map(rightful200s(session.attempts).map((success) => [success.apiKey, success]));
+  latestByKey.delete(limited.apiKey);
+  const other = [...latestByKey.values()].find(hasRoom);
   if (other === undefined) {
     session.notes.push(
-      `${note}it needs another working key that surely has room: usage.today below per_minute and per_day.`,
+      `R25 was not judged for ${outcome}: it needs another working key that surely has room: usage.today below per_minute and per_day.`,
     );
-    return { differences: [] };
+    return [];
   }
 
-  let got = "";
-  for (let tries = 1; tries <= mostTries; tries++) {
-    if (tries > 1) await session.wait(betweenPasses);
+  for (let tries = 1; ; tries++) {
     const result = await session.sendOnce({ outcome: other.outcome, variable: other.variable });
-    if (result.kind === "not_sent") {
-      session.notes.push(`${note}${result.why}.`);
-      return { differences: [] };
-    }
+    if (result.kind === "not_sent" || got200(result.attempt)) return [];
     const { attempt } = result;
-    got = describeAttempt(attempt);
-    if (got200(attempt)) {
-      if (tries > 1) session.notes.push(`${note}a later request with ${other.variable} got 200.`);
-      return { differences: [] };
+    const found = describeAttempt(attempt);
+    leaveUnjudged(attempt, `${variable} was at its limit`);
+    if (attempt.response?.status === 429 && tries < mostTries) {
+      await session.wait(betweenPasses);
+      continue;
     }
 
-    leaveUnjudged(attempt, `${variable} was at its limit`);
-    if (attempt.response?.status === 429) continue;
-    const whyUnjudged = `a request with ${other.variable} then got ${got}`;
-    session.notes.push(`${note}${whyUnjudged}.`);
-    return { differences: [], whyUnjudged };
+    leaveUnjudged(limited, `a request with ${other.variable} then got ${found}`);
+    if (attempt.response?.status !== 429) return [];
+    const expected = `200 for ${other.variable}, although ${variable} is at its limit`;
+    const seen = `${tries} of ${tries} times`;
+    return [{ rules: ["R25"], outcome, at: "status", expected, found, seen }];
   }
-
-  const expected = `200 for ${other.variable}, although ${variable} is at its limit`;
-  const seen = `${mostTries} of ${mostTries} times`;
-  return {
-    differences: [{ rules: ["R25"], outcome, at: "status", expected, found: got, seen }],
-    whyUnjudged: `a request with ${other.variable} then got ${got}`,
-  };
 }
 
-/**
- * Finds another key whose minute and day surely have room, by its latest 200: its requests of the day are in no minute more than
- * `per_minute`.
- */
-function findKeyWithRoom({ attempts }: Session, limited: Attempt): CompletedAttempt | undefined {
-  const latestByKey = new Map<string | undefined, CompletedAttempt>();
-  for (const success of rightful200s(attempts)) latestByKey.set(success.apiKey, success);
-  for (const success of latestByKey.values()) {
-    const perMinute = wholeNumberIn(success.response, perMinutePath) ?? 0;
-    const day = readDayUse(success.response);
-    const hasRoom = day !== undefined && day.today < perMinute && day.today < day.perDay;
-    if (hasRoom && success.apiKey !== limited.apiKey) return success;
-  }
-  return undefined;
+/** Whether a key's minute and day surely have room, by its latest 200: a minute has no more requests than its day. */
+function hasRoom({ response }: CompletedAttempt): boolean {
+  const perMinute = wholeNumberIn(response, perMinutePath) ?? 0;
+  const use = readDayUse(response);
+  return use !== undefined && use.today < perMinute && use.today < use.perDay;
 }

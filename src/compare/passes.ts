@@ -1,5 +1,4 @@
 import { outcomeRow } from "../rules/outcomes.js";
-import { isOfTheApi, whyNoneIsOfTheApi } from "./api-recognition.js";
 import { type Attempt, describeInFull, got200, isJudged, requestName } from "./attempts.js";
 import type { ContractDifference, PromisedOutcomeId, Unjudged } from "./findings.js";
 import { type Deviation, judgeAttempt, judgeAttempts, withRequest } from "./judge.js";
@@ -63,17 +62,10 @@ export async function sendPasses(session: Session): Promise<void> {
 }
 
 async function sendFirstPass(session: Session): Promise<void> {
-  const { attempts, options } = session;
+  const { attempts } = session;
   const planned = planRequests(session);
-  // A host gets a key only if its responses to the requests without one could be the API's.
-  const withoutKey = planned.filter(({ variable }) => variable === undefined);
-  await sendAll(session, withoutKey.slice(0, 1));
-  if (!attempts.some(({ response }) => isOfTheApi(response))) {
-    await sendAll(session, withoutKey.slice(1));
-    const responses = attempts.map(({ response }) => response);
-    session.endIfNotTheApi(whyNoneIsOfTheApi(responses, options.url));
-  }
-
+  // The first request has no key: its response decides whether the host gets one.
+  await sendAll(session, [{ outcome: "401.missing" }]);
   // A working key comes before the keys that are rejected: these can lead to a lock.
   await findWorkingKey(session);
   const sent = new Set(attempts.map(({ outcome }) => outcome));

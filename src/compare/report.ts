@@ -281,14 +281,7 @@ ${lines.join("\n")}
 `;
 }
 
-/** Whether a comparison has written a file. Editors add a byte order mark, `---` and comments before its heading. */
 export function isLearnedScenario(text: string): boolean {
-  const lines = text.replace(/^\uFEFF/, "").split("\n");
-  for (const line of lines) {
-    const content = line.trimEnd();
-    if (content === learnedHeading) return true;
-    const canPrecedeHeading = /^(?:#.*|---)?$/.test(content);
-    if (!canPrecedeHeading) return false;
-  }
-  return false;
+  const [firstLine = ""] = text.split("\n");
+  return firstLine.trimEnd() === learnedHeading;
 }

@@ -32,7 +32,7 @@ import { headerOf, type RedactedResponse, readHttpDate, readResponse, retryAfter
 export interface CompareOptions {
   readonly url: string;
   readonly env: Variables;
-  /** Default: 90, and with `probeLimits` the requests of two minutes of a key more, up to 400. */
+  /** Default: 90, and 400 with `probeLimits`. */
   readonly maxRequests?: number | undefined;
   readonly probeLimits: boolean;
   /** Milliseconds between two requests, for which `wait` is needed. Default: 0. */
@@ -76,8 +76,8 @@ export type Ending = keyof typeof endings;
 
 /** Enough for thirteen outcomes that differ. */
 const defaultMaximum = 90;
-/** The default is raised to this at most, for a key with a large limit. */
-const highestDefault = 400;
+/** Enough to use up the minute of a key with a `per_minute` of 100 twice. */
+const defaultMaximumWithLimits = 400;
 /** The least time between two requests after a 429, in milliseconds. */
 const leastPace = 1000;
 
@@ -93,7 +93,7 @@ export interface SessionEnd {
   readonly attempt?: Attempt;
 }
 
-/** What came of a request: an attempt, or why it was not sent. */
+/** What came of a request: an attempt, or why there is none. */
 type SendResult =
   | { readonly kind: "sent"; readonly attempt: Attempt }
   | { readonly kind: "not_sent"; readonly why: string };
@@ -108,7 +108,7 @@ export class Session {
   readonly notes: string[] = [];
   /** The number of requests that were sent, also of one that a signal has cut off. */
   sent = 0;
-  maxRequests: number;
+  readonly maxRequests: number;
   /** Whether a request was not sent, because none was left. */
   hasRunOut = false;
   pace: number;
@@ -126,7 +126,8 @@ export class Session {
     this.#send = send;
     this.options = options;
     this.startedAt = options.time ?? nodePlatform.time();
-    this.maxRequests = options.maxRequests ?? defaultMaximum;
+    this.maxRequests =
+      options.maxRequests ?? (options.probeLimits ? defaultMaximumWithLimits : defaultMaximum);
     this.pace = options.pace ?? 0;
     this.#keysByVariable = new Map(keysInVariables(options.env));
     this.random = options.random ?? nodePlatform.random;
@@ -150,12 +151,6 @@ export class Session {
     if (this.requestsLeft === 0) return `the requests ran out: --max-requests is ${this.maxRequests}`;
     if (this.working === undefined) return describeEnding("no_key");
     return "too few responses show it";
-  }
-
-  /** Raises the default maximum by these requests; a maximum that the caller has set stays. */
-  raiseDefaultMaximum(more: number): void {
-    if (this.options.maxRequests !== undefined) return;
-    this.maxRequests = Math.min(defaultMaximum + more, highestDefault);
   }
 
   /** Sends a request, and again if its limit was waited for. */
@@ -192,7 +187,11 @@ export class Session {
     // A signal cuts off a request: its reply shows nothing.
     if (this.end?.kind === "signal") return { kind: "not_sent", why: this.end.why };
     // The first response decides whether the host may get keys.
-    if (this.sent === 1) this.endIfNotTheApi(whyNotTheApi(reply, this.options.url, this.options.env));
+    const message = this.sent === 1 ? whyNotTheApi(reply, this.options.url, this.options.env) : undefined;
+    if (message !== undefined) {
+      this.#end = { kind: "not_the_api", why: "the host does not respond like the API", message };
+      return { kind: "not_sent", why: this.#end.why };
+    }
 
     const sent = { outcome, variable, ...(otherPrefix && { otherPrefix }), apiKey, nth, sentAt, receivedAt };
     const got = isNoResponse(reply) ? { failure: reply.found } : { response: reply };
@@ -245,7 +244,10 @@ export class Session {
     this.#hasWaited = true;
     let then = "sends the request again";
     if (this.working !== undefined) {
-      this.pace = Math.max(this.pace, allowedPace(this.attempts, limited, wait), leastPace);
+      // A gateway has let all requests through in the time until its limit is over: after 10 in 5 s and a wait of 55 s, 6 s each.
+      const [first = limited] = this.attempts;
+      const allowedPace = (limited.sentAt - first.sentAt + wait) / (this.attempts.length - 1);
+      this.pace = Math.max(this.pace, Math.ceil(allowedPace), leastPace);
       then = `goes on with one request in ${this.pace / 1000} s`;
     }
     const found = `${limited.outcome} got ${describeAttempt(limited)}`;
@@ -256,12 +258,6 @@ export class Session {
     const went = this.working === undefined ? "sent it again" : "went on more slowly";
     this.notes.push(`${found}. The comparison waited, and ${went}.`);
     return true;
-  }
-
-  /** Ends the comparison before it sends a key, if a message tells why the responses cannot be the API's. */
-  endIfNotTheApi(message: string | undefined): void {
-    if (message === undefined) return;
-    this.#end ??= { kind: "not_the_api", why: "the host does not respond like the API", message };
   }
 
   /** Ends the comparison at the response to the key that works: what came since it worked last shows nothing. */
@@ -284,16 +280,6 @@ export class Session {
 function describeEnding(ending: Ending): string {
   const { when, suspicion } = endings[ending];
   return `${when}: ${suspicion}`;
-}
-
-/**
- * Returns the time between two requests that a gateway allows: it has let some through from the first request until its limit is
- * over. After 10 requests in 5 s and a wait of 55 s, that is 6 s.
- */
-function allowedPace(attempts: readonly Attempt[], limited: Attempt, wait: number): number {
-  const letThrough = attempts.filter(({ response }) => response?.status !== 429).length;
-  const firstSentAt = attempts[0]?.sentAt ?? limited.sentAt;
-  return Math.ceil((limited.sentAt - firstSentAt + wait) / letThrough);
 }
 
 /** Reads the wait of a 429 in milliseconds: a minute for a key that should work, if it names none; `undefined` if nobody knows. */

@@ -121,7 +121,7 @@ test("with one test key and --probe-limits, a comparison uses its minute up, and
   expect(sentences).toEqual([
     "Sends up to 121 requests with SVC_API_KEY, until one gets 429. They use up this key's minute.",
   ]);
-  expect([comparison.requests > 61, comparison.maxRequests]).toEqual([true, 213]);
+  expect([comparison.requests > 61, comparison.maxRequests]).toEqual([true, 400]);
   const perDay = "429.per_day";
   expect(comparison.assumptions).toEqual({
     request_id_on_errors: {

@@ -45,14 +45,13 @@ test("R34 a key of a variable that no outcome uses is still one", async () => {
   expect(differences[0]).toMatchObject({ outcome: "200.test", at: "X-Other", rules: ["R34"] });
 });
 
-test("a text that is no key is a note if another variable has the key of its outcome", async () => {
-  const { outcomes, notes } = await compare({
+test("a variable with a text that is no key is passed over", async () => {
+  const { outcomes } = await compare({
     ...{ SVC_KEY_ACTIVE: "oops", SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string },
   });
   expect(outcomes).toContainEqual(
     expect.objectContaining({ outcome: "200.test", variable: "SVC_API_KEY", result: "agrees" }),
   );
-  expect(notes).toContain("SVC_KEY_ACTIVE is not a key: 200.test was compared with SVC_API_KEY.");
 });
 
 test("R22 a text that is no key does not use up the minute of another key", async () => {
@@ -97,13 +96,6 @@ test("R26 a replacement without a limit has nothing in its place", async () => {
   expect(differences).toContainEqual(
     expect.objectContaining({ rules: ["R26"], at: "$.data.limits.per_day", found: "nothing" }),
   );
-});
-
-test("a key that is not tried, because a variable before it has one for its outcome, is a note", async () => {
-  const { SVC_KEY_ACTIVE = "", SVC_KEY_RETIRING = "" } = allProbeKeys;
-  const note = "SVC_API_KEY was not tried: 200.test was compared with SVC_KEY_ACTIVE.";
-  expect((await compare({ ...probeKeys, SVC_API_KEY: SVC_KEY_RETIRING })).notes).toEqual([note]);
-  expect((await compare({ ...probeKeys, SVC_API_KEY: SVC_KEY_ACTIVE })).notes).toEqual([]);
 });
 
 /** The unknown keys that a comparison sends. */

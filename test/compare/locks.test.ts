@@ -102,7 +102,7 @@ test("R22 R23 a 429 of a key at its limit counts only if a request without a key
   }, allProbeKeys);
   expect(locked.of("429.per_day")).toMatchObject({
     result: "not_tried",
-    reason: "a request without a key then got 429 too_many_failures",
+    reason: "a request with SVC_KEY_ACTIVE then got 429 too_many_failures",
   });
   expect(locked.of("429.per_minute")?.result).toBe("not_tried");
   expect([locked.sent, locked.assumptions.rate_limit_code]).toEqual([limited.sent - 1, undefined]);

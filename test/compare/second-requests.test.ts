@@ -99,14 +99,13 @@ test("a difference of both responses is reported once, with the first request", 
   ]);
 });
 
-test("R24 the requests of a key in two variables are counted together, and a note names them", async () => {
+test("R24 the requests of a key in two variables are counted together", async () => {
   const active = probeKeys.SVC_KEY_ACTIVE as string;
-  const { differences, notes } = await compareWithContract(probed(() => {}).send, {
+  const { differences } = await compareWithContract(probed(() => {}).send, {
     ...{ url: "https://api.example", env: { SVC_KEY_ACTIVE: active, SVC_KEY_WRONG_SCOPE: active } },
     ...{ probeLimits: false, unknownKey: unknownSecret, random: () => 0 },
   });
   expect(differences).toEqual([]);
-  expect(notes).toContain("SVC_KEY_ACTIVE and SVC_KEY_WRONG_SCOPE have the same key.");
 });
 
 test("a variable with only spaces in it is as good as none", async () => {

@@ -88,11 +88,9 @@ test("a file that is not its own, and one that cannot be written, is an error be
 });
 
 test.each([
-  ["a byte order mark", `\uFEFF${heading}\n`, true],
-  ["a line of an editor", `# yaml-language-server: $schema=x.json\r\n\r\n${heading}\r\nversion: 1\r\n`, true],
-  ["the start of a document", `---\n${heading}\nversion: 1\n`, true],
+  ["lines of Windows", `${heading}\r\nversion: 1\r\n`, true],
   ["a longer heading", `${heading} Not.\nversion: 1\n`, false],
-  ["another document before it", `version: 1\n---\n${heading}\n`, false],
+  ["a line before it", `version: 1\n${heading}\n`, false],
 ])("a comparison knows its own file by the heading, with %s: %j, %j", async (_change, text, isOwn) => {
   const server = await serveProbed();
   const cwd = temporaryFolder({ "real.yaml": text });

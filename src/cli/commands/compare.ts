@@ -33,7 +33,7 @@ export const compareCommand = declareCommand({
     json: shared.json,
     maxRequests: flag.option(
       "--max-requests <number>",
-      "maximum number of requests (default: 90; with --probe-limits up to 400)",
+      "maximum number of requests (default: 90; 400 with --probe-limits)",
       flag.wholeNumber(1, Number.MAX_SAFE_INTEGER),
     ),
     timeout: shared.callFlags.timeout,
