@@ -14,9 +14,6 @@ export interface ResponsePlace {
 /** The places of a response with their texts. */
 export type SplitResponse = ReadonlyMap<string, { readonly place: ResponsePlace; readonly text: string }>;
 
-/** Not the JSON of any value. */
-const textOfMapping = "a mapping";
-
 /** The headers whose values may differ between 401s (R14): only whether they are there is compared. */
 const freeHeaders = new Set(["date", "x-request-id"]);
 
@@ -45,18 +42,14 @@ export function splitResponse(response: RedactedResponse): SplitResponse {
   return new Map(placed.map(({ place, text }) => [`${place.kind} ${place.name}`, { place, text }]));
 }
 
-/**
- * Adds a place for the root of the body, for each member of the root and of `$.error`, and for each one in `$.error.details`,
- * however deep. Any other mapping or list is one text.
- */
+/** Adds a place for the root of the body, and for each member of a mapping, however deep. A list is one text. */
 function splitMembers(value: unknown, name: string, placed: { place: ResponsePlace; text: string }[]): void {
   const place = { kind: "member", name } as const;
-  const isSplit = /^\$(?:\.error(?:\.details(?:[.[].*)?)?)?$/s.test(name);
-  if (!isSplit || !isMapping(value)) {
+  if (!isMapping(value)) {
     placed.push({ place, text: JSON.stringify(value) ?? "no JSON" });
     return;
   }
-  placed.push({ place, text: textOfMapping });
+  placed.push({ place, text: "a mapping" });
   for (const [member, memberValue] of Object.entries(value)) {
     // A name with a dot is quoted: `{"a.b": 1}` has the place `$["a.b"]`, and `{"a": {"b": 1}}` has `$.a.b`.
     const step = member.includes(".") ? `[${JSON.stringify(member)}]` : `.${member}`;

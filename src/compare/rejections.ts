@@ -51,7 +51,7 @@ export function compareRejections(attempts: readonly Attempt[]) {
     return { deviations: [], unjudged, notes: [] };
   }
 
-  const compared = comparePlaces(causes, unknown, findHeadersOfNodes(attempts));
+  const compared = comparePlaces(causes, unknown);
   const openPlaces = namesOf(compared, "open");
   const outcomes = [...new Set(causes.map(({ attempts: [{ outcome }] }) => outcome))];
   const why = "it varies in another way than ids and times";
@@ -94,15 +94,11 @@ function causesToCompare(attempts: readonly Attempt[]) {
 }
 
 /** Compares each cause with the usual one, from which the fewest others differ. */
-function comparePlaces(
-  causes: readonly RejectionCause[],
-  unknown: RejectionCause,
-  headersOfNodes: ReadonlySet<string>,
-): ComparedPlace[] {
+function comparePlaces(causes: readonly RejectionCause[], unknown: RejectionCause): ComparedPlace[] {
   const ofOtherPrefix: ComparedPlace[] = [];
   const others: RejectionCause[] = [];
   for (const cause of causes) {
-    if (cause.attempts[0].otherPrefix) ofOtherPrefix.push(...compareCauses(cause, unknown, headersOfNodes));
+    if (cause.attempts[0].otherPrefix) ofOtherPrefix.push(...compareCauses(cause, unknown));
     else if (cause !== unknown) others.push(cause);
   }
 
@@ -110,7 +106,7 @@ function comparePlaces(
   let fewestCauses = Number.POSITIVE_INFINITY;
   for (const usual of [unknown, ...others]) {
     const compared: ComparedPlace[] = [];
-    for (const cause of [unknown, ...others]) compared.push(...compareCauses(cause, usual, headersOfNodes));
+    for (const cause of [unknown, ...others]) compared.push(...compareCauses(cause, usual));
     const differing = compared.filter(({ comparison }) => comparison === "differs");
     const { size } = new Set(differing.map(({ cause }) => cause));
     if (size >= fewestCauses) continue;
@@ -121,11 +117,7 @@ function comparePlaces(
 }
 
 /** Compares two causes, and returns the places where not all texts are the same. */
-function compareCauses(
-  cause: RejectionCause,
-  usual: RejectionCause,
-  headersOfNodes: ReadonlySet<string>,
-): ComparedPlace[] {
+function compareCauses(cause: RejectionCause, usual: RejectionCause): ComparedPlace[] {
   const places = new Map<string, ResponsePlace>();
   for (const textsById of [...usual.responses, ...cause.responses]) {
     for (const [id, { place }] of textsById) places.set(id, place);
@@ -136,8 +128,7 @@ function compareCauses(
     const texts = textsAt(id, cause.responses);
     const usualTexts = textsAt(id, usual.responses);
     if (new Set([...texts, ...usualTexts]).size === 1) continue;
-    let comparison = compareTexts(texts, usualTexts);
-    if (comparison === "differs" && headersOfNodes.has(id)) comparison = "open";
+    const comparison = compareTexts(texts, usualTexts);
     compared.push({ cause, usual, place, comparison, texts, usualTexts });
   }
   return compared;
@@ -145,21 +136,6 @@ function compareCauses(
 
 function textsAt(id: string, responses: readonly SplitResponse[]): Texts {
   return responses.map((textsById) => textsById.get(id)?.text);
-}
-
-/** Finds the headers that vary between the 200s, or between the 403s: a service may choose the node that they name by the key. */
-function findHeadersOfNodes(attempts: readonly Attempt[]): ReadonlySet<string> {
-  const ids = new Set<string>();
-  for (const status of [200, 403]) {
-    const responses: SplitResponse[] = [];
-    for (const { response } of attempts) {
-      if (response?.status === status) responses.push(splitResponse(response));
-    }
-    for (const [id, { place }] of responses.flatMap((textsById) => [...textsById])) {
-      if (place.kind === "header" && new Set(textsAt(id, responses)).size > 1) ids.add(id);
-    }
-  }
-  return ids;
 }
 
 function namesOf(compared: readonly ComparedPlace[], comparison: TextComparison): string[] {
