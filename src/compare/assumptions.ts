@@ -12,7 +12,6 @@ import { type Attempt, type CompletedAttempt, isJudged } from "./attempts.js";
 import type { PromisedOutcomeId } from "./findings.js";
 import { contractOutcomes, isLimit } from "./keys.js";
 import {
-  describeInvalidWait,
   describeValue,
   headerOf,
   memberIn,
@@ -68,10 +67,6 @@ function valueShown(value: string | boolean): ShownAssumption {
   return { value, words: shownText(String(value)) };
 }
 
-function anotherForm(words: string): ShownAssumption {
-  return { words };
-}
-
 /** `ApiKey`, or `ApiKey realm="api", max_age=60`. */
 const oneApiKeyChallenge =
   /^ApiKey(?: +[\w-]+ *= *(?:"[^"]*"|[^\s",]+)(?: *, *[\w-]+ *= *(?:"[^"]*"|[^\s",]+))*)?$/i;
@@ -83,7 +78,7 @@ function readApiKeyChallenge({ response }: CompletedAttempt): ShownAssumption {
   if (oneApiKeyChallenge.test(challenge)) return valueShown(true);
   // Without parameters, of which some are new each time.
   const [scheme = ""] = challenge.split(/[\s,]/);
-  return anotherForm(`another challenge than one ApiKey, which begins with ${quoted(scheme)}`);
+  return { words: `another challenge than one ApiKey, which begins with ${quoted(scheme)}` };
 }
 
 /** The `error.details` that the sandbox sends with a 403, by its code. A service may send any other value as code. */
@@ -98,7 +93,7 @@ function readDetails({ response, outcome }: CompletedAttempt): ShownAssumption |
   if (!isMapping(error)) return undefined;
   if (!Object.hasOwn(error, "details")) return valueShown(false);
   const { code, details } = error;
-  if (!isMapping(details)) return anotherForm(describeValue(details));
+  if (!isMapping(details)) return { words: describeValue(details) };
 
   const ofLimit = s.mapping({
     limit: s.choice(["per_minute", "per_day"]),
@@ -107,7 +102,7 @@ function readDetails({ response, outcome }: CompletedAttempt): ShownAssumption |
   const shape = response.status === 429 ? ofLimit : detailsByCode.get(code);
   if (shape !== undefined && findMismatches(shape, details, redact).length === 0) return valueShown(true);
   const names = Object.keys(details).sort();
-  return anotherForm(`details with ${names.length === 0 ? "no members" : shownText(names.join(", "))}`);
+  return { words: `details with ${names.length === 0 ? "no members" : shownText(names.join(", "))}` };
 }
 
 /** The window of the limit that a 429 is about, in seconds. */
@@ -117,20 +112,20 @@ function windowOfLimit(outcome: PromisedOutcomeId): number {
 
 function readCode({ response }: CompletedAttempt): ShownAssumption {
   const code = memberIn(response, ["error", "code"]);
-  if (typeof code !== "string") return anotherForm("no error.code");
+  if (typeof code !== "string") return { words: "no error.code" };
   const mismatches = findMismatches(assumptionsSchema, { rate_limit_code: code }, redact);
-  return mismatches.length > 0 ? anotherForm(quoted(code)) : valueShown(code);
+  return mismatches.length > 0 ? { words: quoted(code) } : valueShown(code);
 }
 
 function readRetryAfter({ response, outcome }: CompletedAttempt): ShownAssumption {
   const value = headerOf(response, "retry-after");
   if (value === undefined) return valueShown("none");
   const form = retryAfterForm(value);
-  if (form === "invalid") return anotherForm(describeInvalidWait(value));
+  if (form === "invalid") return { words: "neither whole seconds nor an HTTP date" };
   // A number above the window of its limit is a time, or in other units.
   const window = windowOfLimit(outcome);
   const isTooLong = form === "seconds" && Number(value) > window;
-  return isTooLong ? anotherForm(`a number, more than ${window} s`) : valueShown(form);
+  return isTooLong ? { words: `a number, more than ${window} s` } : valueShown(form);
 }
 
 /**
@@ -170,7 +165,7 @@ function readLimitForm(
     const areSeconds = resets.length > 0 && resets.every((reset) => reset <= day / 1000);
     if (different === row.names && areItsOwn && areSeconds) return valueShown(row.form);
   }
-  return anotherForm(`another form of ${shownText([...new Set(names)].join(", "))}`);
+  return { words: `another form of ${shownText([...new Set(names)].join(", "))}` };
 }
 
 function numbersIn(

@@ -21,8 +21,6 @@ type Standing = { readonly kind: "judged" } | { readonly kind: "unjudged"; reado
 export interface Attempt extends PlannedRequest {
   /** The key that was sent, that of the variable or one that the session has made. Never printed. */
   readonly apiKey?: string | undefined;
-  /** Its number among the same requests, from 1. */
-  readonly nth: number;
   /** On the comparison's own clock, in milliseconds: the server's clocks may differ. */
   readonly sentAt: number;
   readonly receivedAt: number;

@@ -1,11 +1,9 @@
 import { isLoopbackHost } from "../node/host-names.js";
-import { pluralize } from "../report/plain-text.js";
 import { parseApiKey } from "../rules/keys/key-text.js";
 import { isoTime } from "../rules/time.js";
-import { listed } from "../schema/words.js";
 import { learnAssumptions } from "./assumptions.js";
 import { type Attempt, describeAttempt, isJudged } from "./attempts.js";
-import type { ContractDifference, Unjudged } from "./findings.js";
+import type { ContractDifference, PromisedOutcomeId, Unjudged } from "./findings.js";
 import { notesOnNames } from "./judge.js";
 import { contractOutcomes, inReportOrder, keysInVariables, notesOnVariables } from "./keys.js";
 import { tryLimits } from "./limits.js";
@@ -39,7 +37,7 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
   const differences = [...settled.differences, ...differencesOfLimits];
   const unjudged = [...session.unjudged, ...settled.unjudged];
   const attempts = inReportOrder(session.attempts, ({ outcome }) => outcome);
-  const judged = judgeOutcomes(attempts, differences, unjudged);
+  const judged = judgeOutcomes(attempts, differences, unjudged, session.whyNotTried);
   const { assumptions, unseen, seen, notes: notesOnAssumptions } = learnAssumptions(attempts);
   return {
     url: options.url,
@@ -88,6 +86,7 @@ function judgeOutcomes(
   attempts: readonly Attempt[],
   differences: readonly ContractDifference[],
   unjudged: readonly Unjudged[],
+  whyNotTried: ReadonlyMap<PromisedOutcomeId, string>,
 ): ComparedOutcome[] {
   return contractOutcomes.map(({ outcome }) => {
     const ofOutcome = attempts.filter((attempt) => attempt.outcome === outcome);
@@ -97,36 +96,24 @@ function judgeOutcomes(
       return { ...common, result: "differs", reason: undefined };
     }
 
-    const ofUnjudged = unjudged.filter(({ outcomes }) => outcomes.includes(outcome));
     // The latest response tells, since a limit may have been waited for.
     const standing = ofOutcome.at(-1)?.standing;
     const whyOfLatest = standing?.kind === "unjudged" ? standing.why : undefined;
     // Nothing was sent, or nothing that was sent is judged.
     if (!ofOutcome.some(isJudged)) {
-      const whyNotTried = ofUnjudged.find(({ kind }) => kind === "outcome")?.why;
-      return { ...common, result: "not_tried", reason: whyNotTried ?? whyOfLatest };
+      return { ...common, result: "not_tried", reason: whyNotTried.get(outcome) ?? whyOfLatest };
     }
 
-    const reason = describeUnjudged(ofUnjudged) ?? whyOfLatest;
+    const ofUnjudged = unjudged.filter(({ outcomes }) => outcomes.includes(outcome));
+    const reason = whyNotTried.get(outcome) ?? describeUnjudged(ofUnjudged) ?? whyOfLatest;
     return { ...common, result: reason === undefined ? "agrees" : "agrees_in_part", reason };
   });
 }
 
-/** So many places are named at most: a server's response can have thousands. */
-const mostNamed = 3;
-
-/** Describes the first of what was not judged of an outcome, with all places of the same reason; `undefined` if everything was. */
-function describeUnjudged(unjudged: readonly Unjudged[]): string | undefined {
-  const [first] = unjudged;
+/** Describes the first of what was not judged of an outcome, with the number of others for the same reason. */
+function describeUnjudged([first, ...others]: readonly Unjudged[]): string | undefined {
   if (first === undefined) return undefined;
-  const { why } = first;
-  if (first.kind === "outcome") return why;
-  if (first.kind === "rule") return `${first.rule} was not compared: ${why}`;
-
-  const places = new Set<string>();
-  for (const one of unjudged) if (one.kind === "place" && one.why === why) places.add(one.at);
-  const named = [...places].slice(0, mostNamed);
-  const more = places.size - named.length;
-  if (more > 0) named.push(`${pluralize(more, "place")} more`);
-  return `${listed(named, "and")} ${places.size > 1 ? "were" : "was"} not judged: ${why}`;
+  const { at, why } = first;
+  const more = others.filter((other) => other.why === why && other.at !== at).length;
+  return more === 0 ? `${at} was not judged: ${why}` : `${at} and ${more} more were not judged: ${why}`;
 }

@@ -51,8 +51,7 @@ export interface ResponseDifference {
 /** A place where a response differs from the contract. */
 export interface ContractDifference extends ResponseDifference {
   readonly outcome: PromisedOutcomeId;
-  /** The number of its request among those for the outcome, if it is not the first one. */
-  readonly request?: number;
+  /** That of the first response that has shown it. */
   readonly requestId?: string;
   /** The words of the error that came in place of another status. */
   readonly message?: string;
@@ -60,14 +59,9 @@ export interface ContractDifference extends ResponseDifference {
   readonly seen?: string;
 }
 
-/**
- * What was not judged of some outcomes:
- * - `outcome`: they were not tried
- * - `rule`: they were not compared with what this rule compares them with
- * - `place`: what came there
- */
-export type Unjudged = { readonly outcomes: readonly PromisedOutcomeId[]; readonly why: string } & (
-  | { readonly kind: "outcome" }
-  | { readonly kind: "rule"; readonly rule: "R14" | "R15" | "R24" }
-  | { readonly kind: "place"; readonly at: string }
-);
+/** What was not judged of some outcomes: what came at a place, or a rule, such as `R14`, for which nothing is there to compare. */
+export interface Unjudged {
+  readonly at: string;
+  readonly why: string;
+  readonly outcomes: readonly PromisedOutcomeId[];
+}

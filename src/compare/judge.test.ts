@@ -16,7 +16,7 @@ const responseOf = (status: number, json: unknown = {}, headers: Readonly<Record
     createRedactKeys([]),
   );
 const type = { "Content-Type": "application/json" };
-const sent = { nth: 1, sentAt: 0, receivedAt: 1, standing: { kind: "judged" } } as const;
+const sent = { sentAt: 0, receivedAt: 1, standing: { kind: "judged" } } as const;
 const rejected = (code: unknown) => ({ error: { code, message: "No." } });
 
 test.each<[PromisedOutcomeId, RedactedResponse, string[]]>([

@@ -12,7 +12,6 @@ import type { ContractRule, ResponseDifference } from "./findings.js";
 import { ruleOf } from "./keys.js";
 import {
   describeBody,
-  describeInvalidWait,
   describeResponse,
   describeValue,
   headerOf,
@@ -52,7 +51,7 @@ export function findAlike<One extends Attempt>(
 
 /** Adds the outcome to a difference and, so that it can be looked up, its request and the words of an error. */
 export function withRequest(attempt: Attempt, difference: ResponseDifference) {
-  const { outcome, nth, response } = attempt;
+  const { outcome, response } = attempt;
   const requestId = response && headerOf(response, "x-request-id");
   const message = response && memberIn(response, ["error", "message"]);
   const isOfMessage = difference.at === "status" && typeof message === "string" && message !== "";
@@ -60,7 +59,6 @@ export function withRequest(attempt: Attempt, difference: ResponseDifference) {
     outcome,
     ...difference,
     ...(isOfMessage && { message: shownText(message) }),
-    ...(nth > 1 && { request: nth }),
     ...(requestId && { requestId: shownText(requestId) }),
   };
 }
@@ -87,7 +85,7 @@ export function judgeAttempts(attempts: readonly Attempt[]): Deviation[] {
   return deviations;
 }
 
-/** Judges one request, whether it is the first or the tenth one for its outcome. */
+/** Judges the response to one request. */
 export function judgeAttempt(attempt: Attempt): ResponseDifference[] {
   const { outcome, apiKey, response, failure = "nothing" } = attempt;
   if (response === undefined) {
@@ -138,10 +136,8 @@ function judgeSuccess(response: RedactedResponse, apiKey = ""): ResponseDifferen
 /** Judges the headers of the content, and whether it is JSON. */
 function judgeForm(response: RedactedResponse, rule: ContractRule): ResponseDifference[] {
   const differences: ResponseDifference[] = [];
-  const type = headerOf(response, "content-type");
-  if (type === undefined) {
-    differences.push(differenceAt("Content-Type", rule, "application/json", "nothing"));
-  } else if (!/^application\/json *(?:;|$)/i.test(type)) {
+  const type = headerOf(response, "content-type") ?? "";
+  if (!/^application\/json *(?:;|$)/i.test(type)) {
     differences.push(differenceAt("Content-Type", rule, "application/json", quoted(type)));
   }
 
@@ -198,10 +194,8 @@ function judgeUsage(response: RedactedResponse): ResponseDifference[] {
 }
 
 function judgeRequestId(response: RedactedResponse): ResponseDifference[] {
-  const requestId = headerOf(response, "x-request-id");
-  if (requestId) return [];
-  const found = requestId === undefined ? "nothing" : "an empty header";
-  return [differenceAt("X-Request-Id", "R7", "a request id", found)];
+  if (headerOf(response, "x-request-id")) return [];
+  return [differenceAt("X-Request-Id", "R7", "a request id", "nothing")];
 }
 
 function judgeCode(
@@ -231,7 +225,9 @@ function judgeRetryAfter(response: RedactedResponse): ResponseDifference[] {
   const value = headerOf(response, "retry-after");
   if (value === undefined || response.status < 400) return [];
   if (retryAfterForm(value) !== "invalid") return [];
-  return [differenceAt("Retry-After", "RFC 9110", "seconds or a date", describeInvalidWait(value))];
+  return [
+    differenceAt("Retry-After", "RFC 9110", "seconds or a date", "neither whole seconds nor an HTTP date"),
+  ];
 }
 
 /** Notes on members that the contract does not have. */

@@ -59,14 +59,9 @@ export function inReportOrder<Item>(
 
 /** Shuffles the first items; the others, for which no request is left, stay the last ones. */
 export function inRandomOrder<Item>(items: readonly Item[], count: number, random: RandomStream): Item[] {
-  const first = items.slice(0, count);
-  const result: Item[] = [];
-  while (first.length > 0) {
-    const item = pick(random, first);
-    first.splice(first.indexOf(item), 1);
-    result.push(item);
-  }
-  return [...result, ...items.slice(count)];
+  const first = items.slice(0, count).map((item) => ({ item, drawn: random() }));
+  first.sort((left, right) => left.drawn - right.drawn);
+  return [...first.map(({ item }) => item), ...items.slice(count)];
 }
 
 export function isLimit(outcome: PromisedOutcomeId): boolean {
@@ -184,10 +179,13 @@ const hexadecimal = "abcdef";
 
 /**
  * Makes unknown keys in the form of a key in the variables, so that a service does not reject them as malformed: same prefix,
- * same length, and for each character another one of its kind. Without such a key, their form is that of a sandbox's.
+ * same length, and for each character another one of its kind. Without a key, their form is that of a sandbox's.
  */
 export function createUnknownKeys(env: Variables, draw: RandomStream): () => string {
-  const modelKey = findModelKey(env) ?? unknownSecret(defaultSeed);
+  const given = new Map(keysInVariables(env));
+  const [working] = plannedSuccesses(env);
+  const [anyKey] = given.values();
+  const modelKey = given.get(working?.variable ?? "") ?? anyKey ?? unknownSecret(defaultSeed);
   const start = startOfKey(modelKey);
   const rest = modelKey.slice(start.length);
   const kinds = characterKinds(rest);
@@ -201,18 +199,6 @@ export function createUnknownKeys(env: Variables, draw: RandomStream): () => str
     }
     return key;
   };
-}
-
-/** Finds the key whose form the unknown keys get: if possible, one that works. Its letters and digits can be other ones. */
-function findModelKey(env: Variables): string | undefined {
-  const keys = new Map<string, string>();
-  for (const [variable, key] of keysInVariables(env)) {
-    const rest = key.slice(startOfKey(key).length);
-    // By characters: V8 keeps the last input of a regular expression (R46).
-    if ([...rest].some((character) => /[A-Za-z0-9]/.test(character))) keys.set(variable, key);
-  }
-  const [first] = keys.values();
-  return keys.get("SVC_API_KEY") ?? keys.get("SVC_KEY_ACTIVE") ?? keys.get("SVC_KEY_LIVE") ?? first;
 }
 
 /** The prefix, with the mark that only a sandbox's keys have after it. */

@@ -62,8 +62,8 @@ async function tryLimit(session: Session, row: ContractOutcome): Promise<Contrac
   return useUpMinute(session, row, working);
 }
 
-function leaveOut({ unjudged }: Session, { outcome }: ContractOutcome, why: string): [] {
-  unjudged.push({ kind: "outcome", outcomes: [outcome], why });
+function leaveOut({ whyNotTried }: Session, { outcome }: ContractOutcome, why: string): [] {
+  whyNotTried.set(outcome, why);
   return [];
 }
 

@@ -41,6 +41,10 @@ const moreUnknownKeys = 8;
 /** Two in pass 1, one each in pass 2 and 3, and these. */
 const leastUnknownKeys = 4 + moreUnknownKeys;
 
+/** Of eight nodes that take keys by their hash, one that has a text of its own can be missed by all unknown keys. */
+const noteOnNodes =
+  "R14: if several nodes take keys by their hash, and one has its own 401, a key that it takes differs as well. Another key for its outcome shows it.";
+
 /** Sends all requests of a comparison, but for those that reach limits. */
 export async function sendPasses(session: Session): Promise<void> {
   await sendFirstPass(session);
@@ -74,7 +78,7 @@ async function sendFirstPass(session: Session): Promise<void> {
     const { outcome, variable } = request;
     if (sent.has(outcome)) continue;
     if (variable === undefined || session.working !== undefined) others.push(request);
-    else session.unjudged.push({ kind: "outcome", outcomes: [outcome], why: session.whyNotRepeated });
+    else session.whyNotTried.set(outcome, session.whyNotRepeated);
   }
   await sendAll(session, inRandomOrder(others, session.requestsLeft, session.random));
 
@@ -85,14 +89,14 @@ async function sendFirstPass(session: Session): Promise<void> {
 }
 
 /** Returns a request for each outcome that needs no limit to be reached, and has its key. */
-function planRequests({ options, unjudged }: Session): PlannedRequest[] {
+function planRequests({ options, whyNotTried }: Session): PlannedRequest[] {
   const planned: PlannedRequest[] = [];
   for (const row of contractOutcomes) {
     const { outcome } = row;
     if (isLimit(outcome)) continue;
     const key = findKey(row, options.env);
     if (key.kind === "key") planned.push({ outcome, variable: key.variable });
-    else unjudged.push({ kind: "outcome", outcomes: [outcome], why: key.why });
+    else whyNotTried.set(outcome, key.why);
   }
   return planned;
 }
@@ -132,7 +136,7 @@ async function sendOtherPrefix(session: Session): Promise<void> {
   if (working === undefined) return;
   const { outcome } = unknownKey;
   if (findSuspectOutcomes(attempts).has(outcome)) {
-    unjudged.push({ kind: "rule", rule: "R15", outcomes: [outcome], why: `${outcome} was not as promised` });
+    unjudged.push({ at: "R15", why: `${outcome} was not as promised`, outcomes: [outcome] });
     return;
   }
   const otherPrefix = { ...unknownKey, variable: working.request.variable, otherPrefix: true };
@@ -154,10 +158,11 @@ async function sendAll(session: Session, requests: readonly PlannedRequest[]): P
     const { why } = result;
     const { status } = outcomeRow(outcome);
     // What was sent before is judged alone.
-    if (request.otherPrefix) session.unjudged.push({ kind: "rule", rule: "R15", outcomes: [outcome], why });
-    else if (!isAgain) session.unjudged.push({ kind: "outcome", outcomes: [outcome], why });
-    else if (status === 401) session.unjudged.push({ kind: "rule", rule: "R14", outcomes: [outcome], why });
-    else if (status === 200) session.unjudged.push({ kind: "rule", rule: "R24", outcomes: [outcome], why });
+    const outcomes = [outcome];
+    if (request.otherPrefix) session.unjudged.push({ at: "R15", why, outcomes });
+    else if (!isAgain) session.whyNotTried.set(outcome, why);
+    else if (status === 401) session.unjudged.push({ at: "R14", why, outcomes });
+    else if (status === 200) session.unjudged.push({ at: "R24", why, outcomes });
   }
 }
 
@@ -265,7 +270,7 @@ export function settleDeviations({ attempts, whyNotRepeated }: Session) {
       continue;
     }
     const responses = attempts.map(describeInFull).join("; ");
-    unjudged.push({ kind: "place", outcomes: [first.outcome], at, why });
+    unjudged.push({ at, why, outcomes: [first.outcome] });
     notes.push(
       `Not judged: ${at} of ${first.outcome}, ${found} in place of ${expected}, because ${why}: ${responses}.`,
     );
@@ -273,16 +278,6 @@ export function settleDeviations({ attempts, whyNotRepeated }: Session) {
   return {
     differences,
     unjudged: [...unjudged, ...judged.unjudged],
-    notes: [...notes, ...notesOnNodes(differences), ...judged.notes],
+    notes: [...notes, ...(deviations.some(isOf401) ? [noteOnNodes] : []), ...judged.notes],
   };
-}
-
-/** Of eight nodes that take keys by their hash, one that has a text of its own can be missed by all unknown keys. */
-function notesOnNodes(differences: readonly ContractDifference[]): string[] {
-  const outcomes = new Set<string>();
-  for (const { rules, outcome } of differences) if (rules.includes("R14")) outcomes.add(outcome);
-  if (outcomes.size === 0) return [];
-  return [
-    `R14: if several nodes take keys by their hash, and one has its own 401, a key that it takes differs as well. Another key for ${[...outcomes].join(", ")} shows it.`,
-  ];
 }

@@ -47,7 +47,7 @@ export function compareRejections(attempts: readonly Attempt[]) {
   if (unknown === undefined) {
     const outcomes = causes.map(({ attempts: [{ outcome }] }) => outcome);
     const why = `${unknownKey.outcome} has no two 401s to compare with, and no other response`;
-    if (outcomes.length > 0) unjudged.push({ kind: "rule", rule: "R14", outcomes, why });
+    if (outcomes.length > 0) unjudged.push({ at: "R14", why, outcomes });
     return { deviations: [], unjudged, notes: [] };
   }
 
@@ -55,7 +55,7 @@ export function compareRejections(attempts: readonly Attempt[]) {
   const openPlaces = namesOf(compared, "open");
   const outcomes = [...new Set(causes.map(({ attempts: [{ outcome }] }) => outcome))];
   const why = "it varies in another way than ids and times";
-  for (const at of openPlaces) unjudged.push({ kind: "place", at, outcomes, why });
+  for (const at of openPlaces) unjudged.push({ at, why, outcomes });
 
   const varyingPlaces = namesOf(compared, "agrees");
   const notes: string[] = [];
@@ -82,13 +82,8 @@ function causesToCompare(attempts: readonly Attempt[]) {
       continue;
     }
     const [{ outcome, otherPrefix }] = ofRequest;
-    const rule = otherPrefix ? "R15" : "R14";
-    unjudged.push({
-      kind: "rule",
-      rule,
-      outcomes: [outcome],
-      why: "it needs two 401s, and no other response",
-    });
+    const why = "it needs two 401s, and no other response";
+    unjudged.push({ at: otherPrefix ? "R15" : "R14", why, outcomes: [outcome] });
   }
   return { causes, unjudged };
 }

@@ -78,26 +78,12 @@ export function renderComparison(comparison: Comparison, format: "text" | "json"
       notes: isCompared ? notes : [],
       conclusion: { text: describeConclusion(comparison), tone: verdictTones[verdict] },
       failures: [],
-      json: comparisonJson(comparison),
+      // An object stays an object.
+      json: membersToSnakeCase(comparison) as object,
     },
     format,
     style,
   );
-}
-
-/** Returns a comparison with the names and the order of `--json`. */
-function comparisonJson(comparison: Comparison): object {
-  const { unjudged, assumptions, unseen, seen, differences, ...start } = comparison;
-  const uncompared: PromisedOutcomeId[] = [];
-  const places: object[] = [];
-  for (const one of unjudged) {
-    const { outcomes, why } = one;
-    if (one.kind === "rule" && one.rule === "R14") uncompared.push(...outcomes);
-    if (one.kind === "place") places.push({ at: one.at, why, outcomes });
-  }
-  const json = { ...start, uncompared, unjudged: places, assumptions, unseen, seen, differences };
-  // An object stays an object.
-  return membersToSnakeCase(json) as object;
 }
 
 function comparisonSections(comparison: Comparison): Section[] {
@@ -194,11 +180,11 @@ function mergeDifferences(differences: readonly ContractDifference[]): MergedDif
 }
 
 function differenceRow({ first, all, outcomes, rules }: MergedDifference): TableRow {
-  const { at, expected, found, message, seen } = first;
+  const { at, expected, found, message, seen, requestId } = first;
   const named = [...outcomes].join(", ");
   // One request cannot stand for several outcomes: each of them has its own id.
   const ids = all.map(({ requestId }) => requestId).filter((id) => id !== undefined);
-  let request = describeRequest(first);
+  let request = requestId && `request ${requestId}`;
   if (outcomes.size > 1) request = ids.length === 0 ? "" : `requests ${ids.join(", ")}`;
   const told = [request, seen && `seen ${seen}`].filter(Boolean).join(", ");
   return {
@@ -210,21 +196,13 @@ function differenceRow({ first, all, outcomes, rules }: MergedDifference): Table
 
 /** Explains each rule that the text names. */
 function ruleRows({ differences, unjudged }: Comparison): TableRow[] {
-  const named = new Set(differences.flatMap(({ rules }) => rules));
-  for (const one of unjudged) if (one.kind === "rule") named.add(one.rule);
+  const named = new Set<string>(differences.flatMap(({ rules }) => rules));
+  for (const { at } of unjudged) named.add(at);
   const rows: TableRow[] = [];
   for (const [rule, text] of Object.entries(contractRules)) {
-    // The names of an object's members.
-    if (named.has(rule as ContractRule)) rows.push({ cells: [rule, text] });
+    if (named.has(rule)) rows.push({ cells: [rule, text] });
   }
   return rows;
-}
-
-/** Names the request of a difference: only by its id if it is the first one for its outcome. */
-function describeRequest({ request, requestId }: ContractDifference): string {
-  if (request === undefined) return requestId === undefined ? "" : `request ${requestId}`;
-  const nth = request === 2 ? "second request" : `request no. ${request}`;
-  return requestId === undefined ? nth : `${nth}, ${requestId}`;
 }
 
 function describeConclusion(comparison: Comparison): string {

@@ -139,13 +139,6 @@ export function describeValue(value: unknown): string {
   return `the ${typeof value} ${value}`;
 }
 
-/** Describes a `Retry-After` in a form that clients need not be able to read; its value may be another one each time. */
-export function describeInvalidWait(value: string): string {
-  if (/^[-+]?[\d.]+$/.test(value)) return "another number than whole seconds";
-  if (Number.isNaN(Date.parse(value))) return "neither seconds nor a date";
-  return "a date in another form";
-}
-
 /** Describes the target of a redirect, whose path and query may be other ones each time. */
 export function describeTarget(location: string): string {
   const origin = /^(?:[a-z][a-z\d+.-]*:)?\/\/[^/?#]*/i.exec(location)?.[0];

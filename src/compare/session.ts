@@ -14,7 +14,7 @@ import {
   leaveUnjudged,
   requestName,
 } from "./attempts.js";
-import type { Unjudged } from "./findings.js";
+import type { PromisedOutcomeId, Unjudged } from "./findings.js";
 import { createUnknownKeys, isLimit, keysInVariables, type PlannedRequest, type Variables } from "./keys.js";
 import { createRedactKeys } from "./redact-keys.js";
 import { headerOf, type RedactedResponse, readHttpDate, readResponse, retryAfterForm } from "./response.js";
@@ -102,7 +102,8 @@ export class Session {
   readonly options: CompareOptions;
   readonly startedAt: number;
   readonly attempts: Attempt[] = [];
-  /** What was not tried, or not compared. */
+  /** Why no request was sent for an outcome. */
+  readonly whyNotTried = new Map<PromisedOutcomeId, string>();
   readonly unjudged: Unjudged[] = [];
   /** What a reader must know of the way that the comparison took. */
   readonly notes: string[] = [];
@@ -176,8 +177,7 @@ export class Session {
 
     const { outcome, variable, otherPrefix } = request;
     const earlier = this.attempts.filter((attempt) => requestName(attempt) === requestName(request));
-    const nth = earlier.length + 1;
-    const apiKey = this.#keyFor(request, nth);
+    const apiKey = this.#keyFor(request, earlier.length);
     const now = this.options.now ?? performance.now.bind(performance);
     this.sent += 1;
     const sentAt = now();
@@ -193,7 +193,7 @@ export class Session {
       return { kind: "not_sent", why: this.#end.why };
     }
 
-    const sent = { outcome, variable, ...(otherPrefix && { otherPrefix }), apiKey, nth, sentAt, receivedAt };
+    const sent = { outcome, variable, ...(otherPrefix && { otherPrefix }), apiKey, sentAt, receivedAt };
     const got = isNoResponse(reply) ? { failure: reply.found } : { response: reply };
     const attempt: Attempt = { ...sent, ...got, standing: firstStanding(outcome, got.response) };
     this.attempts.push(attempt);
@@ -204,8 +204,8 @@ export class Session {
     await this.options.wait?.(milliseconds);
   }
 
-  /** Returns the key of the nth request for an outcome: that of its variable, or a new one; `undefined` for a missing key. */
-  #keyFor({ outcome, variable, otherPrefix }: PlannedRequest, nth: number): string | undefined {
+  /** Returns the key of a request after earlier ones: that of its variable, or a new one; `undefined` for a missing key. */
+  #keyFor({ outcome, variable, otherPrefix }: PlannedRequest, earlier: number): string | undefined {
     if (variable !== undefined) {
       const apiKey = this.#keysByVariable.get(variable);
       if (!otherPrefix || apiKey === undefined) return apiKey;
@@ -214,10 +214,10 @@ export class Session {
       this.#unknownKeys.push(ofOther);
       return ofOther;
     }
-    if (outcome === "401.malformed") return nth === 1 ? "not-a-key" : `not-a-key${nth - 1}`;
+    if (outcome === "401.malformed") return `not-a-key${earlier || ""}`;
     if (outcome !== "401.unknown") return undefined;
 
-    const unknownKey = this.#unknownKey(nth - 1);
+    const unknownKey = this.#unknownKey(earlier);
     this.#unknownKeys.push(unknownKey);
     return unknownKey;
   }
@@ -252,11 +252,8 @@ export class Session {
     }
     const found = `${limited.outcome} got ${describeAttempt(limited)}`;
     this.options.announce?.(`${found}. Waits ${Math.ceil(wait / 1000)} s, and ${then}.`);
+    this.notes.push(`${found}. The comparison waited.`);
     await this.wait(wait);
-    // A signal can have ended the wait, and with it the comparison.
-    if (this.end !== undefined) return true;
-    const went = this.working === undefined ? "sent it again" : "went on more slowly";
-    this.notes.push(`${found}. The comparison waited, and ${went}.`);
     return true;
   }
 

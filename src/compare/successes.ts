@@ -26,7 +26,7 @@ export function compareSuccesses(attempts: readonly Attempt[]) {
     for (const path of changeable) {
       const texts = new Set(ofKey.map(({ response }) => memberText(response, path)));
       if (texts.size === 1) continue;
-      unjudged.push({ kind: "place", at: placeOf(path), outcomes, why });
+      unjudged.push({ at: placeOf(path), why, outcomes });
       notes.push(`${placeOf(path)} of ${outcomes.join()} was not judged: ${why}.`);
     }
   }

@@ -422,7 +422,7 @@ test.each<[server: string, misbehave: Misbehave, notes: readonly unknown[]]>([
     "a date in Retry-After with an offset",
     withHeaders([429], { "Retry-After": "Sun, 29 Nov 2026 08:49:37 +0000" }),
     [
-      "retry_after is not learned, because the assumption does not have this value: a date in another form (each 429).",
+      "retry_after is not learned, because the assumption does not have this value: neither whole seconds nor an HTTP date (each 429).",
     ],
   ],
   [
@@ -431,7 +431,7 @@ test.each<[server: string, misbehave: Misbehave, notes: readonly unknown[]]>([
       reply.headers["Retry-After"] = ref === "rate-limited" ? "63309.4" : "59.9";
     }),
     [
-      "retry_after is not learned, because the assumption does not have this value: another number than whole seconds (each 429).",
+      "retry_after is not learned, because the assumption does not have this value: neither whole seconds nor an HTTP date (each 429).",
     ],
   ],
   [
@@ -484,7 +484,7 @@ test.each<[server: string, misbehave: Misbehave, notes: readonly unknown[]]>([
     "a Retry-After that nobody can read",
     withHeaders([429], { "Retry-After": "soon" }),
     [
-      "retry_after is not learned, because the assumption does not have this value: neither seconds nor a date (each 429).",
+      "retry_after is not learned, because the assumption does not have this value: neither whole seconds nor an HTTP date (each 429).",
     ],
   ],
 ])("a comparison notes what it does not learn from a server with %s", async (_server, misbehave, notes) => {

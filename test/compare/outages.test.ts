@@ -175,7 +175,7 @@ test("a working key whose second request was not sent agrees in part", async () 
   expect([verdict, notes]).toEqual(["agrees_in_part", ["The requests ran out: --max-requests is 8."]]);
   expect(of("200.test")).toMatchObject({
     result: "agrees_in_part",
-    reason: "R24 was not compared: the requests ran out: --max-requests is 8",
+    reason: "R24 was not judged: the requests ran out: --max-requests is 8",
   });
   expect(of("200.live")).toMatchObject({ result: "agrees_in_part" });
 });

@@ -102,7 +102,7 @@ test.each<[gateway: string, misbehave: (now: () => number) => Misbehave, pace: n
         ),
       ),
     ]);
-    expect(notes).toEqual([expect.stringContaining("The comparison waited, and went on more slowly.")]);
+    expect(notes).toEqual([expect.stringContaining("The comparison waited.")]);
     expect(seconds).toBeLessThanOrEqual(most);
   },
 );
@@ -140,7 +140,7 @@ test("an outcome whose first request was limited by a gateway is compared with t
     result: "agrees",
     got: "429 too_many_requests, then 401 unauthorized",
   });
-  expect(unjudged.filter(({ kind }) => kind !== "outcome")).toEqual([]);
+  expect(unjudged).toEqual([]);
 });
 
 describe("a gateway's 429 ends the comparison", () => {
@@ -181,11 +181,11 @@ describe("a gateway's 429 ends the comparison", () => {
 
   test("if a signal ends the wait", async () => {
     const stopping = new AbortController();
-    const { verdict, sent, notes } = await compare(bucket(5, 1000, "1"), {
+    const { verdict, sent } = await compare(bucket(5, 1000, "1"), {
       stop: stopping.signal,
       wait: async () => stopping.abort("SIGTERM"),
     });
-    expect([verdict, sent, notes.join()]).toEqual(["stopped", 6, expect.not.stringContaining("waited")]);
+    expect([verdict, sent]).toEqual(["stopped", 6]);
   });
 });
 

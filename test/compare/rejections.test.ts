@@ -24,7 +24,7 @@ async function compare(misbehave: Misbehave, maxRequests = 90, env = probeKeys) 
     found: differences.map(({ outcome, at }) => `${outcome} ${at}`),
     differences,
     notes: notes.join("\n"),
-    open: unjudged.flatMap((one) => (one.kind === "place" ? [one.at] : [])),
+    open: unjudged.map(({ at }) => at),
     all: refs.length,
     times: (ref: string) => refs.filter((one) => one === ref).length,
   };
@@ -95,7 +95,7 @@ test("R14 a balancer that gives each key its own node causes no alarm, and the h
       ),
     );
     expect([salt, found]).toEqual([salt, []]);
-    expect(open).toEqual(["X-Served-By"]);
+    expect(open).toContain("X-Served-By");
   }
 });
 
@@ -323,7 +323,7 @@ test("R14 a difference says that a node which takes its key by the hash looks al
   const { notes } = await compare(
     on401((reply, { ref }) => setIn(reply, "headers.X-Leak", `${ref === "expired"}`)),
   );
-  expect(notes).toMatch(/by their hash.* Another key for 401\.expired shows it\.$/m);
+  expect(notes).toMatch(/by their hash.* Another key for its outcome shows it\.$/m);
 });
 
 test("R14 a missing key whose response differs from all others is found", async () => {
@@ -538,8 +538,8 @@ test("R14 what was not compared with the other causes agrees only in part", asyn
   });
   expect(once["401.expired"]?.[0]).toBe("agrees_in_part");
   expect(await run(() => {}, 9)).toMatchObject({
-    "401.malformed": ["agrees_in_part", "R14 was not compared: the requests ran out: --max-requests is 9"],
-    "401.expired": ["agrees_in_part", "R14 was not compared: the requests ran out: --max-requests is 9"],
+    "401.malformed": ["agrees_in_part", "R14 was not judged: the requests ran out: --max-requests is 9"],
+    "401.expired": ["agrees_in_part", "R14 was not judged: the requests ran out: --max-requests is 9"],
   });
 });
 
@@ -551,7 +551,7 @@ test("R15 an unknown key with the other prefix that was not sent leaves its outc
   });
   expect(outcomes.find(({ outcome }) => outcome === "401.unknown")).toMatchObject({
     result: "agrees_in_part",
-    reason: "R15 was not compared: the requests ran out: --max-requests is 14",
+    reason: "R15 was not judged: the requests ran out: --max-requests is 14",
   });
 });
 
@@ -631,10 +631,7 @@ describe.each(Object.keys(variedMembers))("R14 the bytes of a 401, next to %s,",
         ...{ url: "https://api.example/v1/relying-party/me", env: probeKeys },
         ...{ probeLimits: false, unknownKey: unknownSecret, random: () => 0 },
       });
-      const ofR14 = [
-        ...differences.flatMap(({ rules }) => rules),
-        ...unjudged.map(({ kind }) => (kind === "outcome" ? "" : "R14")),
-      ];
+      const ofR14 = [...differences.flatMap(({ rules }) => rules), ...unjudged.map(() => "R14")];
       expect([seed, ofR14.includes("R14")]).toEqual([seed, isWritten]);
     }
   });

@@ -148,7 +148,7 @@ test("a signal ends a comparison with what it has, and writes no file", async ()
   expect(code).toBe(130);
   expect(stdout).toMatch(/: 5 of at most 90 requests\n/);
   expect(stdout).toMatch(
-    /^ {2}200\.test +agrees in part +200, SVC_KEY_ACTIVE, R24 was not compared: it was stopped by SIGINT$/m,
+    /^ {2}200\.test +agrees in part +200, SVC_KEY_ACTIVE, R24 was not judged: it was stopped by SIGINT$/m,
   );
   expect(stdout).toMatch(/ not tried +it was stopped by SIGINT$/m);
   expect(stdout).toMatch(/^Stopped early\. /m);

@@ -23,7 +23,7 @@ async function expectDifference(misbehave: Misbehave, says: WrongServer["says"],
   const args = ["compare", url, ...argv];
   const { code, stdout, stderr } = await runCli(args, { env: allProbeKeys });
   const [where, expected, found] = says.map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  const lines = `^  ${where}(?:  (?:request|second request|seen).*)?\n    expected  ${expected}.*\n    found     ${found}`;
+  const lines = `^  ${where}(?:  (?:request|seen).*)?\n    expected  ${expected}.*\n    found     ${found}`;
   expect(stdout).toMatch(new RegExp(lines, "m"));
   expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
 }
