@@ -12,12 +12,6 @@ const passwordScheme = /(?:^|,) *(?:basic|digest|negotiate|ntlm)\b/i;
 /** `"orders, basic plan"`, also with an escaped quotation mark. */
 const quotedText = /"(?:[^"\\]|\\.)*"/g;
 
-/** What responds in place of the API: what was seen of it, and what to do, or what it may be. */
-interface Stranger {
-  readonly sign: string;
-  readonly hint: string;
-}
-
 /** Returns why the response to the first request, which has no key, is not the API's; `undefined` if it may be. */
 export function whyNotTheApi(
   reply: RedactedResponse | NoResponse,
@@ -40,8 +34,11 @@ function hintForConnection({ hint }: NoResponse, url: string, env: Variables): s
   return `${hint} ${proxy} is set, but compare uses no proxy: it needs a direct connection.`;
 }
 
-/** Recognizes who has responded, if it is not the API. The first sign counts: it tells most of what responds. */
-function recognizeStranger(response: RedactedResponse): Stranger | undefined {
+/**
+ * Recognizes what has responded, if it is not the API: a sign of it, and what to do, or what it may be. The first sign counts, as
+ * it tells most.
+ */
+function recognizeStranger(response: RedactedResponse) {
   const { status, json, text = "" } = response;
   const got = `a request without a key gets ${describeResponse(response)}`;
   const challenge = headerOf(response, "www-authenticate") ?? "";

@@ -140,7 +140,7 @@ export function describeValue(value: unknown): string {
 }
 
 /** Describes the target of a redirect, whose path and query may be other ones each time. */
-export function describeTarget(location: string): string {
+function describeTarget(location: string): string {
   const origin = /^(?:[a-z][a-z\d+.-]*:)?\/\/[^/?#]*/i.exec(location)?.[0];
   return origin === undefined ? "the same host" : shownText(origin);
 }

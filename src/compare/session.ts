@@ -82,7 +82,7 @@ const defaultMaximumWithLimits = 400;
 const leastPace = 1000;
 
 /** Why no more is sent, even if requests are left. */
-export interface SessionEnd {
+interface SessionEnd {
   /** `not_the_api`: the host does not respond, or not like the API. `response`: an outage, a lock or a limit may have sent it. */
   readonly kind: "not_the_api" | "response" | "signal";
   /** For the outcomes that were not tried any more. */
