@@ -14,7 +14,7 @@ export type AnyServer = Server | TlsServer;
 //
 // | bound                                                        | where                                       |
 // |--------------------------------------------------------------|---------------------------------------------|
-// | idle between requests: 5 s                                   | `keepAliveTimeout` in `send-at-once.ts`     |
+// | idle between requests: 5 s                                   | `keepAliveTimeout` in `http-server.ts`      |
 // | idle after its client has ended it: 10 s                     | `longestIdleAfterEnd` here                  |
 // | ended here, and not closed by its client: 1 s                | `lingerMs` here                             |
 // | until it is encrypted: 10 s                                  | `handshakeTimeout` in `http-server.ts`      |

@@ -13,7 +13,6 @@ import {
   sendServerError,
   startInTurn,
 } from "./connections.js";
-import { keepAliveTimeout } from "./send-at-once.js";
 import { sendExchange } from "./send-response.js";
 import type { CertificatePair } from "./tls.js";
 
@@ -25,7 +24,8 @@ const serverOptions: ServerOptions = {
   maxHeaderSize: 64 * 1024,
   // `hasValidHost` checks it, so that the response has the API's error body.
   requireHostHeader: false,
-  keepAliveTimeout,
+  // Milliseconds until an idle connection is closed.
+  keepAliveTimeout: 5000,
 };
 
 const tlsOptions: TlsOptions = {

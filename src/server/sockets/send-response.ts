@@ -4,7 +4,6 @@ import { timers } from "../../node/platform.js";
 import type { ApiResponse, Delivery } from "../../sandbox/call.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { addedHeaders, sendWhole } from "./send-at-once.js";
 
 /** Sends the response to a request of the API, with the fault of its delivery. `explain`: with its outcome as a header. */
 export function sendExchange(
@@ -13,10 +12,12 @@ export function sendExchange(
   explain: boolean,
   response: ServerResponse,
 ): void {
-  const { delivery, response: message } = exchange;
-  const added = addedHeaders(exchange, explain);
+  const { delivery, response: message, date, at, outcome } = exchange;
+  // The date of the sandbox, because clients wait for its minutes. Node would send the machine's.
+  const headers = [...message.headers, "Date", new Date(date ?? at).toUTCString()];
+  if (explain) headers.push("X-Sandbox-Outcome", outcome);
   if (delivery === undefined) {
-    sendWhole(message, added, response);
+    response.writeHead(message.status, headers).end(message.body);
     return;
   }
 
@@ -29,7 +30,7 @@ export function sendExchange(
       exchange.isUnread = true;
     });
   }
-  sendFaulty(delivery, { ...message, headers: [...message.headers, ...added.list] }, response);
+  sendFaulty(delivery, { ...message, headers }, response);
 }
 
 // Responses with a fault.
