@@ -11,8 +11,8 @@ import { prepareStart, type StartSettings, startSandbox } from "../sandbox/start
 import type { NamedScenario } from "../scenario/scenario-source.js";
 import { baseUrlFor, certificateName, hostToConnectTo, isLoopback, readPublicNames } from "./addresses.js";
 import type { ControlServer } from "./control/route.js";
-import { type AnyServer, closeServer } from "./sockets/connections.js";
-import { createHttpServer, respondTo } from "./sockets/http-server.js";
+import { type AnyServer, closeServer, createHttpServer } from "./sockets/connections.js";
+import { respondTo } from "./sockets/respond.js";
 import type { CertificatePair } from "./sockets/tls.js";
 import type { StateFile, StateOptions } from "./state-file.js";
 

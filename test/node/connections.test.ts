@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { EventEmitter, once } from "node:events";
+import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { connect, Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -9,8 +9,8 @@ import { version } from "../../src/node/package-files.js";
 import { startInNode } from "../../src/node/platform.js";
 import { resolveSource } from "../../src/scenario/scenario-source.js";
 import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/index.js";
-import { type AnyServer, followConnections } from "../../src/server/sockets/connections.js";
-import { createHttpServer, respondTo } from "../../src/server/sockets/http-server.js";
+import { createHttpServer } from "../../src/server/sockets/connections.js";
+import { respondTo } from "../../src/server/sockets/respond.js";
 import { scenarioWith } from "../support/faulty.js";
 import { readResponses } from "../support/raw-socket.js";
 import { requested } from "../support/requested.js";
@@ -341,8 +341,7 @@ test("many requests after slow ones all get responses, in order", async () => {
 
 test("a bare connection of HTTPS ends with the encrypted one, or some time after its client", async () => {
   shortenTimeouts(10_000);
-  const server = new EventEmitter();
-  const open = followConnections(server as AnyServer);
+  const { server, openConnections: open } = createHttpServer();
   const socketFrom = (remotePort: number) =>
     Object.defineProperty(new Socket(), "remotePort", { value: remotePort });
   const pairFrom = (port: number) => {

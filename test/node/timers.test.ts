@@ -4,7 +4,7 @@ import { Duplex } from "node:stream";
 import { expect, test } from "vitest";
 import type { Delivery } from "../../src/sandbox/call.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
-import { closeServer, endUnreadable } from "../../src/server/sockets/connections.js";
+import { closeServer, createHttpServer } from "../../src/server/sockets/connections.js";
 import { sendExchange } from "../../src/server/sockets/send-response.js";
 import { startFrozen } from "../support/doors.js";
 
@@ -29,6 +29,11 @@ function halfOpenSocket() {
     },
   });
   return { socket, written };
+}
+
+/** Ends the connection of a request that cannot be read. `code`: that of Node's parser. */
+function endUnreadable(socket: Duplex, code = ""): void {
+  createHttpServer().server.emit("clientError", Object.assign(new Error(), { code }), socket);
 }
 
 const sandbox = startFrozen({ version: 1 });

@@ -265,11 +265,11 @@ test.each([
   ["src/rules/outcomes.ts", "node:crypto"],
   ["src/scenario/yaml/read-yaml.ts", "src/sandbox/scenario-records.ts"],
   ["src/api/handle.ts", "src/node/platform.ts"],
-  ["src/server/sockets/http-server.ts", "yaml"],
+  ["src/server/sockets/respond.ts", "yaml"],
   ["src/node/files/lock.ts", "src/server/serve.ts"],
   ["src/integrations/msw-handlers.ts", "src/node/platform.ts"],
   ["src/integrations/msw-in-pages.ts", "src/index.ts"],
-  ["src/server/sockets/http-server.ts", "left-pad"],
+  ["src/server/sockets/respond.ts", "left-pad"],
   ["src/cli/cli.ts", "preact"],
 ])("%s may not import %s", (file, imported) => expect(isAllowed(file, imported)).toBe(false));
 

@@ -1,12 +1,14 @@
-import type { Server, ServerResponse } from "node:http";
+import type { Server, ServerOptions, ServerResponse } from "node:http";
 import type { Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { TlsOptions } from "node:tls";
 import { errorBody } from "../../api/http-messages.js";
 import { timers } from "../../node/platform.js";
+import type { CertificatePair } from "./tls.js";
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
-const { STATUS_CODES } = process.getBuiltinModule("node:http");
+const http = process.getBuiltinModule("node:http");
 
 export type AnyServer = Server | TlsServer;
 
@@ -14,17 +16,65 @@ export type AnyServer = Server | TlsServer;
 //
 // | bound                                                        | where                                       |
 // |--------------------------------------------------------------|---------------------------------------------|
-// | idle between requests: 5 s                                   | `keepAliveTimeout` in `http-server.ts`      |
+// | idle between requests: 5 s                                   | `keepAliveTimeout` here                      |
 // | idle after its client has ended it: 10 s                     | `longestIdleAfterEnd` here                  |
 // | ended here, and not closed by its client: 1 s                | `lingerMs` here                             |
-// | until it is encrypted: 10 s                                  | `handshakeTimeout` in `http-server.ts`      |
+// | until it is encrypted: 10 s                                  | `handshakeTimeout` here                      |
 // | until its head is read: 60 s                                 | Node's `headersTimeout`                     |
 // | until it is read as a whole: 5 min                           | Node's `requestTimeout`                     |
-// | the head of a request: 64 kB                                 | `maxHeaderSize` in `http-server.ts`         |
+// | the head of a request: 64 kB                                 | `maxHeaderSize` here                         |
 // | requests that wait on a connection: 100, then it is paused   | `maxWaiting` here                           |
 // | requests that wait on a connection: 3,000, then it ends      | `mostWaiting` here                          |
 // | the body of a control call: 256,000 bytes                    | `maxBodyBytes` in `control/app.ts`          |
 // | what clients have not read, when a control call runs: 32 MB  | `maxUnread` here                            |
+
+const serverOptions: ServerOptions = {
+  // The specification has no limit: a key of 16 KB is a malformed key, not a malformed request.
+  maxHeaderSize: 64 * 1024,
+  // `hasValidHost` checks it, so that the response has the API's error body.
+  requireHostHeader: false,
+  // Milliseconds until an idle connection is closed.
+  keepAliveTimeout: 5000,
+};
+
+const tlsOptions: TlsOptions = {
+  ALPNProtocols: ["http/1.1"],
+  // Milliseconds until a connection must be encrypted.
+  handshakeTimeout: 10_000,
+};
+
+/** Makes a server, with the set of its open connections. It responds to nothing before `respondTo`. */
+export function createHttpServer(certificate?: CertificatePair) {
+  let server: AnyServer;
+  if (certificate === undefined) server = http.createServer(serverOptions);
+  else {
+    const https = process.getBuiltinModule("node:https");
+    server = https.createServer({ ...serverOptions, ...tlsOptions, ...certificate });
+  }
+  // Node would drop all headers after the first 1,000, among them a key or the second of two keys.
+  server.maxHeadersCount = 0;
+
+  server.on("connect", (_request, socket) => {
+    // Node removes its own listeners. Without this one, a client that resets the connection would end the process.
+    socket.on("error", () => socket.destroy());
+    endUnreadable(socket);
+  });
+
+  const socketsWithError = new WeakSet<Duplex>();
+  server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
+    // A client that does not speak TLS, or rejects the certificate, could not read a response.
+    const cannotRead = code === "ECONNRESET" || /^ERR_(?:SSL|TLS)_/.test(code);
+    if (cannotRead) {
+      socket.destroy();
+      return;
+    }
+    // Each further chunk after an invalid request causes another error.
+    if (socketsWithError.has(socket)) return;
+    socketsWithError.add(socket);
+    endUnreadable(socket, code);
+  });
+  return { server, openConnections: followConnections(server) };
+}
 
 /** Milliseconds until an idle connection closes after its client has ended it. */
 const longestIdleAfterEnd = 10_000;
@@ -33,7 +83,7 @@ const longestIdleAfterEnd = 10_000;
  * Returns the open connections of a server, kept up to date; with HTTPS, both the encrypted ones and the TCP connections under
  * them. Closes connections that their clients have ended: Node leaves some of them open forever.
  */
-export function followConnections(server: AnyServer): ReadonlySet<Socket> {
+function followConnections(server: AnyServer): ReadonlySet<Socket> {
   const openConnections = new Set<Socket>();
 
   const keepUntilClosed = (connection: Socket) => {
@@ -137,7 +187,7 @@ function isIdle({ [latestResponse]: response }: Connection): boolean {
  * Ends a connection on which a request cannot be read: with an error, which follows the response to the request before it. If what
  * cannot be read belongs to the latest request itself, that gets no second response. `code`: that of Node's parser; a CONNECT has none.
  */
-export function endUnreadable(connection: Connection, code?: string): void {
+function endUnreadable(connection: Connection, code?: string): void {
   // Node has stopped listening to the connection. Without reading, nothing would show that the client ends it.
   connection.resume();
 
@@ -202,21 +252,6 @@ export const serverErrors = {
 /** Milliseconds until an ended connection is closed whose client does not close it. */
 const lingerMs = 1000;
 
-/** Sends an error that is not of the specification, and ends the connection after it. `at`: the time of the sandbox's clock. */
-export function sendServerError(response: ServerResponse, status: 400 | 500, at: number): void {
-  // A second head is not possible: the client sees the connection end.
-  if (response.headersSent) {
-    response.destroy();
-    return;
-  }
-  response.shouldKeepAlive = false;
-  const code = status === 400 ? "bad_request" : "internal_error";
-  const { text, bytes } = errorBody(code, serverErrors[code]);
-  // Node would send the machine's date.
-  response.setHeader("Date", new Date(at).toUTCString());
-  response.writeHead(status, { "Content-Type": "application/json", "Content-Length": bytes }).end(text);
-}
-
 /** The statuses of the errors of Node's parser. Default: 400. */
 const statusOfParserError: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
@@ -230,7 +265,7 @@ function endWithError(socket: Duplex, code = ""): void {
   const { text, bytes } = errorBody("bad_request", serverErrors.bad_request);
   endSocket(
     socket,
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
+    `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${bytes}\r\nConnection: close\r\n\r\n${text}`,
   );
 }

@@ -1,38 +1,12 @@
-import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
-import type { Duplex } from "node:stream";
-import type { TlsOptions } from "node:tls";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { handle } from "../../api/handle.js";
+import { errorBody } from "../../api/http-messages.js";
 import { readApiRequest } from "../../api/read-request.js";
 import { controlPath } from "../../rules/known-paths.js";
 import type { RawRequest } from "../../rules/request.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import {
-  type AnyServer,
-  endUnreadable,
-  followConnections,
-  sendServerError,
-  startInTurn,
-} from "./connections.js";
+import { type AnyServer, serverErrors, startInTurn } from "./connections.js";
 import { sendExchange } from "./send-response.js";
-import type { CertificatePair } from "./tls.js";
-
-// Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
-const http = process.getBuiltinModule("node:http");
-
-const serverOptions: ServerOptions = {
-  // The specification has no limit: a key of 16 KB is a malformed key, not a malformed request.
-  maxHeaderSize: 64 * 1024,
-  // `hasValidHost` checks it, so that the response has the API's error body.
-  requireHostHeader: false,
-  // Milliseconds until an idle connection is closed.
-  keepAliveTimeout: 5000,
-};
-
-const tlsOptions: TlsOptions = {
-  ALPNProtocols: ["http/1.1"],
-  // Milliseconds until a connection must be encrypted.
-  handshakeTimeout: 10_000,
-};
 
 /** What responds to the requests of a server. */
 interface Responders {
@@ -47,39 +21,6 @@ interface Responders {
   readonly stopping: AbortSignal;
   /** Called with a defect; the client got a 500. */
   readonly onDefect: (error: unknown) => void;
-}
-
-/** Makes a server, with the set of its open connections. It responds to nothing before `respondTo`. */
-export function createHttpServer(certificate?: CertificatePair) {
-  let server: AnyServer;
-  if (certificate === undefined) server = http.createServer(serverOptions);
-  else {
-    const https = process.getBuiltinModule("node:https");
-    server = https.createServer({ ...serverOptions, ...tlsOptions, ...certificate });
-  }
-  // Node would drop all headers after the first 1,000, among them a key or the second of two keys.
-  server.maxHeadersCount = 0;
-
-  server.on("connect", (_request, socket) => {
-    // Node removes its own listeners. Without this one, a client that resets the connection would end the process.
-    socket.on("error", () => socket.destroy());
-    endUnreadable(socket);
-  });
-
-  const socketsWithError = new WeakSet<Duplex>();
-  server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
-    // A client that does not speak TLS, or rejects the certificate, could not read a response.
-    const cannotRead = code === "ECONNRESET" || /^ERR_(?:SSL|TLS)_/.test(code);
-    if (cannotRead) {
-      socket.destroy();
-      return;
-    }
-    // Each further chunk after an invalid request causes another error.
-    if (socketsWithError.has(socket)) return;
-    socketsWithError.add(socket);
-    endUnreadable(socket, code);
-  });
-  return { server, openConnections: followConnections(server) };
 }
 
 /** Responds to the requests of a server from now on. None ends the process. */
@@ -104,6 +45,21 @@ function tryToRespond(responders: Responders, response: ServerResponse): void {
   } catch (error) {
     sendDefect(error);
   }
+}
+
+/** Sends an error that is not of the specification, and ends the connection after it. `at`: the time of the sandbox's clock. */
+function sendServerError(response: ServerResponse, status: 400 | 500, at: number): void {
+  // A second head is not possible: the client sees the connection end.
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  response.shouldKeepAlive = false;
+  const code = status === 400 ? "bad_request" : "internal_error";
+  const { text, bytes } = errorBody(code, serverErrors[code]);
+  // Node would send the machine's date.
+  response.setHeader("Date", new Date(at).toUTCString());
+  response.writeHead(status, { "Content-Type": "application/json", "Content-Length": bytes }).end(text);
 }
 
 const insideControl = `${controlPath}/`;
