@@ -1,4 +1,4 @@
-import { isLoopbackHost } from "../node/host-names.js";
+import { isLoopbackHost, isWildcard } from "../node/host-names.js";
 import type { Logger } from "../node/logger.js";
 import { nodeCrypto } from "../node/platform.js";
 import { shellWord } from "../report/curl-line.js";
@@ -10,7 +10,6 @@ import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { defaultSecret, firstKeys, secretsByRef, secretToSend } from "../sandbox/secrets.js";
 import { listed } from "../schema/words.js";
-import { isWildcard } from "../server/addresses.js";
 import type { RunningServer } from "../server/serve.js";
 import type { CommandCall } from "./command.js";
 import { type KeyRow, keyRows, keyTable, nextResult } from "./key-rows.js";

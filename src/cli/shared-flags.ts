@@ -10,7 +10,7 @@ import { profiles } from "../rules/assumptions.js";
 import { SandboxError } from "../rules/errors.js";
 import type { StartOptions } from "../sandbox/sandbox-state.js";
 import { listed } from "../schema/words.js";
-import type { ServeOptions } from "../server/serve.js";
+import type { ServeOptions } from "../server/listen.js";
 import type { CommandCall } from "./command.js";
 import { describeFailure, usageError } from "./exit-codes.js";
 import {

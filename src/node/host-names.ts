@@ -1,6 +1,11 @@
 /** A host with or without a port. */
 const hostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
+/** Whether a server at the address listens on all addresses of this machine. */
+export function isWildcard(address: string): boolean {
+  return address === "0.0.0.0" || address === "::";
+}
+
 /** Whether a `Host` header, which may be a name and have a port, names only this machine. */
 export function isLoopbackHost(host: string): boolean {
   const name = hostName(host);

@@ -15,7 +15,8 @@ import { libraryNotation } from "../schema/notation.js";
 import * as s from "../schema/shape.js";
 import { typeTag } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";
-import { openSandbox, type RunningServer, type ServerSettings, serve } from "./serve.js";
+import type { ServerSettings } from "./listen.js";
+import { openSandbox, type RunningServer, serve } from "./serve.js";
 
 /** A scenario, or the file of one. An editor suggests the bundled names only with `string & {}` in place of `string`. */
 type ServerSource = SandboxSource | URL | (string & {});

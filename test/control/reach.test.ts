@@ -13,12 +13,28 @@ async function shownTo(localUrl: string, headers: Record<string, string>): Promi
   return body.error.details.dashboard.replace(/\/__sandbox\/$/, "");
 }
 
+test.each([
+  ["0.0.0.0", "127.0.0.1", false],
+  ["::", "127.0.0.1", false],
+  ["::1", "[::1]", true],
+  ["127.9.9.9", "127.9.9.9", true],
+  ["::ffff:127.0.0.1", "[::ffff:127.0.0.1]", true],
+])(
+  "on %s, clients of this machine reach the server at %s; only this machine does: %s",
+  async (host, name, isLocal) => {
+    const { localUrl, controlToken } = await served({ host });
+    expect(localUrl).toMatch(`http://${name}:`);
+    expect(controlToken === undefined).toBe(isLocal);
+  },
+);
+
 describe("the base URL in a response", () => {
   test("is the caller's", async () => {
     const { url } = (await serveControl({ allowHosts: ["Box.example"] })).server;
     for (const [headers, expected] of [
       [{}, url],
       [{ host: "box.example" }, "http://box.example"],
+      [{ host: "[::1]:80" }, "http://[::1]:80"],
       [{ "x-forwarded-host": "box.example", "x-forwarded-proto": "https" }, url],
     ] as const) {
       expect([headers, await shownTo(url, headers)]).toEqual([headers, expected]);

@@ -56,6 +56,10 @@ test("the certificate is also valid for --host, for a year, and is not an author
   expect(Date.parse(certificate.validFrom)).toBeLessThan(Date.now());
   const days = (Date.parse(certificate.validTo) - Date.now()) / 86_400_000;
   expect(Math.round(days)).toBe(365);
+  const allowed = await start({ allowHosts: ["[::5]:80", "A.example:1"] });
+  const allowedCertificate = new X509Certificate(`${allowed.certificate}`);
+  expect(allowedCertificate.checkIP("::5")).toBeDefined();
+  expect(allowedCertificate.checkHost("a.example")).toBeDefined();
   const anywhere = new X509Certificate((await makeSelfSigned("0.0.0.0")).cert);
   expect(anywhere.subjectAltName).not.toContain("0.0.0.0");
   expect(new X509Certificate((await makeSelfSigned("10.1.2.3")).cert).checkIP("10.1.2.3")).toBeDefined();

@@ -18,6 +18,7 @@ import { isTooDeep, maxLevels, tryParseJson } from "../../schema/json-text.js";
 import { jsonNotation } from "../../schema/notation.js";
 import { listed } from "../../schema/words.js";
 import { endSlowestClient } from "../sockets/connections.js";
+import type { StateFile } from "../state-file.js";
 import { admitCallers, hasReadingMethod, isHealthProbe, localsOf, requireActor } from "./access.js";
 import { HttpError, sendControlError } from "./control-errors.js";
 import { pageHandlers, setPageHeaders, toGzip } from "./page.js";
@@ -61,7 +62,7 @@ export function createControlApp(server: ControlServer): Express {
 }
 
 /** Logs each call with a writing method and each rejected token, once its response is known. */
-function logCalls({ onControlCall }: ControlServer): RequestHandler {
+function logCalls({ options }: ControlServer): RequestHandler {
   return (request, response, next) => {
     response.once("close", () => {
       const { statusCode } = response;
@@ -71,7 +72,7 @@ function logCalls({ onControlCall }: ControlServer): RequestHandler {
       let result = response.writableFinished ? `${statusCode}` : "no response";
       const { errorCode } = localsOf(response);
       if (errorCode) result += ` ${errorCode}`;
-      onControlCall({ call: `${request.method} ${redactPath(request.path)}`, result });
+      options.onControlCall?.({ call: `${request.method} ${redactPath(request.path)}`, result });
     });
     next();
   };
@@ -196,14 +197,14 @@ async function runRoute(
 ): Promise<void> {
   // The sandbox must be as of now.
   const { sandbox } = server;
-  server.beforeControlCall();
+  server.options.beforeControlCall?.();
   runDue(sandbox);
 
   // Express has read the parameters from the path of the route.
   const result = await route.run({ ...sent, sandbox, server, params: request.params, request, response });
 
   // A change is saved before the client gets its response.
-  if (route.changes) saveChange(result, server.stateFile);
+  if (route.changes) saveChange(result, server.options.stateFile);
   await sendResult(route, result, request, response);
 }
 
@@ -217,7 +218,7 @@ function parseJson(text: string): unknown {
 }
 
 /** Saves a change. One that cannot be saved is an error with its result: a new secret exists nowhere else. */
-function saveChange(result: RouteResult, stateFile: ControlServer["stateFile"]): void {
+function saveChange(result: RouteResult, stateFile: StateFile | undefined): void {
   try {
     stateFile?.save();
   } catch (error) {

@@ -1,6 +1,5 @@
 import type { Socket } from "node:net";
 import type { Request, Response } from "express";
-import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
 import { checkedCopy } from "../../rules/validation.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
@@ -10,11 +9,12 @@ import { queryNotation } from "../../schema/notation.js";
 import type { MappingKind, Shape, ValueOf } from "../../schema/shape.js";
 import * as s from "../../schema/shape.js";
 import { membersToSnakeCase } from "../../schema/spelling.js";
-import type { StateFile } from "../state-file.js";
+import type { ServeOptions } from "../listen.js";
 
 /** What the control plane knows of the server that it belongs to, and of the program around that. */
 export interface ControlServer {
   readonly sandbox: SandboxState;
+  readonly options: ServeOptions;
   readonly startedAt: number;
   /** Tells this start of the server from others. */
   readonly startId: number;
@@ -29,12 +29,9 @@ export interface ControlServer {
   /** Aborted when the server is about to stop. */
   readonly stopping: AbortSignal;
 
-  // As in `ServeOptions`.
+  // With the defaults of `ServeOptions`.
   readonly startedScenario: () => NamedScenario;
-  readonly stateFile: StateFile | undefined;
   readonly stop: () => void;
-  readonly beforeControlCall: () => void;
-  readonly onControlCall: Logger["controlCall"];
   readonly onDefect: (error: unknown) => void;
 }
 

@@ -4,11 +4,11 @@ import { hostname, networkInterfaces } from "node:os";
 import { resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import { fileFailure, readSmallFile } from "../../node/files/write-file.js";
+import { isWildcard } from "../../node/host-names.js";
 import { nodeCrypto, nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import { day } from "../../rules/time.js";
 import { quoteFile } from "../../schema/words.js";
-import { isWildcard } from "../addresses.js";
 
 /** The algorithm of the key and of the signature. */
 const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };

@@ -116,15 +116,16 @@ function requireReady({ stopping }: ControlServer): void {
 }
 
 /** A text that differs once a view differs: by an event, by time, by a response that was not read, or by a failed save. */
-function revisionOf(sandbox: SandboxState, { startId, stateFile }: ControlServer): string {
+function revisionOf(sandbox: SandboxState, { startId, options }: ControlServer): string {
   const { journal, counters } = sandbox;
-  const isUnwritable = stateFile?.isUnwritable() ?? false;
+  const isUnwritable = options.stateFile?.isUnwritable() ?? false;
   // The numbers of events start again with the process.
   return [startId, journal.latestNumber(), nextChangeAt(sandbox), counters.unread(), isUnwritable].join(" ");
 }
 
 /** Whether the last save in the state file worked, which the latest requests may have come after; nothing without such a file. */
-function stateOfFile({ stateFile }: ControlServer): { readonly state?: "saved" | "unwritable" } {
+function stateOfFile({ options }: ControlServer): { readonly state?: "saved" | "unwritable" } {
+  const { stateFile } = options;
   if (stateFile === undefined) return {};
   return { state: stateFile.isUnwritable() ? "unwritable" : "saved" };
 }
