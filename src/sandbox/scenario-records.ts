@@ -1,7 +1,7 @@
 import type { KeyRecord } from "../rules/key-state.js";
 import { type Organization, readAccess } from "../rules/organization.js";
 import { defaultSeed, pick, type RandomStream, randomStream } from "../rules/seed.js";
-import { endsFrom, endsOf, positionsInRotations, type RotationPosition } from "../scenario/key-ends.js";
+import { endsOf, positionsInRotations, type RotationPosition } from "../scenario/key-ends.js";
 import {
   allKeys,
   allOrganizations,
@@ -35,7 +35,7 @@ export function startRecords(scenario: Scenario, sha256: Platform["sha256"], sta
     const { this_minute: thisMinute, today } = key.fields.usage ?? {};
     const record: KeyRecord = {
       ...buildKey(key, position, seed),
-      ...endsFrom(start, endsOf(key.fields)),
+      ...endsOf(key.fields, start),
       sha256: sha256(scenarioSecret(key, seed)),
     };
     registry.addKey(record, startUsage(start, { thisMinute, today }));

@@ -1,6 +1,6 @@
-import { defaultOverlap, type KeyEnds, type KeyStateName, keyStateAt } from "../rules/key-state.js";
+import { defaultOverlap, type KeyEnds } from "../rules/key-state.js";
 import type { Writable } from "../rules/writable.js";
-import { atStart, readTimeOrDuration, type TimeOrDuration, timeFrom } from "./format/times.js";
+import { timeFrom } from "./format/times.js";
 import type { KeyFields, ScenarioKey, WrittenSettings } from "./keys.js";
 
 // What the state of a key says: whether the key was replaced (`isReplaced`), and when it ends if the scenario writes no time
@@ -13,11 +13,6 @@ import type { KeyFields, ScenarioKey, WrittenSettings } from "./keys.js";
 //   rotated     yes                -          -                 at the start
 //   expired     with replaced_by   -          at the start      when it expires: its overlap was not over
 //   revoked     with replaced_by   at start   -                 at the start
-
-/** The ends of a key before its clock has started: some can be durations from the start. */
-type EndsBeforeStart = { readonly [End in keyof KeyEnds]?: TimeOrDuration | undefined };
-
-const afterDefaultOverlap: TimeOrDuration = { kind: "duration", milliseconds: defaultOverlap };
 
 /** Whether a key is one that a rotation has replaced. */
 export function isReplaced({ state = "active", replaced_by }: KeyFields): boolean {
@@ -33,45 +28,20 @@ export function isReplaced({ state = "active", replaced_by }: KeyFields): boolea
   }
 }
 
-/** What ends a key: the times that the scenario writes, else those that its state implies. */
-export function endsOf(fields: KeyFields): EndsBeforeStart {
-  const { state = "active" } = fields;
-  const read = (text: string | undefined) => (text === undefined ? undefined : readTimeOrDuration(text));
-  const expires = read(fields.expires);
-  const overlapEnds = read(fields.overlap_ends);
+/** What ends a key whose clock starts at `start` (epoch milliseconds): the times that the scenario writes, else those that its state implies. */
+export function endsOf(fields: KeyFields, start: number): KeyEnds {
+  const { state, expires, overlap_ends } = fields;
+  const ends: Writable<KeyEnds> = {};
+  if (state === "revoked") ends.revokedAt = start;
 
-  switch (state) {
-    case "active":
-      return { expiresAt: expires };
-    case "retiring":
-      return { expiresAt: expires, overlapEndsAt: overlapEnds ?? afterDefaultOverlap };
-    case "rotated":
-      return { expiresAt: expires, overlapEndsAt: overlapEnds ?? atStart };
-    case "expired": {
-      const expiresAt = expires ?? atStart;
-      if (!isReplaced(fields)) return { expiresAt };
-      return { expiresAt, overlapEndsAt: overlapEnds ?? expiresAt };
-    }
-    case "revoked": {
-      const ends = { revokedAt: atStart, expiresAt: expires };
-      if (!isReplaced(fields)) return ends;
-      return { ...ends, overlapEndsAt: overlapEnds ?? atStart };
-    }
-  }
-}
+  if (expires !== undefined) ends.expiresAt = timeFrom(start, expires);
+  else if (state === "expired") ends.expiresAt = start;
 
-/** The ends of a key whose durations count from `start` (epoch milliseconds). */
-export function endsFrom(start: number, ends: EndsBeforeStart): KeyEnds {
-  const times: Writable<KeyEnds> = {};
-  if (ends.revokedAt !== undefined) times.revokedAt = timeFrom(start, ends.revokedAt);
-  if (ends.expiresAt !== undefined) times.expiresAt = timeFrom(start, ends.expiresAt);
-  if (ends.overlapEndsAt !== undefined) times.overlapEndsAt = timeFrom(start, ends.overlapEndsAt);
-  return times;
-}
-
-/** The state of a key when the clock starts. */
-export function keyStateAtStart(fields: KeyFields, start: number): KeyStateName {
-  return keyStateAt(endsFrom(start, endsOf(fields) ?? {}), start);
+  if (!isReplaced(fields)) return ends;
+  if (overlap_ends !== undefined) ends.overlapEndsAt = timeFrom(start, overlap_ends);
+  else if (state === "retiring") ends.overlapEndsAt = start + defaultOverlap;
+  else ends.overlapEndsAt = (state === "expired" ? ends.expiresAt : undefined) ?? start;
+  return ends;
 }
 
 // Keys that replaced each other are one rotation: `main`, then `main-2`, then `main-3`. In a scenario, each of them but the last has

@@ -127,7 +127,7 @@ export const hintRows: readonly HintRow[] = [
   },
   {
     hint: /^start with |^put one scenario|^put (?:double )?quotes |^write an? (?:comma|ordinary) |^write it as name|^write each segment/,
-    mistake: "no YAML, or a text that is none; src/scenario/yaml/syntax-problem.test.ts applies these",
+    mistake: "no YAML, or a text that is none; src/scenario/yaml/parse-yaml.test.ts applies these",
   },
   { hint: /^close |^indent |^write a plain name/, mistake: "no YAML; the same" },
 ];

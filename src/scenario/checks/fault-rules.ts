@@ -1,9 +1,10 @@
 import { faultKindsOf, faultKindTable } from "../../rules/fault-effects.js";
+import { parseTime } from "../../rules/time.js";
 import type { FieldPath } from "../../schema/field-path.js";
-import { readTimeOrDuration, timeFrom } from "../format/times.js";
+import { timeFrom } from "../format/times.js";
 import { type FieldProblem, ProblemList } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
-import { checkOutcome, checkRef, type KnownRefs, type ScenarioRule } from "./rule-input.js";
+import { checkOutcome, checkRef, type RuleInput, type ScenarioRule } from "./rule-input.js";
 
 // What is wrong with a fault: its refs, its limits, and fields that contradict each other. Whether a fault that is right hits a request
 // depends on what a client sends: the report names those that hit none.
@@ -11,11 +12,7 @@ import { checkOutcome, checkRef, type KnownRefs, type ScenarioRule } from "./rul
 type FaultFields = NonNullable<Scenario["faults"]>[number];
 
 /** What faults are compared with: a scenario as it starts, its steps, or a running sandbox. */
-interface FaultContext {
-  readonly refs: KnownRefs;
-  /** The outcomes of the endpoints of the scenario. */
-  readonly successes: ReadonlySet<string>;
-}
+type FaultContext = Pick<RuleInput, "refs" | "successes">;
 
 /** The faults of a scenario and of its steps refer to what exists, and their fields fit together. */
 export const faultsAreRight: ScenarioRule = (input) => {
@@ -79,7 +76,7 @@ export function checkWindows(
     const { until } = when;
     if (until === undefined) continue;
     // A time in the past is fine: the faults that the control plane returns have times.
-    const isTime = readTimeOrDuration(until).kind === "time";
+    const isTime = parseTime(until) !== undefined;
     const after = when.after ?? (isTime ? undefined : "0s");
     if (after === undefined || timeFrom(now, after) < timeFrom(now, until)) continue;
     const message = `the fault must end after it starts (${after}), not ${until}`;
@@ -101,7 +98,7 @@ function boundsSwapped(fault: FaultFields): FieldProblem | undefined {
   const isSpread = "median" in latency;
   const [lower, low] = isSpread ? ["median", latency.median] : ["min", latency.min];
   const [upper, high] = isSpread ? ["p99", latency.p99] : ["max", latency.max];
-  if (readTimeOrDuration(low).milliseconds <= readTimeOrDuration(high).milliseconds) return undefined;
+  if (timeFrom(0, low) <= timeFrom(0, high)) return undefined;
   const message = `${upper} is ${high}, less than ${lower}, which is ${low}`;
   return contradiction(["then", "latency", upper], message, "swap the two");
 }

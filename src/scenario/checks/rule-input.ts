@@ -68,7 +68,7 @@ function assumptionsOf(scenario: Scenario): Assumptions {
 // Which refs exist, and the problem of a field whose ref does not.
 
 /** The refs of keys and organizations, including the population's. */
-export type KnownRefs = Readonly<
+type KnownRefs = Readonly<
   Record<
     "key" | "organization",
     {

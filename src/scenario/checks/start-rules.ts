@@ -1,8 +1,8 @@
-import { maximumActiveKeys, maximumOverlap } from "../../rules/key-state.js";
+import { type KeyStateName, keyStateAt, maximumActiveKeys, maximumOverlap } from "../../rules/key-state.js";
 import { quote } from "../../schema/words.js";
 import { timeFrom } from "../format/times.js";
-import { keyStateAtStart } from "../key-ends.js";
-import { fieldOfKey, listedKeys, type ScenarioKey } from "../keys.js";
+import { endsOf } from "../key-ends.js";
+import { fieldOfKey, type KeyFields, listedKeys, type ScenarioKey } from "../keys.js";
 import { type FieldProblem, ProblemList } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { checkWindows } from "./fault-rules.js";
@@ -26,6 +26,11 @@ const overlapsAreShort: StartRule = ({ keys, start, problems }) => {
     problems.add("overlap_out_of_range", [...fieldOfKey(key), "overlap_ends"], message, hint);
   }
 };
+
+/** The state of a key when the clock starts. */
+function keyStateAtStart(fields: KeyFields, start: number): KeyStateName {
+  return keyStateAt(endsOf(fields, start), start);
+}
 
 /** The state that a key's times result in is the written one, if one is written (R38, R43). */
 const statesMatchTimes: StartRule = ({ keys, start, problems }) => {

@@ -5,15 +5,7 @@ import { requestSources } from "../../rules/request.js";
 import * as s from "../../schema/shape.js";
 import { refOf } from "./fields.js";
 import { actor, faultsSchema, keyCreationFields, replacementRef, requestFields } from "./step-shapes.js";
-import {
-  durationPattern,
-  isDuration,
-  overlap,
-  time,
-  timeOrDuration,
-  waitPattern,
-  writtenDuration,
-} from "./times.js";
+import { clockMove, overlap, time, timeOrDuration } from "./times.js";
 
 // The inputs of the library and the control plane have the fields of scenarios, and so their spelling, checks and messages.
 
@@ -62,14 +54,6 @@ export const expectationQuery = s.mapping({
     ),
   ),
 });
-
-/** How far the clock moves. Tests move it in place of a pause, which may be `250ms`. */
-const clockMove = () =>
-  writtenDuration({
-    noun: "a duration",
-    pattern: new RegExp(`${durationPattern.source}|${waitPattern.source}`),
-    accepts: isDuration,
-  });
 
 /** The bodies of the control plane, by the name that each has in its OpenAPI document. */
 export const controlBodies = {

@@ -100,7 +100,7 @@ const endpointPath = s.text({
   hint: wrongInPath,
 });
 
-// The endpoints of a scenario. `checks/endpoint-rules.ts` checks their fields against each other.
+// The endpoints of a scenario. `checks/scenario-rules.ts` checks their fields against each other.
 
 /** The operation id of `/me`, and the names of its successes: another endpoint would cover them. */
 const idsOfMe = outcomes.map(({ id }) => id).filter(isSuccess);

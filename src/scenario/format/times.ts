@@ -9,7 +9,7 @@ export const durationPattern = /^-?\d{1,16}[smhd]$/;
 /** A duration without a minus, also in milliseconds: `250ms`. */
 export const waitPattern = /^\d{1,16}(?:ms|[smhd])$/;
 
-export const isDuration = (text: string) => parseDuration(text) !== undefined;
+const isDuration = (text: string) => parseDuration(text) !== undefined;
 
 export const time = () =>
   s.text({
@@ -50,6 +50,14 @@ function unitHint(text: string, units: readonly string[], isMeant: (duration: st
   return meant.length === 0 ? undefined : `write ${meant.join(" or ")}`;
 }
 
+/** How far the clock moves. Tests move it in place of a pause, which may be `250ms`. */
+export const clockMove = () =>
+  writtenDuration({
+    noun: "a duration",
+    pattern: new RegExp(`${durationPattern.source}|${waitPattern.source}`),
+    accepts: isDuration,
+  });
+
 /** How long a replaced key still works: not at all, or a duration whose unit is a second or more. */
 export function overlap(): s.Shape<Overlap> {
   const inTime = writtenDuration({
@@ -60,6 +68,8 @@ export function overlap(): s.Shape<Overlap> {
   return s.either(inTime, s.choice([0])) as s.Shape<Overlap>; // the type of the texts that fit the pattern, and of 0
 }
 
+const isTimeOrDuration = (text: string) => parseTimeFrom(0, text) !== undefined;
+
 /** When something happens: at a time, or so long after the start. */
 export const timeOrDuration = () =>
   s.text({
@@ -67,40 +77,25 @@ export const timeOrDuration = () =>
     example: "90m, -1d or 2026-03-02T09:00:00Z",
     code: "bad_time",
     pattern: new RegExp(`${timePattern.source}|${durationPattern.source}`),
-    accepts: (text) => parseTimeOrDuration(text) !== undefined,
-    hint: (text) => unitHint(text, ["s", "m"], (duration) => parseTimeOrDuration(duration) !== undefined),
+    accepts: isTimeOrDuration,
+    hint: (text) => unitHint(text, ["s", "m"], isTimeOrDuration),
   });
 
 /** The longest duration in a scenario. */
 const maximumDuration = 100 * 365 * day;
 
-/** A time in epoch milliseconds, or a duration from a start, such as that of the clock. */
-export interface TimeOrDuration {
-  readonly kind: "time" | "duration";
-  readonly milliseconds: number;
-}
-
-/** The start itself, as a duration from it. */
-export const atStart: TimeOrDuration = { kind: "duration", milliseconds: 0 };
-
-/** `undefined` for a text that is neither a time nor a duration of at most a hundred years. */
-function parseTimeOrDuration(text: string): TimeOrDuration | undefined {
+/** Epoch milliseconds of a time, or of a duration from `start`; `undefined` for a text that is neither, or a duration of more than a hundred years. */
+function parseTimeFrom(start: number, text: string): number | undefined {
   const time = parseTime(text);
-  if (time !== undefined) return { kind: "time", milliseconds: time };
+  if (time !== undefined) return time;
   const duration = parseDuration(text);
   if (duration === undefined || Math.abs(duration) > maximumDuration) return undefined;
-  return { kind: "duration", milliseconds: duration };
+  return start + duration;
 }
 
-/** Reads a text that its shape has checked. */
-export function readTimeOrDuration(text: string): TimeOrDuration {
-  const timeOrDuration = parseTimeOrDuration(text);
-  if (timeOrDuration === undefined) throw new TypeError(`${text} is neither a time nor a duration`);
-  return timeOrDuration;
-}
-
-/** Epoch milliseconds of a time, or of a duration from `start`. A text is one that its shape has checked. */
-export function timeFrom(start: number, written: TimeOrDuration | string): number {
-  const { kind, milliseconds } = typeof written === "string" ? readTimeOrDuration(written) : written;
-  return kind === "time" ? milliseconds : start + milliseconds;
+/** Epoch milliseconds of a time, or of a duration from `start`, in a text that its shape has checked. */
+export function timeFrom(start: number, text: string): number {
+  const time = parseTimeFrom(start, text);
+  if (time === undefined) throw new TypeError(`${text} is neither a time nor a duration`);
+  return time;
 }

@@ -1,13 +1,22 @@
-import { isMap, isScalar, isSeq, type Node, stringify, type YAMLMap } from "yaml";
-import { maximumProblems } from "../../schema/check.js";
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  stringify,
+  visit,
+  type YAMLMap,
+} from "yaml";
+import { type Members, maximumProblems } from "../../schema/check.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import { yamlNotation } from "../../schema/notation.js";
 import { scenarioLimits } from "../format/fields.js";
 import { type Locate, textProblem } from "../places.js";
 import type { FieldProblem, Place, SourceText } from "../problems.js";
 import { readPlain, type WrittenScenario } from "../written-scenario.js";
-import { changedNumbers } from "./body-numbers.js";
-import { checkNodes, isEmpty, keyText, type MapPair, repeatLessHint } from "./nodes.js";
 import { parseYaml } from "./parse-yaml.js";
 
 /**
@@ -35,7 +44,7 @@ export function readYaml(text: string, file: string | undefined): WrittenScenari
   if ("code" in document) return withoutFields([document]);
 
   const { contents } = document;
-  if (contents === null || isEmpty(contents)) {
+  if (contents === null || (isScalar(contents) && contents.value === null)) {
     const [offset] = contents?.range ?? [0];
     const hint = 'start with "version: 1" and "organizations:"';
     return withoutFields([textProblem(source, offset, "empty", "the scenario is empty", hint)]);
@@ -59,13 +68,16 @@ export function readYaml(text: string, file: string | undefined): WrittenScenari
   }
   if (fields === undefined) return withoutFields(problems);
 
-  for (const field of changedNumbers(fields, (path) => nodes.sourceOf(path))) {
-    const message = "JSON would change this number";
-    const hint = "put a code or an id in quotes, or write another number";
-    problems.push({ code: "out_of_range", field, message, hint });
-  }
+  problems.push(...changedNumbers(fields, nodes));
   const locate: Locate = (field, pointAt) => nodes.locate(field, pointAt);
   return { ...withoutFields(problems), fields, locate };
+}
+
+type MapPair = Pair<Node, Node | null>;
+
+/** The text of a name; empty for a name that is no text. */
+function keyText(key: Node): string {
+  return isScalar(key) ? String(key.value) : "";
 }
 
 /** The nodes of a text that can be read: their values and their places. */
@@ -164,6 +176,122 @@ class ScenarioNodes {
     this.#pairsByMap.set(map, pairs);
     return pairs;
   }
+}
+
+// Problems of names and aliases. None of them quotes the text, which may be a secret (R46).
+
+const repeatLessHint = "extend a scenario, or repeat less";
+
+/** Checks the names and the aliases of a document. `targets`: the node that each alias refers to. */
+function checkNodes(document: Document.Parsed, source: SourceText) {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Node, Node>();
+  const problems: FieldProblem[] = [];
+  const add: AddProblem = (node, code, message, hint) => {
+    problems.push(textProblem(source, node.range?.[0] ?? 0, code, message, hint));
+  };
+
+  visit(document, {
+    Node(_, node) {
+      // Each problem takes time, and no more are shown.
+      if (problems.length >= maximumProblems) return visit.BREAK;
+      if (isMap(node)) checkNames(node.items as MapPair[], add);
+      const { anchor } = node as { readonly anchor?: string | undefined }; // only an alias has none
+      if (anchor !== undefined) anchors.set(anchor, node as Node);
+      if (!isAlias(node)) return undefined;
+
+      const target = anchors.get(node.source);
+      if (target === undefined) {
+        const hint = "put quotes around a text that starts with *";
+        add(node as Node, "bad_alias", "this alias refers to nothing", hint);
+        return undefined;
+      }
+      targets.set(node as Node, target);
+      if (targets.size <= scenarioLimits.aliases) return undefined;
+      const message = `the text has more than ${scenarioLimits.aliases} aliases`;
+      add(node as Node, "too_large", message, repeatLessHint);
+      return visit.BREAK;
+    },
+  });
+  return { targets, problems };
+}
+
+type AddProblem = (node: Node, code: FieldProblem["code"], message: string, hint: string) => void;
+
+/** Adds the problems of the names of a mapping: what is no name for people, and names that appear twice. */
+function checkNames(pairs: readonly MapPair[], add: AddProblem): void {
+  const names = new Set<string>();
+  for (const pair of pairs) {
+    const { key } = pair;
+    const name = keyText(key);
+    const isPlain = isScalar(key) && key.type === "PLAIN";
+    if (isPlain && name === "<<") {
+      add(key, "yaml_syntax", "merge keys are not supported", "extend a scenario, or write the fields");
+    } else if (isPlain && isMoreThanName(name, pair)) {
+      const hint = "write an ordinary colon and a space after it: name: value; a list has brackets: [a, b]";
+      add(key, "yaml_syntax", "YAML reads this as one name", hint);
+    }
+    if (names.has(name)) add(key, "duplicate_field", "this name appears twice", "remove one of the two");
+    names.add(name);
+  }
+}
+
+/**
+ * Whether people read a name as more than a name:
+ *
+ *   { environment:test }         a field `environment:test` without a value
+ *   main:{ environment: test }   a field `main:{ environment` with the value `test }`
+ *   main { environment: test }   a field `main { environment` with the value `test }`
+ *   type： bank                   with a colon of full width, and in the same way with a no-break space in front
+ */
+function isMoreThanName(name: string, { value }: MapPair): boolean {
+  if (value === null && /^[\w-]+\s*:/.test(name)) return true;
+  return /^\s|^[\w-]+ *：|^[\w-]+\s*(?:\{|:\s*[{[])[^}\]]*$/.test(name);
+}
+
+// The numbers in bodies are sent as JSON, or compared with it. JSON has the shortest text of a value: `1.5` for `1.50`, but also
+// `1234567890123456800` for `1234567890123456789`.
+
+/** The problem of each number in a body that JSON may not keep. */
+function changedNumbers({ endpoints, story }: Members, nodes: ScenarioNodes): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  for (const [field, number] of numbersIn({ endpoints, story }, [])) {
+    // Two steps are before it at least: `endpoints.listConsents.body`, `story[0].request.body`.
+    const isInBody = field.indexOf("body", 2) !== -1;
+    const source = nodes.sourceOf(field);
+    if (!isInBody || source === undefined || isKept(source, number)) continue;
+    const message = "JSON would change this number";
+    const hint = "put a code or an id in quotes, or write another number";
+    problems.push({ code: "out_of_range", field, message, hint });
+  }
+  return problems;
+}
+
+function* numbersIn(part: unknown, field: FieldPath): Generator<readonly [field: FieldPath, number]> {
+  if (typeof part === "number") yield [field, part];
+  if (typeof part !== "object" || part === null) return;
+  for (const [name, inner] of Object.entries(part)) {
+    const step = Array.isArray(part) ? Number(name) : name;
+    yield* numbersIn(inner, [...field, step]);
+  }
+}
+
+/** Each number with so many digits has them in JSON, too, unless it is tiny. One with more may be rounded. */
+const keptDigits = 15;
+const tiny = 1e-300;
+
+/** Whether JSON has the number as a text writes it. A code such as `007` would lose its zeros. */
+function isKept(source: string, number: number): boolean {
+  if (source === String(number)) return true;
+  if (/^[+-]?0\d/.test(source) || !Number.isFinite(number)) return false;
+
+  const isWhole = /^(?:[+-]?\d+|0x[\da-f]+|0o[0-7]+)$/i.test(source);
+  if (isWhole) return Number.isSafeInteger(number);
+
+  const [coefficient = ""] = source.split(/e/i, 1);
+  const digits = coefficient.replace(/\D/g, "");
+  const isZero = /^0*$/.test(digits);
+  return digits.length <= keptDigits && (isZero || Math.abs(number) >= tiny);
 }
 
 /** YAML without aliases, and with quotes around what YAML 1.1 would read as dates or booleans. */
