@@ -11,24 +11,19 @@ import { timers } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import { mapTexts, redact, redactPath } from "../../rules/keys/redact.js";
 import { controlPath } from "../../rules/known-paths.js";
-import { checkInput } from "../../rules/validation.js";
+import { checkedCopy, checkInput } from "../../rules/validation.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import { controlBodies } from "../../scenario/format/inputs.js";
 import { isTooDeep, maxLevels, tryParseJson } from "../../schema/json-text.js";
-import { jsonNotation } from "../../schema/notation.js";
+import { jsonNotation, queryNotation } from "../../schema/notation.js";
+import * as s from "../../schema/shape.js";
 import { listed } from "../../schema/words.js";
 import { endSlowestClient } from "../sockets/connections.js";
 import type { StateFile } from "../state-file.js";
 import { admitCallers, hasReadingMethod, isHealthProbe, localsOf, requireActor } from "./access.js";
 import { HttpError, sendControlError } from "./control-errors.js";
 import { pageHandlers, setPageHeaders, toGzip } from "./page.js";
-import {
-  type ControlServer,
-  checkedQuery,
-  type Route,
-  type RouteContext,
-  type RouteResult,
-} from "./route.js";
+import type { ControlServer, Route, RouteContext, RouteResult } from "./route.js";
 import { routes } from "./routes/routes.js";
 
 /** Headers of each response of the control plane: its page shows state, which others must not frame, and caches must not keep. */
@@ -172,6 +167,29 @@ async function readSent(route: Route, request: Request, response: Response): Pro
   return { query, body, yaml: undefined };
 }
 
+/** The parameters of a query as values, checked by the route's shape. */
+function checkedQuery(
+  route: Route,
+  sent: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const { query } = route;
+  if (query === undefined) return {};
+
+  const values: [name: string, value: unknown][] = [];
+  for (const [name, value] of Object.entries(sent)) {
+    const field = query.fields[name];
+    const isText = field !== undefined && s.shapeOfField(field).kind === "text";
+    // Anything but a number or a flag is unchanged: the shape of its field rejects it.
+    let read: unknown = value;
+    if (!isText && typeof value === "string") {
+      if (/^\d+$/.test(value)) read = Number(value);
+      else if (value === "true" || value === "false") read = value === "true";
+    }
+    values.push([name, read]);
+  }
+  return checkedCopy(query, Object.fromEntries(values), "read the query", queryNotation);
+}
+
 /** The kind of a call's body by its Content-Type. Any other is unreadable: pages of other origins can send forms and plain text without a preflight request. */
 function bodyKind(route: Route, request: Request): "json" | "yaml" | "unreadable" {
   const contentType = request.get("content-type") ?? "";
@@ -200,8 +218,8 @@ async function runRoute(
   server.options.beforeControlCall?.();
   runDue(sandbox);
 
-  // Express has read the parameters from the path of the route.
-  const result = await route.run({ ...sent, sandbox, server, params: request.params, request, response });
+  const params = request.params as RouteContext["params"]; // Express has read them from the path of the route
+  const result = await route.run({ ...sent, sandbox, server, params, request, response });
 
   // A change is saved before the client gets its response.
   if (route.changes) saveChange(result, server.options.stateFile);

@@ -1,13 +1,10 @@
 import type { Socket } from "node:net";
 import type { Request, Response } from "express";
 import { SandboxError } from "../../rules/errors.js";
-import { checkedCopy } from "../../rules/validation.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import type { ControlBody, ControlBodyName } from "../../scenario/format/inputs.js";
 import type { NamedScenario } from "../../scenario/scenario-source.js";
-import { queryNotation } from "../../schema/notation.js";
 import type { MappingKind, Shape, ValueOf } from "../../schema/shape.js";
-import * as s from "../../schema/shape.js";
 import { membersToSnakeCase } from "../../schema/spelling.js";
 import type { ServeOptions } from "../listen.js";
 
@@ -40,11 +37,11 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 type QueryShape = MappingKind & Shape<Readonly<Record<string, unknown>>>;
 
 /** What a route works on: the sandbox, its server, what a client sent, checked by the shapes of the route, and the HTTP call. */
-export interface RouteContext<Body = unknown, QueryValues = unknown, Params = unknown> {
+export interface RouteContext<Body = unknown, QueryValues = unknown> {
   readonly sandbox: SandboxState;
   readonly server: ControlServer;
-  /** The named parts of the path, decoded. */
-  readonly params: Params;
+  /** The named parts of a path, decoded. A route has only those of its own path. */
+  readonly params: Readonly<Record<"ref" | "id" | "page" | "farmer_id", string>>;
   readonly query: QueryValues;
   /** The checked value of a JSON body. */
   readonly body: Body;
@@ -90,27 +87,8 @@ export type RouteResult =
   /** A 204. */
   | { readonly kind: "nothing" };
 
-// A route is written as a call, such as `PATCH /organizations/{ref}`, and a row with the shapes of its body and its query. The types
-// of what its `run` gets follow from the two:
-//
-//     body: "key_creation"        body: the type of that shape
-//     query: s.mapping({ … })     query: the type of that shape
-//     /organizations/{ref}        params: { ref: string }
-//
-// `dataRoute` is for the usual response, which is `{ "data": … }`, and `controlRoute` for any other.
-
-/** The named parts of a path, each a text: `{ ref: string }` for `/keys/{ref}`. */
-type ParamsOf<Address extends string> = Address extends `${string}{${infer Name}}${infer Rest}`
-  ? Readonly<Record<Name, string>> & ParamsOf<Rest>
-  : unknown;
-
-/** A route as it is written. `Result`: what its functions return. */
-interface RouteRow<
-  Result,
-  BodyName extends ControlBodyName,
-  Queried extends QueryShape,
-  Address extends string,
-> {
+/** A route as it is written. What its `run` gets has the types of the shapes of its body and its query. */
+interface RouteRow<BodyName extends ControlBodyName, Queried extends QueryShape> {
   readonly summary: string;
   readonly body?: BodyName;
   readonly query?: Queried;
@@ -120,54 +98,25 @@ interface RouteRow<
   readonly showsSecret?: true;
   /** Default: false. */
   readonly acceptsYaml?: true;
-  readonly run: (context: RouteContext<ControlBody<BodyName>, ValueOf<Queried>, ParamsOf<Address>>) => Result;
+  readonly run: (
+    context: RouteContext<ControlBody<BodyName>, ValueOf<Queried>>,
+  ) => RouteResult | Promise<RouteResult>;
 }
 
-/** Makes a route whose row returns its result. */
+/** Makes a route of a call, such as `PATCH /organizations/{ref}`, and its row. */
 export function controlRoute<
-  const Address extends `/${string}`,
   BodyName extends ControlBodyName = "nothing",
   Queried extends QueryShape = QueryShape,
->(
-  call: `${Method} ${Address}`,
-  row: RouteRow<RouteResult | Promise<RouteResult>, BodyName, Queried, Address>,
-): Route {
-  const [method, path] = call.split(" ") as [Method, Address]; // a call is written so
+>(call: `${Method} /${string}`, row: RouteRow<BodyName, Queried>): Route {
+  const [method, path] = call.split(" ") as [Method, string]; // a call is written so
   const changes = row.changes ?? method !== "GET";
   const { summary, body, query, showsSecret = false, acceptsYaml = false, run } = row;
   return { method, path, summary, body, query, changes, showsSecret, acceptsYaml, run };
 }
 
-/** Makes a route whose row returns the data of its response. `status`: that of a response with something new. */
-export function dataRoute<
-  const Address extends `/${string}`,
-  BodyName extends ControlBodyName = "nothing",
-  Queried extends QueryShape = QueryShape,
->(
-  call: `${Method} ${Address}`,
-  row: RouteRow<unknown, BodyName, Queried, Address> & { readonly status?: 201 },
-): Route {
-  const { status = 200, run } = row;
-  return controlRoute<Address, BodyName, Queried>(call, {
-    ...row,
-    // The members get their JSON names.
-    run: (context) => ({ kind: "json", status, json: { data: membersToSnakeCase(run(context)) } }),
-  });
-}
-
-/** The most rows of a list in one response: more would delay everybody's requests. */
-export const maxListed = 1000;
-
-/** The field of a query for at most so many rows of a list. `usual` is the number without it. */
-export function limitField(usual = maxListed) {
-  const limit = s.integer({ max: maxListed });
-  return s.optional(s.described(limit, `At most this many. Default: ${usual}.`));
-}
-
-/** The fields of a query for a part of a list. */
-export function pageFields(usual = maxListed) {
-  const offset = s.described(s.integer(), "The index of the first one. Default: 0.");
-  return { offset: s.optional(offset), limit: limitField(usual) };
+/** The usual response, which is `{ "data": … }`; the members get their JSON names. `status`: 201 for something new. */
+export function dataResult(data: unknown, status: 200 | 201 = 200): RouteResult {
+  return { kind: "json", status, json: { data: membersToSnakeCase(data) } };
 }
 
 /** Runs an operation with a ref of the body. An unknown ref is not found in a path, but invalid in a body. */
@@ -179,27 +128,4 @@ export function refInBody<Result>(field: string, run: () => Result): Result {
     const { message, details } = error;
     throw new SandboxError("validation_failed", message, { ...details, fields: { [field]: message } });
   }
-}
-
-/** The parameters of a query as values, checked by the route's shape. */
-export function checkedQuery(
-  route: Route,
-  sent: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
-  const { query } = route;
-  if (query === undefined) return {};
-
-  const values: [name: string, value: unknown][] = [];
-  for (const [name, value] of Object.entries(sent)) {
-    const field = query.fields[name];
-    const isText = field !== undefined && s.shapeOfField(field).kind === "text";
-    // Anything but a number or a flag is unchanged: the shape of its field rejects it.
-    let read: unknown = value;
-    if (!isText && typeof value === "string") {
-      if (/^\d+$/.test(value)) read = Number(value);
-      else if (value === "true" || value === "false") read = value === "true";
-    }
-    values.push([name, read]);
-  }
-  return checkedCopy(query, Object.fromEntries(values), "read the query", queryNotation);
 }

@@ -28,16 +28,31 @@ import * as s from "../../../schema/shape.js";
 import { membersToSnakeCase } from "../../../schema/spelling.js";
 import { quote } from "../../../schema/words.js";
 import type { Route } from "../route.js";
-import { controlRoute, dataRoute, limitField, maxListed, pageFields, refInBody } from "../route.js";
+import { controlRoute, dataResult, refInBody } from "../route.js";
 import { keysOfStory } from "./story.js";
 
 // Keys as people look for them: by their organizations, and their lives.
+
+/** The most rows of a list in one response: more would delay everybody's requests. */
+const maxListed = 1000;
+
+/** The field of a query for at most so many rows of a list. `usual` is the number without it. */
+function limitField(usual = maxListed) {
+  const limit = s.integer({ max: maxListed });
+  return s.optional(s.described(limit, `At most this many. Default: ${usual}.`));
+}
+
+/** The fields of a query for a part of a list. */
+export function pageFields(usual = maxListed) {
+  const offset = s.described(s.integer(), "The index of the first one. Default: 0.");
+  return { offset: s.optional(offset), limit: limitField(usual) };
+}
 
 const filterField = s.optional(
   s.described(s.text(), "Words that the key, its state or its organization must contain. Default: none."),
 );
 
-const directoryRoute: Route = dataRoute("GET /directory", {
+const directoryRoute: Route = controlRoute("GET /directory", {
   summary: "The organizations with their keys; `filter` matches words in keys or organizations",
   query: s.mapping({ filter: filterField, limit: limitField() }),
   run({ sandbox, query }) {
@@ -49,16 +64,16 @@ const directoryRoute: Route = dataRoute("GET /directory", {
       if (entry !== undefined) keys.push(entry);
       listedKeys.set(owner, keys);
     }
-    return {
+    return dataResult({
       sections: Array.from(listedKeys, ([owner, keys]) => viewSection(sandbox, owner, keys)),
       matching: matching.filter(({ entry }) => entry !== undefined).length,
       total: sandbox.registry.keys.size,
       left: matching.length - rows.length,
-    };
+    });
   },
 });
 
-const lifelinesRoute: Route = dataRoute("GET /lifelines", {
+const lifelinesRoute: Route = controlRoute("GET /lifelines", {
   summary:
     "The phases of each key: the outcomes that it got, and will get; of too many, the keys that were used last, then those that end",
   query: s.mapping({
@@ -84,7 +99,7 @@ const lifelinesRoute: Route = dataRoute("GET /lifelines", {
       if (isWanted) matching.push(entry);
     }
     const chosen = chooseLines(sandbox, matching, limit);
-    return { lifelines: lifelines(sandbox, chosen), left: matching.length - chosen.length };
+    return dataResult({ lifelines: lifelines(sandbox, chosen), left: matching.length - chosen.length });
   },
 });
 
@@ -179,16 +194,16 @@ export const keyRoutes: readonly Route[] = [
       return { kind: "json", status: 200, json: { data, total: sandbox.registry.organizations.size } };
     },
   }),
-  dataRoute("GET /organizations/{ref}", {
+  controlRoute("GET /organizations/{ref}", {
     summary: "One organization",
     run: ({ sandbox, params }) =>
-      viewOrganization(sandbox.registry.organization(params.ref).organization, sandbox),
+      dataResult(viewOrganization(sandbox.registry.organization(params.ref).organization, sandbox)),
   }),
-  dataRoute("PATCH /organizations/{ref}", {
+  controlRoute("PATCH /organizations/{ref}", {
     summary: "Changes an organization's status, sandbox access or live access",
     body: "organization_update",
     run: ({ sandbox, params, body }) =>
-      updateOrganization(sandbox, { ...body, ref: params.ref }).organization,
+      dataResult(updateOrganization(sandbox, { ...body, ref: params.ref }).organization),
   }),
   controlRoute("GET /keys", {
     summary:
@@ -205,14 +220,17 @@ export const keyRoutes: readonly Route[] = [
   }),
   directoryRoute,
   lifelinesRoute,
-  dataRoute("POST /keys", {
+  controlRoute("POST /keys", {
     summary: "Creates a key; only this response has its secret",
-    status: 201,
     body: "key_creation",
     showsSecret: true,
-    run: ({ sandbox, body }) => refInBody("organization", () => createKey(sandbox, body)),
+    run: ({ sandbox, body }) =>
+      dataResult(
+        refInBody("organization", () => createKey(sandbox, body)),
+        201,
+      ),
   }),
-  dataRoute("GET /keys/{ref}", {
+  controlRoute("GET /keys/{ref}", {
     summary:
       "One key, and what its next request gets, `explained` as `explain` prints it; `ref` may also be `none`, `malformed`, `unknown`, or the SHA-256 of a key in hex",
     query: s.mapping({
@@ -227,36 +245,35 @@ export const keyRoutes: readonly Route[] = [
       // The sandbox has no key with a reserved ref, such as `none`.
       const explained = explainKey(sandbox, ref, endpoint);
       if (!isReserved(ref)) {
-        return { ...viewListedKey(sandbox.registry.key(ref), sandbox, endpoint), explained };
+        return dataResult({ ...viewListedKey(sandbox.registry.key(ref), sandbox, endpoint), explained });
       }
       const fingerprint = fingerprintOfRef(sandbox, ref);
-      return { ref, fingerprint, nextRequest: nextRequest(sandbox, ref, endpoint), explained };
+      return dataResult({ ref, fingerprint, nextRequest: nextRequest(sandbox, ref, endpoint), explained });
     },
   }),
-  dataRoute("POST /keys/{ref}/rotate", {
+  controlRoute("POST /keys/{ref}/rotate", {
     summary: "Replaces an active key; the old one works until its overlap ends",
-    status: 201,
     body: "key_rotation",
     showsSecret: true,
     run({ sandbox, params, body }) {
       const { replacement, secret } = rotateKey(sandbox, { ...body, key: params.ref });
-      return { key: replacement, secret };
+      return dataResult({ key: replacement, secret }, 201);
     },
   }),
-  dataRoute("POST /keys/{ref}/revoke", {
+  controlRoute("POST /keys/{ref}/revoke", {
     summary: "Revokes a key immediately: an active one, or a replaced one in its overlap",
-    run: ({ sandbox, params }) => revokeKey(sandbox, { key: params.ref }),
+    run: ({ sandbox, params }) => dataResult(revokeKey(sandbox, { key: params.ref })),
   }),
-  dataRoute("POST /keys/{ref}/secret", {
+  controlRoute("POST /keys/{ref}/secret", {
     summary: "The secret of a key that the seed made; `ref` may also be `unknown` or `malformed`",
     changes: false,
     showsSecret: true,
-    run: ({ sandbox, params }) => ({ secret: seededSecret(sandbox, params.ref) }),
+    run: ({ sandbox, params }) => dataResult({ secret: seededSecret(sandbox, params.ref) }),
   }),
-  dataRoute("POST /keys/{ref}/expire", {
+  controlRoute("POST /keys/{ref}/expire", {
     summary: "Sets when a key expires: an active one, or a replaced one in its overlap",
     body: "key_expiry",
-    run: ({ sandbox, params, body }) => expireKey(sandbox, { ...body, key: params.ref }),
+    run: ({ sandbox, params, body }) => dataResult(expireKey(sandbox, { ...body, key: params.ref })),
   }),
 ];
 

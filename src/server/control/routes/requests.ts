@@ -15,18 +15,18 @@ import { expectationQuery, requestQuery } from "../../../scenario/format/inputs.
 import * as s from "../../../schema/shape.js";
 import { membersToSnakeCase } from "../../../schema/spelling.js";
 import type { Route } from "../route.js";
-import { controlRoute, dataRoute, refInBody } from "../route.js";
+import { controlRoute, dataResult, refInBody } from "../route.js";
 
 export const requestRoutes: readonly Route[] = [
-  dataRoute("GET /requests", {
+  controlRoute("GET /requests", {
     summary: "The last 1,000 requests, oldest first",
     query: requestQuery,
-    run: ({ sandbox, query }) => listRequests(sandbox, query),
+    run: ({ sandbox, query }) => dataResult(listRequests(sandbox, query)),
   }),
-  dataRoute("GET /expect", {
+  controlRoute("GET /expect", {
     summary: "Counts the requests of clients: 409 if there are not `count`, by default at least one",
     query: expectationQuery,
-    run: ({ sandbox, query }) => ({ count: expectRequests(sandbox, query) }),
+    run: ({ sandbox, query }) => dataResult({ count: expectRequests(sandbox, query) }),
   }),
   controlRoute("DELETE /requests", {
     summary: "Clears the requests and the report; the usage of the keys stays",
@@ -56,21 +56,22 @@ export const requestRoutes: readonly Route[] = [
       return { kind: "json", status: 200, json: { data: membersToSnakeCase(data) } };
     },
   }),
-  dataRoute("GET /request-checks", {
+  controlRoute("GET /request-checks", {
     summary: "The checks of a request in order, with the outcomes of their rejections",
-    run: ({ sandbox }) => ({
-      checks: requestChecks,
-      successes: sandbox.endpoints.flatMap(successOutcomesOf),
-      faults: faultOutcomeIds,
-      effects: faultKinds.map(describedEffect),
-    }),
+    run: ({ sandbox }) =>
+      dataResult({
+        checks: requestChecks,
+        successes: sandbox.endpoints.flatMap(successOutcomesOf),
+        faults: faultOutcomeIds,
+        effects: faultKinds.map(describedEffect),
+      }),
   }),
-  dataRoute("GET /requests/{id}", {
+  controlRoute("GET /requests/{id}", {
     summary:
       "One request: the result of each check, the response, what to do, and the body for /send that repeats it",
-    run: ({ sandbox, params }) => explainRequest(sandbox, params.id),
+    run: ({ sandbox, params }) => dataResult(explainRequest(sandbox, params.id)),
   }),
-  dataRoute("POST /send", {
+  controlRoute("POST /send", {
     summary: "Sends a request to the API; it is in the journal, not in the report",
     body: "sending",
     run({ sandbox, body }) {
@@ -80,9 +81,9 @@ export const requestRoutes: readonly Route[] = [
       const request = viewRequest(exchange as Exchange);
 
       // A fault may leave it without a response.
-      if (response.status === 0) return { request, response: null };
+      if (response.status === 0) return dataResult({ request, response: null });
       const { status, headers, body: text } = response;
-      return { request, response: { status, headers, body: text } };
+      return dataResult({ request, response: { status, headers, body: text } });
     },
   }),
 ];

@@ -5,8 +5,8 @@ import * as s from "../../../schema/shape.js";
 import { membersToSnakeCase } from "../../../schema/spelling.js";
 import { pageRoutes } from "../page.js";
 import type { Route } from "../route.js";
-import { controlRoute, dataRoute, pageFields } from "../route.js";
-import { keyRoutes } from "./keys.js";
+import { controlRoute, dataResult } from "../route.js";
+import { keyRoutes, pageFields } from "./keys.js";
 import { requestRoutes } from "./requests.js";
 import { sandboxRoutes } from "./sandbox.js";
 import { scenarioRoutes } from "./scenario.js";
@@ -26,18 +26,18 @@ export const routes: readonly Route[] = [
       return { kind: "json", status: 200, json: { data, total: farmers.count } };
     },
   }),
-  dataRoute("GET /farmers/{farmer_id}", {
+  controlRoute("GET /farmers/{farmer_id}", {
     summary: "One synthetic farmer",
-    run: ({ sandbox, params }) => sandbox.farmers.get(params.farmer_id),
+    run: ({ sandbox, params }) => dataResult(sandbox.farmers.get(params.farmer_id)),
   }),
   ...storyRoutes,
-  dataRoute("POST /stop", {
+  controlRoute("POST /stop", {
     summary: "Stops the server",
     changes: false,
     run({ sandbox, server, response }) {
       // The caller must get this response before the server stops.
       response.once("close", server.stop);
-      return { scenario: sandbox.name, seed: sandbox.seed, startedAt: isoTime(server.startedAt) };
+      return dataResult({ scenario: sandbox.name, seed: sandbox.seed, startedAt: isoTime(server.startedAt) });
     },
   }),
   controlRoute("GET /openapi.json", {

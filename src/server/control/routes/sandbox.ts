@@ -13,7 +13,7 @@ import { jsonSchemaOf } from "../../../schema/json-schema.js";
 import { localsOf } from "../access.js";
 import { HttpError } from "../control-errors.js";
 import type { ControlServer, Route } from "../route.js";
-import { controlRoute, dataRoute } from "../route.js";
+import { controlRoute, dataResult } from "../route.js";
 
 /** The JSON Schema of each assumption. */
 const { properties: assumptionSchemas } = jsonSchemaOf(assumptionsSchema) as {
@@ -21,11 +21,11 @@ const { properties: assumptionSchemas } = jsonSchemaOf(assumptionsSchema) as {
 };
 
 export const sandboxRoutes: readonly Route[] = [
-  dataRoute("GET /revision", {
+  controlRoute("GET /revision", {
     summary: "A text that differs once another call shows a change, except of a running clock",
     run({ sandbox, server }) {
       requireReady(server);
-      return revisionOf(sandbox, server);
+      return dataResult(revisionOf(sandbox, server));
     },
   }),
   controlRoute("GET /health", {
@@ -46,41 +46,42 @@ export const sandboxRoutes: readonly Route[] = [
       return { kind: "json", status: 200, json };
     },
   }),
-  dataRoute("GET /state", {
+  controlRoute("GET /state", {
     summary:
       "The sandbox's state: organizations, keys, clock, assumptions; `changed`: whether a user has changed it",
-    run: ({ sandbox }) => ({
-      scenario: sandbox.name,
-      seed: sandbox.seed,
-      changed: sandbox.isChangedByUser,
-      clock: viewClock(sandbox.clock),
-      assumptions: viewAssumptions(sandbox),
-      faults: writtenFaults(sandbox.faults, sandbox.clock.now()),
-      organizations: viewOrganizations(sandbox),
-      keys: viewKeys(sandbox),
-    }),
+    run: ({ sandbox }) =>
+      dataResult({
+        scenario: sandbox.name,
+        seed: sandbox.seed,
+        changed: sandbox.isChangedByUser,
+        clock: viewClock(sandbox.clock),
+        assumptions: viewAssumptions(sandbox),
+        faults: writtenFaults(sandbox.faults, sandbox.clock.now()),
+        organizations: viewOrganizations(sandbox),
+        keys: viewKeys(sandbox),
+      }),
   }),
-  dataRoute("GET /clock", {
+  controlRoute("GET /clock", {
     summary: "The sandbox's clock",
-    run: ({ sandbox }) => viewClock(sandbox.clock),
+    run: ({ sandbox }) => dataResult(viewClock(sandbox.clock)),
   }),
-  dataRoute("PUT /clock", {
+  controlRoute("PUT /clock", {
     summary: "Moves the clock forward, freezes it or starts it",
     body: "clock_change",
-    run: ({ sandbox, body }) => changeClock(sandbox, body),
+    run: ({ sandbox, body }) => dataResult(changeClock(sandbox, body)),
   }),
-  dataRoute("POST /clock/advance", {
+  controlRoute("POST /clock/advance", {
     summary: "Moves the clock forward by a duration",
     body: "clock_advance",
-    run: ({ sandbox, body }) => advanceClock(sandbox, body),
+    run: ({ sandbox, body }) => dataResult(advanceClock(sandbox, body)),
   }),
-  dataRoute("GET /upcoming", {
+  controlRoute("GET /upcoming", {
     summary: "The next events that time causes, earliest first, up to 100",
-    run: ({ sandbox }) => listUpcoming(sandbox),
+    run: ({ sandbox }) => dataResult(listUpcoming(sandbox)),
   }),
-  dataRoute("GET /assumptions", {
+  controlRoute("GET /assumptions", {
     summary: "The sandbox's assumptions",
-    run: ({ sandbox }) => viewAssumptions(sandbox),
+    run: ({ sandbox }) => dataResult(viewAssumptions(sandbox)),
   }),
   controlRoute("GET /profiles", {
     summary: "The profiles, and the values of each assumption",
@@ -96,16 +97,16 @@ export const sandboxRoutes: readonly Route[] = [
       return { kind: "json", status: 200, json: { data } };
     },
   }),
-  dataRoute("GET /faults", {
+  controlRoute("GET /faults", {
     summary: "The faults that may still hit a request; times in them are instants",
-    run: ({ sandbox }) => writtenFaults(sandbox.faults, sandbox.clock.now()),
+    run: ({ sandbox }) => dataResult(writtenFaults(sandbox.faults, sandbox.clock.now())),
   }),
-  dataRoute("PUT /faults", {
+  controlRoute("PUT /faults", {
     summary: "Replaces the active faults; durations in them count from now",
     body: "faults_change",
     run({ sandbox, body }) {
       changeFaults(sandbox, body.faults as Fault[]);
-      return writtenFaults(sandbox.faults, sandbox.clock.now());
+      return dataResult(writtenFaults(sandbox.faults, sandbox.clock.now()));
     },
   }),
 ];

@@ -30,11 +30,11 @@ import { readValue, type WrittenScenario } from "../../../scenario/written-scena
 import { readYaml, yamlText } from "../../../scenario/yaml/read-yaml.js";
 import { isMapping } from "../../../schema/type-tag.js";
 import { problemsByField } from "../control-errors.js";
-import { type ControlServer, controlRoute, dataRoute, type Route } from "../route.js";
+import { type ControlServer, controlRoute, dataResult, type Route } from "../route.js";
 import { scenarioSummary } from "./sandbox.js";
 
 export const scenarioRoutes: readonly Route[] = [
-  dataRoute("GET /scenarios", {
+  controlRoute("GET /scenarios", {
     summary: "The scenario that the sandbox was started with, and the bundled ones",
     run({ sandbox, server }) {
       const started = server.startedScenario();
@@ -42,7 +42,7 @@ export const scenarioRoutes: readonly Route[] = [
       for (const name of scenarioNames) {
         if (name !== started.name) listedScenarios.push({ name, scenario: bundledScenarios[name] });
       }
-      return listedScenarios.map((one) => viewListedScenario(one, started, sandbox));
+      return dataResult(listedScenarios.map((one) => viewListedScenario(one, started, sandbox)));
     },
   }),
   controlRoute("GET /scenario", {
@@ -51,17 +51,17 @@ export const scenarioRoutes: readonly Route[] = [
       return { kind: "text", type: "application/yaml", text: await runningText(sandbox) };
     },
   }),
-  dataRoute("PUT /scenario", {
+  controlRoute("PUT /scenario", {
     summary:
       "Starts a bundled scenario by name, the one that the sandbox was started with, or one sent as application/yaml",
     body: "scenario_choice",
     acceptsYaml: true,
     run({ sandbox, body, yaml, server }) {
-      if (yaml === undefined) return startNamed(sandbox, body.name, server);
-      return startSent(sandbox, readSentScenario(yaml));
+      if (yaml === undefined) return dataResult(startNamed(sandbox, body.name, server));
+      return dataResult(startSent(sandbox, readSentScenario(yaml)));
     },
   }),
-  dataRoute("POST /reset", {
+  controlRoute("POST /reset", {
     summary:
       "Restarts the running scenario or starts another one, with the given options; with the keys, if a scenario or a seed is given",
     body: "sandbox_options",
@@ -73,22 +73,22 @@ export const scenarioRoutes: readonly Route[] = [
         restartSandbox(sandbox, options);
         summary = summarizeStart(sandbox);
         // With the same seed, the keys are those from before.
-        if (options.seed === undefined) return summary;
+        if (options.seed === undefined) return dataResult(summary);
       } else if (typeof scenario === "string") {
         summary = startNamed(sandbox, scenario, server, options);
       } else {
         summary = startSent(sandbox, readValue(scenario), options);
       }
       // The client needs no other call to use the keys.
-      return { ...summary, keys: { ...secretsByRef(sandbox), ...secretsOfNoKey(sandbox) } };
+      return dataResult({ ...summary, keys: { ...secretsByRef(sandbox), ...secretsOfNoKey(sandbox) } });
     },
   }),
-  dataRoute("POST /scenario/validate", {
+  controlRoute("POST /scenario/validate", {
     summary: "Checks a scenario sent as application/yaml, as `validate` does",
     body: "scenario_text",
     changes: false,
     acceptsYaml: true,
-    run: ({ sandbox, body, yaml = body.text }) => problemsInSent(sandbox, yaml),
+    run: ({ sandbox, body, yaml = body.text }) => dataResult(problemsInSent(sandbox, yaml)),
   }),
   controlRoute("GET /scenario.schema.json", {
     summary: "The JSON Schema of the scenario format",

@@ -9,16 +9,16 @@ import { actionRefs, stepKind } from "../../../scenario/actions.js";
 import { isReserved } from "../../../scenario/format/fields.js";
 import { quoteFile } from "../../../schema/words.js";
 import type { Route } from "../route.js";
-import { dataRoute } from "../route.js";
+import { controlRoute, dataResult } from "../route.js";
 
 export const storyRoutes: readonly Route[] = [
-  dataRoute("GET /story", {
+  controlRoute("GET /story", {
     summary:
       "The story: its steps, the next one, the result of the last one; `changed`: whether a user has changed the sandbox",
     run({ sandbox }) {
       const { name = null, description = null } = sandbox.scenario;
       const { last = null } = sandbox.story;
-      return {
+      return dataResult({
         ...storyProgress(sandbox),
         changed: sandbox.isChangedByUser,
         name,
@@ -27,10 +27,10 @@ export const storyRoutes: readonly Route[] = [
         outline: outlineOf(sandbox),
         // Only a request has checks.
         last: last && { ...stepView(last), checks: last.response && checkResults(last.response.outcome) },
-      };
+      });
     },
   }),
-  dataRoute("POST /story/next", {
+  controlRoute("POST /story/next", {
     summary: "Runs the next step of the story; `step` is null after the last one. POST /reset restarts it",
     showsSecret: true,
     run({ sandbox }) {
@@ -41,7 +41,7 @@ export const storyRoutes: readonly Route[] = [
       const played = presentNextStep(sandbox);
       const step = played === undefined ? null : stepView(played);
       const { steps, done, over } = storyProgress(sandbox);
-      return { step, steps, done, over };
+      return dataResult({ step, steps, done, over });
     },
   }),
 ];
