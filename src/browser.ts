@@ -8,7 +8,7 @@ export { openApiDocument } from "./api/openapi.js";
 export { SandboxError } from "./rules/errors.js";
 export { outcomes } from "./rules/outcomes.js";
 export { scenarioNames } from "./scenario/bundled.js";
-export { parseScenario } from "./scenario/parse-scenario.js";
 export { ScenarioError } from "./scenario/problems.js";
+export { parseScenario } from "./scenario/scenario-source.js";
 
 export const createSandbox = /* @__PURE__ */ sandboxCreator(farmersOfPage, () => undefined);

@@ -41,10 +41,10 @@ export type { Fault } from "./sandbox/faults.js";
 export type { RequestView } from "./sandbox/journal/exchange.js";
 export type { KeyView, OrganizationView } from "./sandbox/views.js";
 export { type ScenarioName, scenarioNames } from "./scenario/bundled.js";
-export { type ParseOptions, parseScenario } from "./scenario/parse-scenario.js";
 export type { ScenarioProblem, ScenarioProblemCode } from "./scenario/problems.js";
 export { ScenarioError } from "./scenario/problems.js";
 export type { Scenario } from "./scenario/scenario.generated.js";
+export { type ParseOptions, parseScenario } from "./scenario/scenario-source.js";
 
 export const createSandbox = /* @__PURE__ */ sandboxCreator(
   // Wrapped, so that CommonJS loads the module with the first call.

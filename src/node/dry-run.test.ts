@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseWithPlaces } from "../scenario/parse-scenario.js";
+import { parseWithPlaces } from "../scenario/scenario-source.js";
 import { scenarioWarnings } from "./dry-run.js";
 
 const text = `version: 1

@@ -54,17 +54,15 @@ export const profileWords = {
 } as const;
 export const profiles = Object.keys(profileWords) as readonly Profile[]; // its keys are the profiles
 
-/** What a profile assumes if nothing else is chosen. */
-function assumptionsOfProfile(profile: Profile): Assumptions {
+/** What each profile assumes if nothing else is chosen. Sandboxes share them. */
+const assumptionsOfProfiles = new Map<Profile, Assumptions>();
+for (const profile of profiles) {
   const values: Record<string, unknown> = {};
   for (const [name, { minimal, typical = minimal }] of Object.entries(assumptionTable)) {
     values[name] = profile === "typical" ? typical : minimal;
   }
-  return Object.freeze(values) as unknown as Assumptions; // each has its row
+  assumptionsOfProfiles.set(profile, Object.freeze(values) as unknown as Assumptions); // each has its row
 }
-
-/** Sandboxes share them. */
-const assumptionsOfProfiles = new Map(profiles.map((profile) => [profile, assumptionsOfProfile(profile)]));
 
 /** The assumptions of a profile with the given ones. The scopes that these endpoints need are always among `scopes`. */
 export function resolveAssumptions(

@@ -185,9 +185,6 @@ const responseOutcomes = [
 
 type ResponseRow = (typeof responseOutcomes)[number];
 
-/** The id of a success of `/me`: the key decides which. */
-type MeSuccessId = Extract<ResponseRow, { readonly status: 200 }>["id"];
-
 /** The statuses that a success of an endpoint can have. */
 export const successStatuses = [200, 201, 202, 204] as const;
 
@@ -272,7 +269,7 @@ interface KeyFacts {
 // Several successes can fit a key, such as a retiring legacy key: the first that fits counts.
 
 /** The outcome of a success of `/me` with a key. */
-export function successOfKey(key: KeyFacts): MeSuccessId {
+export function successOfKey(key: KeyFacts) {
   if (key.overlapEndsAt !== undefined) return "200.retiring";
   if (key.replaces !== undefined) return "200.replacement";
   if (key.legacy) return "200.legacy";

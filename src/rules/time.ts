@@ -63,7 +63,9 @@ export function parseDuration(text: string): number | undefined {
  * parseTime("2026-02-30T09:00:00Z"); // undefined
  */
 export function parseTime(text: string): number | undefined {
-  if (!timePattern.test(text) || !isOnCalendar(text) || isAtHour24(text)) return undefined;
+  if (!timePattern.test(text) || !isOnCalendar(text)) return undefined;
+  // `Date` accepts 24:00.
+  if (text.startsWith("24", "2026-03-02T".length)) return undefined;
   const time = Date.parse(
     text
       .toUpperCase()
@@ -78,11 +80,6 @@ function isOnCalendar(text: string): boolean {
   const date = text.slice(0, 10);
   const midnight = Date.parse(`${date}T00:00:00Z`);
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(date);
-}
-
-/** Whether a time is 24:00, which `Date` accepts. */
-function isAtHour24(time: string): boolean {
-  return time.startsWith("24", "2026-03-02T".length);
 }
 
 /** Formats an instant as ISO 8601, limited to the years 0000 to 9999. */

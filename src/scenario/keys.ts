@@ -44,11 +44,6 @@ export function* allOrganizations(
 /** The keys of a scenario in order, its population's after its own. */
 export function* allKeys(scenario: Scenario): Generator<ScenarioKey> {
   yield* listedKeys(scenario);
-  yield* populatedKeys(scenario);
-}
-
-/** The keys of a scenario's population. */
-export function* populatedKeys(scenario: Scenario): Generator<ScenarioKey> {
   const { organizations, keysEach } = populationOf(scenario);
   for (let number = 1; number <= organizations; number++) {
     for (let key = 1; key <= keysEach; key++) yield populatedKey(number, key);
@@ -68,7 +63,7 @@ function populatedKey(number: number, key: number): ScenarioKey {
 /** The key of a population with this ref. */
 export function populatedKeyAt(ref: string, scenario: Scenario): ScenarioKey | undefined {
   const numbers = populatedNumbers(ref);
-  if (numbers?.key === undefined || !isPopulated(ref, scenario.population)) return undefined;
+  if (numbers?.key === undefined || populatedKind(ref, scenario.population) === undefined) return undefined;
   return populatedKey(numbers.organization, numbers.key);
 }
 
@@ -87,20 +82,25 @@ export function populatedRef(organization: number): string {
 }
 
 /** The numbers in a ref of a population; `undefined` for any other ref. */
-export function populatedNumbers(ref: string): { organization: number; key?: number } | undefined {
+function populatedNumbers(ref: string): { organization: number; key?: number } | undefined {
   const [, organization, key] = /^organization-([1-9]\d{0,5})(?:-key-([1-9]\d?))?$/.exec(ref) ?? [];
   if (organization === undefined) return undefined;
   if (key === undefined) return { organization: Number(organization) };
   return { organization: Number(organization), key: Number(key) };
 }
 
-/** Whether a population has an organization or a key with this ref. */
-export function isPopulated(ref: string, population: Scenario["population"]): boolean {
+/** What a population has with this ref: an organization, a key or nothing. */
+export function populatedKind(
+  ref: string,
+  population: Scenario["population"],
+): "organization" | "key" | undefined {
   const numbers = populatedNumbers(ref);
-  if (numbers === undefined || population === undefined) return false;
+  if (numbers === undefined || population === undefined) return undefined;
   const { organizations, keysEach } = populationOf({ population });
-  const { organization, key = 0 } = numbers;
-  return organization <= organizations && key <= keysEach;
+  const { organization, key } = numbers;
+  if (organization > organizations) return undefined;
+  if (key === undefined) return "organization";
+  return key <= keysEach ? "key" : undefined;
 }
 
 /** How many organizations a population has, and how many keys each of them has. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { parseScenario } from "./parse-scenario.js";
 import { ScenarioError } from "./problems.js";
+import { parseScenario } from "./scenario-source.js";
 
 const random = "4eC39HqLyjWDarjtT1zdp7dc";
 const key = `SVC_test_sbx${random}`;

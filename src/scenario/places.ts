@@ -52,14 +52,13 @@ export function showProblems(
     if (sourcesApart !== 0) return sourcesApart;
     return (one?.offset ?? 0) - (other?.offset ?? 0);
   });
-  return placed.slice(0, maximumProblems).map((problem) => showProblem(problem, file));
-}
 
-function showProblem({ code, field, message, hint, place }: FieldProblem, file?: string): ScenarioProblem {
-  const shown: Writable<ScenarioProblem> = { code, field: pathText(field), message };
-  if (hint !== undefined) shown.hint = hint;
-  if (file !== undefined) shown.file = file;
-  return place === undefined ? shown : { ...shown, ...showPlace(place) };
+  return placed.slice(0, maximumProblems).map(({ code, field, message, hint, place }) => {
+    const shown: Writable<ScenarioProblem> = { code, field: pathText(field), message };
+    if (hint !== undefined) shown.hint = hint;
+    if (file !== undefined) shown.file = file;
+    return place === undefined ? shown : { ...shown, ...showPlace(place) };
+  });
 }
 
 /** A place for people. */
@@ -91,6 +90,10 @@ export function showPlace({ source: { file, text }, offset }: Place): ShownPlace
 /** Of a long line, so many characters are shown around the place: with its indent, the excerpt fits in a terminal of 80 columns. */
 const excerptLength = 72;
 
+/** As wide as the space of full width. */
+const wideCharacter =
+  /[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF01-\uFF60\u{1F300}-\u{1FAFF}]/gu;
+
 /** The part of a line around a position, and a caret that is right also after tabs and wide characters. */
 function excerptOf(line: string, position: number): { source: string; caret: string } {
   const before = [...line.slice(0, position)];
@@ -102,12 +105,6 @@ function excerptOf(line: string, position: number): { source: string; caret: str
 
   const textBefore = (shownBefore.length < before.length ? "…" : "") + shownBefore.join("");
   const textAfter = shownAfter.join("") + (shownAfter.length < after.length ? "…" : "");
-  return { source: textBefore + textAfter, caret: `${spaceOf(textBefore)}^` };
-}
-
-/** Space as wide as a text: a wide character is as wide as the space of full width. */
-function spaceOf(text: string): string {
-  const wide =
-    /[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF01-\uFF60\u{1F300}-\u{1FAFF}]/gu;
-  return text.replaceAll(wide, "\u3000").replaceAll(/[^\t\u3000]/gu, " ");
+  const space = textBefore.replaceAll(wideCharacter, "\u3000").replaceAll(/[^\t\u3000]/gu, " ");
+  return { source: textBefore + textAfter, caret: `${space}^` };
 }

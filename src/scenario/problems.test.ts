@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { SandboxError } from "../rules/errors.js";
 import { type Shape, shapeOfField } from "../schema/shape.js";
 import { scenarioSchema } from "./format/schema.js";
-import { parseScenario } from "./parse-scenario.js";
 import { showPlace } from "./places.js";
 import { ScenarioError } from "./problems.js";
+import { parseScenario } from "./scenario-source.js";
 
 function errorOf(text: string, file?: string): ScenarioError {
   try {

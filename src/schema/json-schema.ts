@@ -17,7 +17,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
  * - `<item>`: any item of a list
  * - `<option>`: one of several kinds
  */
-export type Describe = (shape: Shape, path: readonly string[]) => string | undefined;
+type Describe = (shape: Shape, path: readonly string[]) => string | undefined;
 
 const ownDescription: Describe = ({ description }) => description;
 

@@ -26,7 +26,7 @@ export type Shape<Value = unknown> = CommonOptions<Value> &
     | ({ readonly kind: "list"; readonly item: Shape } & Range)
     | MappingKind
     | RecordKind
-    | EitherKind
+    | { readonly kind: "either"; readonly options: readonly Shape[] }
   );
 
 /** What a shape of any kind can have. */
@@ -88,12 +88,6 @@ export interface RecordKind {
   readonly member: Shape;
 }
 
-/** A value of one of several kinds. */
-interface EitherKind {
-  readonly kind: "either";
-  readonly options: readonly Shape[];
-}
-
 /** The minimum and maximum of a number, or of the length of a text or list. */
 export interface Range {
   readonly min?: number;
@@ -101,8 +95,7 @@ export interface Range {
 }
 
 /** The fields of a mapping by their names; an optional one is wrapped. */
-export type Fields = Readonly<Record<string, MappingField>>;
-export type MappingField = Shape | Optional;
+export type Fields = Readonly<Record<string, Shape | Optional>>;
 export interface Optional<Of extends Shape = Shape> {
   readonly optional: Of;
 }
@@ -207,7 +200,7 @@ export const described = <Of extends Shape>(shape: Of, description: string): Of 
   description,
 });
 
-export function shapeOfField(field: MappingField): Shape {
+export function shapeOfField(field: Fields[string]): Shape {
   return "optional" in field ? field.optional : field;
 }
 

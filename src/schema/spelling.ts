@@ -1,4 +1,4 @@
-import { described, type MappingField, optional, type Shape, shapeOfField, text } from "./shape.js";
+import { described, type Fields, optional, type Shape, shapeOfField, text } from "./shape.js";
 import { isMapping } from "./type-tag.js";
 
 // Values spell their members in camelCase; YAML, HTTP and JSON use snake_case.
@@ -85,7 +85,7 @@ function withPartsInJson(shape: Shape, change: (part: Shape) => Shape): Shape {
     case "either":
       return { ...shape, options: shape.options.map(change) };
     case "mapping": {
-      const fields: Record<string, MappingField> = {};
+      const fields: Record<string, Fields[string]> = {};
       for (const [name, field] of Object.entries(shape.fields)) {
         const inner = change(shapeOfField(field));
         fields[snakeCaseName(name)] = "optional" in field ? optional(inner) : inner;

@@ -35,12 +35,8 @@ const invisible = unicodePattern("(?! )[\\p{Cc}\\p{Cf}\\p{Z}]", "gu");
 /** Shows by its code point what nobody can see. */
 export function showInvisible(text: string): string {
   if (/^[ -~]*$/.test(text)) return text;
-  return text.replace(invisible(), codePoint);
-}
-
-/** `\u{430}`. */
-function codePoint(character: string): string {
-  return `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  // `\u{430}`
+  return text.replace(invisible(), (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
 /** Names in a sentence: `test or live`. */

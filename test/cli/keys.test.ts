@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { runNextStep } from "../../src/api/story/run-story.js";
 import { createSandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/sandbox-api.js";
-import { parseScenario } from "../../src/scenario/parse-scenario.js";
+import { parseScenario } from "../../src/scenario/scenario-source.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

@@ -129,7 +129,7 @@ test("every example compiles in TypeScript, except the lines that show an error"
   expect(problems).toEqual([]);
 });
 
-const documented = ["library/create-sandbox.ts", "scenario/parse-scenario.ts"];
+const documented = ["library/create-sandbox.ts", "scenario/scenario-source.ts"];
 const examples = documented.flatMap((file) => docExamples(readFileSync(join(root, "src", file), "utf8")));
 
 test("every function of svc-sandbox has an example", () => {

@@ -6,7 +6,7 @@ import { nextRequest } from "../../src/api/next-request.js";
 import { faultOutcomeIds, type OutcomeId, outcomes } from "../../src/rules/outcomes.js";
 import { defaultKeyRef, secretToSend } from "../../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
-import { parseScenario } from "../../src/scenario/parse-scenario.js";
+import { parseScenario } from "../../src/scenario/scenario-source.js";
 import { startFrozen } from "../support/doors.js";
 import { asked } from "../support/send.js";
 

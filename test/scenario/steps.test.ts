@@ -47,7 +47,7 @@ const shapes: Readonly<Record<string, (size: number) => string>> = {
 
 let worker: Worker;
 beforeAll(async () => {
-  const workerData = await bundle("src/scenario/parse-scenario.ts");
+  const workerData = await bundle("src/scenario/scenario-source.ts");
   worker = new Worker(new URL("./step-counter.js", import.meta.url), { workerData });
 });
 afterAll(() => worker.terminate());

@@ -5,7 +5,7 @@ import { stateOf } from "../../src/library/sandbox-api.js";
 import type { SandboxEvent } from "../../src/sandbox/journal/journal.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";
 import { allDifferences } from "../../src/sandbox/steps.js";
-import { parseScenario } from "../../src/scenario/parse-scenario.js";
+import { parseScenario } from "../../src/scenario/scenario-source.js";
 import { serveControl } from "../control/client.js";
 import { continued } from "../support/continued.js";
 import { doors } from "../support/doors.js";

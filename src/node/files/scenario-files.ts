@@ -75,7 +75,7 @@ export async function openScenario(nameOrFile: string, options: LoadOptions): Pr
     parents.set(shownFile, textOfParent);
     return { text: textOfParent, file: shownFile };
   };
-  const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
+  const { parseWithPlaces } = await import("../../scenario/scenario-source.js");
   const { scenario, ...places } = parseWithPlaces(text, { file: nameOrFile, load });
 
   const { locate } = places;
@@ -91,7 +91,7 @@ function openBundled(name: ScenarioName): OpenedScenario {
     async places() {
       const text = await readBundledScenario(name);
       // A bundled scenario does not need the reader of YAML.
-      const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
+      const { parseWithPlaces } = await import("../../scenario/scenario-source.js");
       return parseWithPlaces(text, { file: `scenarios/${name}.yaml` });
     },
   };

@@ -98,8 +98,7 @@ function whyNotReplaced({ state }: KeyFields): { readonly why: string; readonly 
   }
 }
 
-/** The rules of single keys. */
-export const keyRules: readonly ScenarioRule[] = [
+const rulesOfKeys: readonly ScenarioRule[] = [
   scopeOfMeIsKnown,
   scopesOfKeysAreKnown,
   usageAddsUp,
@@ -179,10 +178,7 @@ function circleFrom(key: ScenarioKey, followed: Set<ScenarioKey>, input: RuleInp
   return chain.slice(chain.indexOf(next));
 }
 
-export const replacementRules: readonly ScenarioRule[] = [
-  replacementsAreOfRotations,
-  replacementsHaveNoCircle,
-];
+const rulesOfReplacements: readonly ScenarioRule[] = [replacementsAreOfRotations, replacementsHaveNoCircle];
 
 /** What a replacement has of the old key, besides its organization and environment. */
 const settingNames = ["name", "scopes", "limits"] as const satisfies (keyof KeySettings)[];
@@ -233,5 +229,11 @@ const defaultScopesAreKnown: ScenarioRule = ({ scenario, keys, assumptions, prob
   }
 };
 
-/** The rules of rotations; they rely on `replacementRules`. */
-export const rotationRules: readonly ScenarioRule[] = [settingsAreShared, defaultScopesAreKnown];
+const rulesOfRotations: readonly ScenarioRule[] = [settingsAreShared, defaultScopesAreKnown];
+
+/** The rules of single keys, of a key and its replacement, and of whole rotations: each rely on those before. */
+export const keyRules = {
+  ofKeys: rulesOfKeys,
+  ofReplacements: rulesOfReplacements,
+  ofRotations: rulesOfRotations,
+};

@@ -6,10 +6,9 @@ import { actionName, actionRefs, actionRow } from "../actions.js";
 import {
   allKeys,
   allOrganizations,
-  isPopulated,
   listedKeys,
   populatedKeyAt,
-  populatedNumbers,
+  populatedKind,
   type ScenarioKey,
   writtenEndpoints,
 } from "../keys.js";
@@ -45,6 +44,10 @@ export function ruleInputOf(scenario: Scenario, start: number | undefined): Rule
   const keyOf = (ref: string) => keyByRef.get(ref) ?? populatedKeyAt(ref, scenario);
   const refs = refsAtStart(scenario, keyOf);
 
+  // A scope that an endpoint requires is also one of the assumed `scopes`: those that a key may have.
+  const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
+  const endpoints = writtenEndpoints(scenario).map(([, endpoint]) => endpoint);
+
   return {
     scenario,
     start,
@@ -53,16 +56,9 @@ export function ruleInputOf(scenario: Scenario, start: number | undefined): Rule
     refs,
     refsInSteps: refsInSteps(scenario, refs),
     successes: successesOf(scenario),
-    assumptions: assumptionsOf(scenario),
+    assumptions: resolveAssumptions(profile, ownAssumptions, endpoints),
     problems: new ProblemList(),
   };
-}
-
-/** The assumptions of a scenario. A scope that an endpoint requires is also one of the assumed `scopes`: those that a key may have. */
-function assumptionsOf(scenario: Scenario): Assumptions {
-  const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
-  const endpoints = writtenEndpoints(scenario).map(([, endpoint]) => endpoint);
-  return resolveAssumptions(profile, ownAssumptions, endpoints);
 }
 
 // Which refs exist, and the problem of a field whose ref does not.
@@ -92,8 +88,7 @@ function refsAtStart(scenario: Scenario, keyOf: RuleInput["keyOf"]): KnownRefs {
     organization: {
       has(ref) {
         if (Object.hasOwn(organizations, ref)) return true;
-        const isRefOfKey = populatedNumbers(ref)?.key !== undefined;
-        return !isRefOfKey && isPopulated(ref, population);
+        return populatedKind(ref, population) === "organization";
       },
       *all() {
         for (const [ref] of allOrganizations(scenario)) yield ref;

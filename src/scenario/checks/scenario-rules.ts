@@ -6,12 +6,12 @@ import { isPlaceholder } from "../../schema/describe.js";
 import type { FieldPath } from "../../schema/field-path.js";
 import { quote } from "../../schema/words.js";
 import { isReserved, scenarioLimits } from "../format/fields.js";
-import { fieldOfKey, isLegacy, isPopulated, populationOf, writtenEndpoints } from "../keys.js";
+import { fieldOfKey, isLegacy, populatedKind, populationOf, writtenEndpoints } from "../keys.js";
 import type { FieldProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { checkDuplicates } from "./duplicate-values.js";
 import { faultsAreRight } from "./fault-rules.js";
-import { keyRules, replacementRules, rotationRules } from "./key-rules.js";
+import { keyRules } from "./key-rules.js";
 import { checkRef, type RuleInput, ruleInputOf, type ScenarioRule } from "./rule-input.js";
 import { problemsAtStart } from "./start-rules.js";
 import { stepsArePossible } from "./step-rules.js";
@@ -50,7 +50,7 @@ const refsAreUniqueAndAllowed: ScenarioRule = (input) => {
 };
 
 function checkNotPopulated(ref: string, field: FieldPath, { scenario, problems }: RuleInput): void {
-  if (!isPopulated(ref, scenario.population)) return;
+  if (populatedKind(ref, scenario.population) === undefined) return;
   const message = `the population has the ref ${quote(ref)}`;
   const hint = "choose another one: the population uses organization-1, organization-1-key-1 and so on";
   problems.add("taken_by_population", field, message, hint, "name");
@@ -214,14 +214,14 @@ const stages: readonly (readonly ScenarioRule[])[] = [
     ...refRules,
     clockIsWithinYears,
     startIsPossible,
-    ...keyRules,
+    ...keyRules.ofKeys,
     secretsMatchKeys,
     ...endpointRules,
     stepsArePossible,
   ],
   // Each key has at most one replacement and replaces at most one key, without circles.
-  replacementRules,
-  [...rotationRules, faultsAreRight],
+  keyRules.ofReplacements,
+  [...keyRules.ofRotations, faultsAreRight],
 ];
 
 /** Compares the fields of a scenario that has its shape, and finds the rules that it breaks. `start`: as `interpretScenario` has it. */

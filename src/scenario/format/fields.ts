@@ -69,10 +69,6 @@ function refHint(name: string, prefix: string): string {
 /** Accents, which follow their letters in a decomposed text. */
 const accents = unicodePattern("\\p{Mn}", "gu");
 
-function removeAccents(text: string): string {
-  return text.normalize("NFD").replace(accents(), "");
-}
-
 /**
  * Makes a ref from the name of a key; a name without usable letters gets a general ref, which starts with `prefix`.
  *
@@ -80,7 +76,7 @@ function removeAccents(text: string): string {
  * refOfName("Bänk 2"); // "bank-2"
  */
 export function refOfName(name: string, prefix = "key"): string {
-  const plain = removeAccents(name).toLowerCase();
+  const plain = name.normalize("NFD").replace(accents(), "").toLowerCase();
   const words = trimmed(plain.replace(/[^a-z0-9]+/g, "-"), maximumRefLength);
   if (isRef(words)) return words;
   return words === "" ? prefix : trimmed(`${prefix}-${words}`, maximumRefLength);

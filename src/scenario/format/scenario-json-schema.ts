@@ -1,12 +1,7 @@
 import { type Assumptions, assumptionTable } from "../../rules/assumptions.js";
 import assumptionWords from "../../rules/assumptions.json" with { type: "json" };
 import { type FaultKind, faultKinds, faultKindTable } from "../../rules/fault-effects.js";
-import {
-  type Describe,
-  type JsonSchema,
-  jsonSchemaDocument,
-  jsonSchemaOf,
-} from "../../schema/json-schema.js";
+import { type JsonSchema, jsonSchemaDocument, jsonSchemaOf } from "../../schema/json-schema.js";
 import { type Shape, shapeAt } from "../../schema/shape.js";
 import { isMapping } from "../../schema/type-tag.js";
 import descriptions from "./descriptions.json" with { type: "json" };
@@ -66,8 +61,8 @@ export function shapeDescription(shape: Shape): string | undefined {
 }
 
 /** Describes a field by the text of its path. A field without one has the text of its shape, which may be from another field. */
-function describeBy(texts: Readonly<Record<string, string>>): Describe {
-  return (shape, path) => {
+function describeBy(texts: Readonly<Record<string, string>>) {
+  return (shape: Shape, path: readonly string[]) => {
     // The path of a text has no options: `faults.<item>.then.latency.min` is that of `…latency.<option>.min`.
     const pathOfText = path.join(".").replaceAll(/\.<option>(?=\.)/g, "");
     return texts[pathOfText] ?? shapeDescription(shape);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { parseScenario } from "../parse-scenario.js";
 import { ScenarioError, type ScenarioProblem } from "../problems.js";
+import { parseScenario } from "../scenario-source.js";
 
 function problemsOf(text: string): readonly ScenarioProblem[] {
   try {
