@@ -15,13 +15,6 @@ export interface DrawnField {
   readonly perimeter: number;
 }
 
-/** A field in meters from its lower left corner, in a rectangle of this size. */
-interface Outline {
-  readonly points: readonly Point[];
-  readonly width: number;
-  readonly height: number;
-}
-
 /**
  * Draws the fields of a farm, which do not touch. Like real fields, they are on both sides of a track and follow its bearing:
  *
@@ -76,8 +69,11 @@ export function drawFields(
   return fields;
 }
 
-/** Draws a field of an area: a rectangle, each corner of which is moved inward by up to a fifth of both sides. */
-function drawOutline(draw: RandomStream, areaM2: number): Outline {
+/**
+ * Draws a field of an area: a rectangle, each corner of which is moved inward by up to a fifth of both sides. In meters from its
+ * lower left corner.
+ */
+function drawOutline(draw: RandomStream, areaM2: number) {
   const proportion = exact.between(draw, 1, 2.4);
   // First in a square of 1, counterclockwise from the lower left corner.
   const depth = () => exact.between(draw, 0, 0.2);
@@ -91,7 +87,8 @@ function drawOutline(draw: RandomStream, areaM2: number): Outline {
   // The square becomes the rectangle in which the outline has its area.
   const height = Math.sqrt(areaM2 / (flatArea(corners) * proportion));
   const width = height * proportion;
-  return { points: corners.map(([x, y]) => [x * width, y * height]), width, height };
+  const points = corners.map(([x, y]): Point => [x * width, y * height]);
+  return { points, width, height };
 }
 
 /** The area within a line of points on a plane, by the shoelace formula: positive if they are counterclockwise. */

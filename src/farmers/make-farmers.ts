@@ -143,12 +143,7 @@ const prefix = "farmer_";
 const digitsOfIndex = 8;
 
 /** What the ids of a seed and a choice of locales depend on, besides the index. */
-interface IdNumbers {
-  readonly first: number;
-  readonly salt: number;
-}
-
-function idNumbers(seed: number, locales?: readonly FarmerLocale[]): IdNumbers {
+function idNumbers(seed: number, locales?: readonly FarmerLocale[]) {
   const draw = randomStream(seed, `${localesLabel(locales)}farmer.id`);
   return { first: draw(), salt: draw() };
 }

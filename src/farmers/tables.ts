@@ -29,15 +29,6 @@ interface Crop {
   readonly bearsAfter?: number;
 }
 
-/** A crop that a region grows. */
-interface Growing {
-  readonly crop: CropName;
-  /** How often it is grown, next to the other crops of the region. */
-  readonly weight: number;
-  /** The share of its fields with irrigation: 1 if the crop needs it. */
-  readonly shareIrrigated: number;
-}
-
 /** Common names. Their table has a list of each country, by its locale, and of the speakers of other languages, by the language. */
 interface Names {
   readonly female: readonly string[];
@@ -58,7 +49,13 @@ export interface Region {
   readonly names: Names;
   /** The share of its farmers who speak each language (BCP 47); the others speak the country's language. */
   readonly languages: Readonly<Record<string, number>>;
-  readonly grows: readonly Growing[];
+  readonly grows: readonly {
+    readonly crop: CropName;
+    /** How often it is grown, next to the other crops of the region. */
+    readonly weight: number;
+    /** The share of its fields with irrigation: 1 if the crop needs it. */
+    readonly shareIrrigated: number;
+  }[];
 }
 
 /** Farm area in hectares: half of the farms are below the median. */

@@ -30,11 +30,8 @@ function installedVersion(): string | undefined {
   }
 }
 
-/** A scenario file: a misspelled bundled name is not one. */
-type ScenarioFile = `${string}.${string}` | `${string}/${string}`;
-
-/** A bundled name, a scenario file, or a scenario as a value. */
-type FixtureSource = ScenarioSource | ScenarioFile;
+/** A bundled name, a scenario as a value, or a scenario file, which has a dot or a slash: a misspelled bundled name is none. */
+type FixtureSource = ScenarioSource | `${string}.${string}` | `${string}/${string}`;
 
 /** The options of the sandbox of a test runner's fixtures. */
 export interface FixtureOptions<Source = FixtureSource> extends Omit<SandboxOptions, "scenario"> {
@@ -79,15 +76,13 @@ async function loadIfFile(
   }
 }
 
-/** What a worker of Vitest knows. */
-interface VitestWorker {
-  readonly config?: { readonly root?: string };
-}
-
 /** The folder of the project that runs, which has its configuration: the process runs in that of the workspace. */
 function projectFolder(): string {
   // Vitest has no public function for it.
-  const worker = Reflect.get(globalThis, "__vitest_worker__") as VitestWorker | undefined;
+  const worker: { readonly config?: { readonly root?: string } } | undefined = Reflect.get(
+    globalThis,
+    "__vitest_worker__",
+  );
   return worker?.config?.root ?? process.cwd();
 }
 
@@ -100,11 +95,6 @@ function secretOrExplain(sandbox: Sandbox, ref: string): string {
     const message = `${error.message} The scenario is ${quoteFile(sandbox.name)}, and the folder of this project ${quoteFile(projectFolder())}.`;
     throw new SandboxError(error.code, message, error.details);
   }
-}
-
-/** The fixtures of a test, with the one that resets the sandbox before it. */
-interface TestFixtures extends SandboxFixtures {
-  readonly freshSandbox: Sandbox;
 }
 
 /** The fixtures that a file's tests share. */
@@ -129,7 +119,10 @@ function vitestSandboxTest(options?: FixtureOptions): VitestSandboxTest<SandboxF
   const mayBeProvided = options === undefined;
 
   // Vitest's names for the scopes: each test has fixtures of its own (`$test`), and the tests of a file share some (`$file`).
-  return testOfVitest.extend<{ $test: TestFixtures; $file: FileFixtures }>({
+  return testOfVitest.extend<{
+    $test: SandboxFixtures & { readonly freshSandbox: Sandbox };
+    $file: FileFixtures;
+  }>({
     sandboxOptions: [
       // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of fixtures from the pattern
       ({}, use) => use(options ?? {}),

@@ -14,11 +14,9 @@ import { actionName } from "../scenario/actions.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
 import { nodePlatform } from "./platform.js";
 
-type LoggedEvent = StepEvent | Extract<SandboxEvent, { readonly type: "request" }>;
-
 /** What a server writes while it runs, for people or for machines. */
 export interface Logger {
-  readonly event: (event: LoggedEvent) => void;
+  readonly event: (event: StepEvent | Extract<SandboxEvent, { readonly type: "request" }>) => void;
   /** Something good to know. */
   readonly note: (message: string) => void;
   /** A change through the control plane, or a rejected token: `POST /__sandbox/keys/main/revoke` with `409 key_not_active`. */

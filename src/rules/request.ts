@@ -48,8 +48,8 @@ export interface RawRequest {
 export const requestSources = ["client", "story"] as const;
 
 /** What a request shows besides its method, path and key. */
-type RequestTrait =
-  /** A query that is not empty. */
+export type RequestTraits = readonly /** A query that is not empty. */
+(
   | "query"
   /** A text that looks like a key in the query. */
   | "key in query"
@@ -66,9 +66,8 @@ type RequestTrait =
   /** A preflight request before a request with an `x-api-key` header. */
   | "preflight for key"
   /** Sent by the page that runs the sandbox, with no proxy in between. */
-  | "from page";
-
-export type RequestTraits = readonly RequestTrait[];
+  | "from page"
+)[];
 
 /** The traits of two lists, each once. */
 export function mergeTraits(traits: RequestTraits, moreTraits: RequestTraits): RequestTraits {

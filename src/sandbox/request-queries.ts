@@ -7,7 +7,7 @@ import type { ValueOf } from "../schema/shape.js";
 import { didYouMean, quote } from "../schema/words.js";
 import { successOutcomesOf } from "./call.js";
 import { type RequestView, viewRequest } from "./journal/exchange.js";
-import type { JournalQuery, RequestFilter } from "./journal/journal.js";
+import type { JournalQuery } from "./journal/journal.js";
 import type { SandboxState } from "./sandbox-state.js";
 
 export function listRequests(sandbox: SandboxState, query: JournalQuery): RequestView[] {
@@ -16,7 +16,10 @@ export function listRequests(sandbox: SandboxState, query: JournalQuery): Reques
 }
 
 /** Throws for a filter that no request can match: `unknown_ref` for an unknown key, `validation_failed` for an outcome that the sandbox does not have. */
-function requireKnownFilter({ registry, endpoints }: SandboxState, filter: RequestFilter): void {
+function requireKnownFilter(
+  { registry, endpoints }: SandboxState,
+  filter: Pick<JournalQuery, "outcome" | "key">,
+): void {
   const { outcome, key } = filter;
   if (key !== undefined && !isReserved(key)) registry.key(key);
   if (outcome === undefined) return;

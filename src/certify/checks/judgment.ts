@@ -8,15 +8,15 @@ export interface JudgedCheck {
 }
 
 /** What the runs answer, as the head of certify.ts lists it. */
-export type ResultOfCheck = Shown | NotJudged;
-
-/** `key`: of a resend that held, the ref of the key whose last request was rejected. */
-interface Shown {
-  readonly kind: "held" | "failed" | "allowed";
-  readonly key?: string;
-  /** Whether it rests on a run that failed. A command that fails at random shows nothing by that. */
-  readonly byFailure?: true;
-}
+export type ResultOfCheck =
+  | {
+      readonly kind: "held" | "failed" | "allowed";
+      /** Of a resend that held, the ref of the key whose last request was rejected. */
+      readonly key?: string;
+      /** Whether it rests on a run that failed. A command that fails at random shows nothing by that. */
+      readonly byFailure?: true;
+    }
+  | NotJudged;
 
 /** Nothing is shown: why, and what to change so that it is. */
 export interface NotJudged {

@@ -20,7 +20,6 @@ const explainFlags = {
   ...shared.callFlags,
   json: shared.json,
 };
-type ExplainCall = CommandCall<flag.FlagValues<typeof explainFlags>>;
 
 export const explainCommand = declareCommand({
   summary: "show why a request or a key was rejected, and what to do",
@@ -49,7 +48,11 @@ export const explainCommand = declareCommand({
   },
 });
 
-async function explain(word: string, client: ControlClient, call: ExplainCall) {
+async function explain(
+  word: string,
+  client: ControlClient,
+  call: CommandCall<flag.FlagValues<typeof explainFlags>>,
+) {
   const { flags } = call;
   if (word === "last") {
     refuseFlags(call, ["endpoint"], "explain last");

@@ -27,7 +27,6 @@ const reportFlags = {
   ...shared.thresholdFlags,
   ...shared.callFlags,
 };
-type ReportCall = CommandCall<flag.FlagValues<typeof reportFlags>>;
 
 export const reportCommand = declareCommand({
   summary: "print the report of a running sandbox: covered outcomes, other outcomes, advice",
@@ -58,7 +57,7 @@ export const reportCommand = declareCommand({
 });
 
 /** The report in files, or that of a running sandbox. */
-async function wantedReport(call: ReportCall): Promise<Report> {
+async function wantedReport(call: CommandCall<flag.FlagValues<typeof reportFlags>>): Promise<Report> {
   const { args, flags, io } = call;
   if (!flags.merge && args.length > 1) {
     throw usageError("report accepts one URL. To merge files with the reports of several runs, add --merge.");

@@ -9,9 +9,9 @@ import { linkTo } from "../control/route.js";
 import { counted, shortened } from "./text.js";
 import { DocsLink } from "./words.js";
 
-/** Advice of the report, or of one request. */
-type ReportAdvice = ShownReport["advice"][number];
-type ShownAdvice = Omit<ReportAdvice, "count" | "examples"> & Partial<ReportAdvice>;
+/** Advice of the report, or of one request, which has no count and no examples. */
+type ShownAdvice = Omit<ShownReport["advice"][number], "count" | "examples"> &
+  Partial<ShownReport["advice"][number]>;
 
 const tones: Readonly<Record<string, string>> = { 2: "success", 401: "key", 403: "access", 429: "limit" };
 
@@ -110,13 +110,17 @@ export function AdviceList(props: {
   return <ul class="stack">{rows}</ul>;
 }
 
-type Results = ShownRequestDetails["checks"];
-
 const resultWords = { passed: "passed", rejected: "rejected", not_reached: "not reached" };
 const marks = { passed: "✓ ", rejected: "✗ ", not_reached: "" } as const;
 
 /** The request checks in their order, with the results of one request, which ended at an outcome. */
-export function CheckStrip({ checks, outcome }: { readonly checks: Results; readonly outcome: string }) {
+export function CheckStrip({
+  checks,
+  outcome,
+}: {
+  readonly checks: ShownRequestDetails["checks"];
+  readonly outcome: string;
+}) {
   return (
     <ol class="strip" aria-label="Request checks">
       {checks.map(({ name, question, rules, result }) => (

@@ -74,20 +74,14 @@ function printableText(text: string): string {
   return oneSafeLine(text.slice(0, 500));
 }
 
-/** A sandbox that runs. */
-interface RunningSandbox {
-  readonly url: string;
-  readonly version: string;
-  /** `undefined` if it requires a control token. */
-  readonly scenario: string | undefined;
-  readonly startedAt: string | undefined;
-}
-
 /** Milliseconds: on a busy machine, the first call takes more than a second, because it loads the control plane. */
 const longestSearch = 3000;
 
-/** Looks for a sandbox at a host and port, over HTTP and HTTPS; `undefined` if another program is there. */
-export async function findSandbox(authority: string): Promise<RunningSandbox | undefined> {
+/**
+ * Looks for a sandbox at a host and port, over HTTP and HTTPS; `undefined` if another program is there. One that requires a control
+ * token does not tell its scenario and its start.
+ */
+export async function findSandbox(authority: string) {
   for (const scheme of ["http", "https"]) {
     const url = `${scheme}://${authority}`;
     const response = await ask(`${url}${controlPath}/health`, { timeout: longestSearch });

@@ -12,10 +12,8 @@ import {
 } from "./layout.js";
 import { renderJunit } from "./render-junit.js";
 
-/** Colors a text for a terminal. */
-type Paint = (text: string) => string;
-
-type ReportPalette = Readonly<Record<"bold" | "dim" | "green" | "yellow" | "red", Paint>>;
+/** What colors a text for a terminal. */
+type ReportPalette = Readonly<Record<"bold" | "dim" | "green" | "yellow" | "red", (text: string) => string>>;
 
 const unchanged = (text: string) => text;
 const colorless: ReportPalette = {

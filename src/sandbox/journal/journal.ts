@@ -29,8 +29,6 @@ type Listener = (event: SandboxEvent) => void;
 /** Which requests to list. */
 export type JournalQuery = ValueOf<typeof requestQuery>;
 
-export type RequestFilter = Pick<JournalQuery, "outcome" | "key">;
-
 const journalLength = 1000;
 
 /** The latest requests, and how many requests and events there were. */

@@ -89,8 +89,10 @@ const faultSchema: s.Shape = s.mapping({
   requests_matched: s.optional(s.integer()),
 });
 
-type FaultOfScenario = NonNullable<Scenario["faults"]>[number];
-export const faultsSchema = s.list(faultSchema as s.Shape<FaultOfScenario>, { max: 100 }); // `Scenario` is generated from this shape
+// `Scenario` is generated from this shape.
+export const faultsSchema = s.list(faultSchema as s.Shape<NonNullable<Scenario["faults"]>[number]>, {
+  max: 100,
+});
 
 const errorCodePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/;
 
