@@ -1,6 +1,6 @@
 import { type KeyRecord, keyStateAt, keyStateTable } from "../rules/key-state.js";
 import type { PresentedKind } from "../rules/keys/key-text.js";
-import { accessInWords, type Organization } from "../rules/organization.js";
+import type { Organization } from "../rules/organization.js";
 import { type ApiOutcomeId, isSuccess, successOfKey } from "../rules/outcomes.js";
 import { type Endpoint, ownSuccessOf, type RoutedCall } from "../sandbox/call.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
@@ -83,13 +83,6 @@ export function requiredScope({ scope }: Endpoint, { assumptions }: SandboxState
   return scope === undefined ? assumptions.me_scope : scope;
 }
 
-/** The outcome of a request whose key has these limits; `undefined` if none is reached. */
-function outcomeOfLimits(limits: LimitUses): "429.per_minute" | "429.per_day" | undefined {
-  const reached = reachedLimit(limits);
-  if (reached === undefined) return undefined;
-  return reached === "day" ? "429.per_day" : "429.per_minute";
-}
-
 /** A check of a request, for people. */
 export interface RequestCheck {
   readonly name: string;
@@ -159,7 +152,7 @@ export const authorizationChecks: readonly (RequestCheck & {
     },
     explain({ organization }) {
       const liveAccess = organization?.liveAccess ?? "not_approved";
-      const why = `live access is ${accessInWords(liveAccess)}`;
+      const why = `live access is ${liveAccess.replace("_", " ")}`;
       return { details: { live_access: liveAccess }, why };
     },
   },
@@ -184,7 +177,9 @@ export const authorizationChecks: readonly (RequestCheck & {
     rules: "R22–R25",
     exits: ["429.per_minute", "429.per_day"],
     reject({ limits }) {
-      return limits === undefined ? undefined : outcomeOfLimits(limits);
+      const reached = limits && reachedLimit(limits);
+      if (reached === undefined) return undefined;
+      return reached === "day" ? "429.per_day" : "429.per_minute";
     },
   },
 ];

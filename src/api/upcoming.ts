@@ -44,7 +44,11 @@ export function clockEvents(
   now: number,
   entries: Iterable<KeyEntry> = sandbox.registry.keys.values(),
 ): ClockEvent[] {
-  return [...keyEvents(entries), ...resetEvents(now), ...timelineEvents(sandbox), ...faultEvents(sandbox)];
+  const resets = [
+    { at: minuteEnd(now), kind: "minute_reset", text: "The limits per minute reset" },
+    { at: dayEnd(now), kind: "day_reset", text: "The limits per day reset" },
+  ] as const;
+  return [...keyEvents(entries), ...resets, ...timelineEvents(sandbox), ...faultEvents(sandbox)];
 }
 
 function keyEvents(entries: Iterable<KeyEntry>): ClockEvent[] {
@@ -60,13 +64,6 @@ function keyEvents(entries: Iterable<KeyEntry>): ClockEvent[] {
     }
   }
   return events;
-}
-
-function resetEvents(now: number): ClockEvent[] {
-  return [
-    { at: minuteEnd(now), kind: "minute_reset", text: "The limits per minute reset" },
-    { at: dayEnd(now), kind: "day_reset", text: "The limits per day reset" },
-  ];
 }
 
 function timelineEvents({ timeline }: SandboxState): ClockEvent[] {

@@ -73,7 +73,12 @@ export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<
     return judgedClient(runs, advice.problems.length > 0 ? advice : nothingJudged, shown);
   }
 
-  runner.say(aboutRuns(runs, runner));
+  // The last run of all is the plain one again.
+  const runsToCome = Object.values(runs.checks).flat().length + 1;
+  const seconds = Math.ceil((runsToCome * plain.durationMs) / runner.jobs / 1000);
+  runner.say(
+    `About ${pluralize(runsToCome, "more run")}, ${seconds} s and the time that the client waits. In answer, resend and fault, certify sends the wrong response.`,
+  );
   // Problems are in this order, the most serious first: advice, resends, varied, faults, answers.
   const [resends, varied, faults, answers] = await Promise.all([
     judgeResends(runs),
@@ -94,14 +99,6 @@ export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<
   const { checks } = judgment;
   const why = contradiction ?? findNameWithoutCheck(plan, checks) ?? findGroupWithoutResults(checks);
   return judgedClient(runs, judgment, why);
-}
-
-/** How many runs follow the plain one for a client without a problem, and how long they take. */
-function aboutRuns({ checks, plain }: Runs, { jobs }: ClientRunner): string {
-  // The last one is the plain run again.
-  const count = Object.values(checks).flat().length + 1;
-  const seconds = Math.ceil((count * plain.durationMs) / jobs / 1000);
-  return `About ${pluralize(count, "more run")}, ${seconds} s and the time that the client waits. In answer, resend and fault, certify sends the wrong response.`;
 }
 
 /** Whether a check has its result only because the command failed in some run: it noticed a wrong answer or a rejection, or a varied response or a fault broke it. */

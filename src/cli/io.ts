@@ -100,15 +100,12 @@ export function processIo(process: NodeJS.Process): HostIo {
       };
     },
     endSoon: () => endSoon(process),
-    wait: waitFor,
+    async wait(milliseconds, signal) {
+      // An abort rejects, which also ends the wait.
+      await sleep(Math.min(milliseconds, longestTimer), undefined, { signal }).catch(() => {});
+    },
     keyPresses: () => openKeyboard(process.stdin),
   };
-}
-
-/** Waits, at most until the signal is aborted, and at most for the longest timer: 24 days. */
-async function waitFor(milliseconds: number, signal: AbortSignal): Promise<void> {
-  // An abort rejects, which also ends the wait.
-  await sleep(Math.min(milliseconds, longestTimer), undefined, { signal }).catch(() => {});
 }
 
 /** The script of this process, if the system can run it. */

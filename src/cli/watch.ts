@@ -1,5 +1,4 @@
 import { type Stats, statSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { OpenedScenario } from "../node/files/scenario-files.js";
 import type { Logger } from "../node/logger.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
@@ -45,7 +44,8 @@ export function startWatching(context: ReloadContext): () => Promise<void> {
     }
   };
   const closing = new AbortController();
-  const watching = readOnChange(reload, closing.signal);
+  const wait = () => call.io.wait(pollIntervalMs, closing.signal);
+  const watching = readOnChange(reload, wait, closing.signal);
   return async () => {
     closing.abort();
     await watching;
@@ -77,10 +77,11 @@ const pollIntervalMs = 100;
 /**
  * Reads files, and again after each change of one of them, until the signal is aborted. `read` names each file right before it reads
  * it, so no change is missed: `watchFile` misses those before its first look. Looking again and again also works on network drives
- * and container volumes, and for files that are missing.
+ * and container volumes, and for files that are missing. `wait`: until the next look.
  */
 export async function readOnChange(
   read: (onFile: (file: string) => void) => Promise<void>,
+  wait: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
   let followed: ReadonlyMap<string, string> = new Map();
@@ -92,8 +93,8 @@ export async function readOnChange(
     followed = states;
 
     const isUnchanged = () => [...states].every(([file, state]) => fileState(file) === state);
-    while (!signal.aborted && isUnchanged()) await pause(signal);
-    await pause(signal);
+    while (!signal.aborted && isUnchanged()) await wait();
+    await wait();
   }
 }
 
@@ -105,9 +106,4 @@ function fileState(file: string): string {
     stats = statSync(file);
   } catch {}
   return stats === undefined ? "missing" : `${stats.ino} ${stats.ctimeMs} ${stats.mtimeMs} ${stats.size}`;
-}
-
-async function pause(signal: AbortSignal): Promise<void> {
-  // An abort rejects, which also ends the pause.
-  await sleep(pollIntervalMs, undefined, { signal }).catch(() => {});
 }

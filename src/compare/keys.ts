@@ -1,4 +1,4 @@
-import { findPrefix, hasSandboxMark, keyPrefixes, keyVariable, sandboxMark } from "../rules/keys/key-text.js";
+import { findPrefix, hasSandboxMark, keyVariable, sandboxMark } from "../rules/keys/key-text.js";
 import { outcomeRow } from "../rules/outcomes.js";
 import { defaultSeed, pick, type RandomStream } from "../rules/seed.js";
 import { unknownSecret } from "../scenario/keys.js";
@@ -186,7 +186,9 @@ export function createUnknownKeys(env: Variables, draw: RandomStream): () => str
   const [working] = plannedSuccesses(env);
   const [anyKey] = given.values();
   const modelKey = given.get(working?.variable ?? "") ?? anyKey ?? unknownSecret(defaultSeed);
-  const start = startOfKey(modelKey);
+  const prefix = findPrefix(modelKey)?.prefix ?? "";
+  // Only a sandbox's keys have the mark.
+  const start = hasSandboxMark(modelKey) ? prefix + sandboxMark : prefix;
   const rest = modelKey.slice(start.length);
   const kinds = characterKinds(rest);
   return () => {
@@ -199,12 +201,6 @@ export function createUnknownKeys(env: Variables, draw: RandomStream): () => str
     }
     return key;
   };
-}
-
-/** The prefix, with the mark that only a sandbox's keys have after it. */
-function startOfKey(key: string): string {
-  const prefix = findPrefix(key)?.prefix ?? keyPrefixes[0]?.prefix ?? "";
-  return hasSandboxMark(key) ? prefix + sandboxMark : prefix;
 }
 
 /** The characters of each kind in a key. If all its letters are hexadecimal digits, so are those of the others. */

@@ -139,18 +139,14 @@ export function describeValue(value: unknown): string {
   return `the ${typeof value} ${value}`;
 }
 
-/** Describes the target of a redirect, whose path and query may be other ones each time. */
-function describeTarget(location: string): string {
-  const origin = /^(?:[a-z][a-z\d+.-]*:)?\/\/[^/?#]*/i.exec(location)?.[0];
-  return origin === undefined ? "the same host" : shownText(origin);
-}
-
 /** Describes a response by its status and what tells most: `401 unauthorized`, `502, an HTML page`. */
 export function describeResponse(response: RedactedResponse): string {
   const { status, json } = response;
   const location = headerOf(response, "location");
   if (status >= 300 && status < 400 && location !== undefined) {
-    return `${status}, a redirect to ${describeTarget(location)}, which was not followed`;
+    // Its path and query may be other ones each time.
+    const [origin = "the same host"] = /^(?:[a-z][a-z\d+.-]*:)?\/\/[^/?#]*/i.exec(location) ?? [];
+    return `${status}, a redirect to ${shownText(origin)}, which was not followed`;
   }
   if (json === undefined) return `${status}, ${describeBody(response)}`;
   const code = memberIn(response, ["error", "code"]);

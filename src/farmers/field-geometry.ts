@@ -115,19 +115,15 @@ function perimeterOf(points: readonly Point[]): number {
 
 /** The position some meters east and north of another, with seven decimal places (a centimeter). */
 export function positionAt([longitude, latitude]: Position, east: number, north: number): Position {
-  const eastDegrees = east / metersPerDegreeEast(latitude);
+  const sine = sineOfDegrees(latitude);
+  const metersPerDegreeEast = metersPerDegree * Math.sqrt(1 - sine * sine);
+  const eastDegrees = east / metersPerDegreeEast;
   const northDegrees = north / metersPerDegree;
   return [exact.rounded(longitude + eastDegrees, 7), exact.rounded(latitude + northDegrees, 7)];
 }
 
 /** The length of a degree of latitude, in meters: on a sphere with the mean radius of the earth, as GeoJSON tools measure. */
 const metersPerDegree = 111_195.08;
-
-/** The length of a degree of longitude at a latitude, in meters. */
-function metersPerDegreeEast(latitude: number): number {
-  const sine = sineOfDegrees(latitude);
-  return metersPerDegree * Math.sqrt(1 - sine * sine);
-}
 
 const radiansPerDegree = 0.017453292519943295;
 

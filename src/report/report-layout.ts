@@ -76,6 +76,12 @@ function reportLayout(report: Report, options: RenderOptions): ReportLayout {
   if (requests === 0) tone = "warning";
   else if (coverage.percent === 100 && !report.advice.some(requiresChange)) tone = "good";
 
+  const sections = sectionsOfAdvice(report);
+  // A client that never called needs no other table, but may have printed a key.
+  if (requests > 0) {
+    sections.unshift(outcomesSection(report), endpointsSection(report), resendsSection(report));
+  }
+
   const text = conclusion(report);
   // Other formats get the hint from their command, on stderr.
   const jsonNotes = requests === 0 && hint !== undefined ? [...notes, hint] : notes;
@@ -83,19 +89,12 @@ function reportLayout(report: Report, options: RenderOptions): ReportLayout {
     kind: "report",
     subject: report.scenario,
     title: reportTitle(report),
-    sections: reportSections(report),
+    sections,
     notes,
     conclusion: { text, tone },
     failures,
     json: { ...(membersToSnakeCase(report) as object), conclusion: text, notes: jsonNotes, failures },
   };
-}
-
-function reportSections(report: Report): Section[] {
-  const adviceSections = sectionsOfAdvice(report);
-  // A client that never called needs no other table, but may have printed a key.
-  if (report.requests === 0) return adviceSections;
-  return [outcomesSection(report), endpointsSection(report), resendsSection(report), ...adviceSections];
 }
 
 function resendsSection({ resends }: Report): Section {

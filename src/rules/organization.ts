@@ -61,15 +61,3 @@ export function readAccess(
     liveAccess: fields.live_access ?? current.liveAccess,
   };
 }
-
-/** Words for people, of the members and values with a `_`. */
-const accessWords: Readonly<Record<string, string>> = {
-  sandbox_access: "sandbox access",
-  live_access: "live access",
-  not_approved: "not approved",
-};
-
-/** A member of an `organizationChange`, or its value, in words. */
-export function accessInWords(name: string): string {
-  return accessWords[name] ?? name;
-}

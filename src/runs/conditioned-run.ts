@@ -2,7 +2,7 @@ import { headerPairs } from "../api/http-messages.js";
 import { assumptionsKeptFromVarying } from "../api/variation/vary.js";
 import { faultKindTable, mainFaultKind } from "../rules/fault-effects.js";
 import { minuteEnd } from "../rules/time.js";
-import type { ApiCall, ApiResponse, CallResult } from "../sandbox/call.js";
+import type { ApiCall, CallResult } from "../sandbox/call.js";
 import {
   type ActiveFault,
   activateFaults,
@@ -65,14 +65,13 @@ export function conditionedRun(
       const { result, effect } = conditionedResult(sandbox, call, own);
       // A client subtracts `Date`, or its own clock, from a date in `Retry-After`. Any other `Date` is of the sandbox's clock, whose minutes
       // clients wait for.
-      const date = hasRetryDate(result.response) ? call.date : undefined;
+      const hasRetryDate = headerPairs(result.response.headers).some(([name, value]) => {
+        return /^retry-after$/i.test(name) && !/^\d+$/.test(value);
+      });
+      const date = hasRetryDate ? call.date : undefined;
       return { ...result, date, trace: traceOf(sandbox, result, effect) };
     },
   };
-}
-
-function hasRetryDate({ headers }: ApiResponse): boolean {
-  return headerPairs(headers).some(([name, value]) => /^retry-after$/i.test(name) && !/^\d+$/.test(value));
 }
 
 /** What the run shows with a call. */

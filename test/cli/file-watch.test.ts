@@ -14,9 +14,10 @@ it("reads again after each change, also one that comes while it reads, and of a 
     () => rmSync(file),
     () => closing.abort(),
   ];
-  await readOnChange(async (onFile) => {
+  const read = async (onFile: (file: string) => void) => {
     for (const one of [file, missing]) onFile(one);
     changes.shift()?.();
-  }, closing.signal);
+  };
+  await readOnChange(read, () => new Promise(setImmediate), closing.signal);
   expect(changes).toEqual([]);
 });

@@ -69,7 +69,7 @@ const yamlBlock = /^\s*error: [|>][-+]?$/;
 /** The last line of a command's output that says what failed, or else that something failed, or else any. No member if there is no output. */
 export function lastLineOf({ output }: Pick<ClientRun, "output">): { readonly lastLine?: string } {
   const lines = output.filter((line) => !managerLine.test(line));
-  const at = lines.findLastIndex(isErrorLine);
+  const at = lines.findLastIndex((line) => errorLines.some((pattern) => pattern.test(line)));
   const line =
     lines[at] ??
     lines.findLast((text) => failureLine.test(text)) ??
@@ -79,10 +79,6 @@ export function lastLineOf({ output }: Pick<ClientRun, "output">): { readonly la
   // The head of such a text is an error line.
   const text = yamlBlock.test(line) ? textBelow(lines.slice(at)) : line;
   return { lastLine: text.trim().slice(0, 300) };
-}
-
-function isErrorLine(line: string): boolean {
-  return errorLines.some((pattern) => pattern.test(line));
 }
 
 /** The head, and the lines below it that are further to the right, on one line. */

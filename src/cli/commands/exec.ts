@@ -171,16 +171,10 @@ function linesBesideReport(run: ShownRun, isPrinted: boolean, call: ExecCall): s
   if (report.requests === 0 || folder.whyIncomplete !== undefined) lines.push(whyMissing(run, call));
   if (folder.whyNotRemoved !== undefined) lines.push(folder.whyNotRemoved);
   const { fault } = call.flags;
-  if (fault !== undefined && report.requests > 0 && !hasHit(report, fault)) {
-    lines.push(`--fault ${fault} hit no request.`);
-  }
+  // Its time, as in `fault.hang@30s`, is no part of the outcome.
+  const hasHit = report.outcomes.some(({ outcome, count }) => outcome === fault?.split("@")[0] && count > 0);
+  if (fault !== undefined && report.requests > 0 && !hasHit) lines.push(`--fault ${fault} hit no request.`);
   return lines;
-}
-
-/** Whether a request got a fault of this kind, written as for `--fault`. */
-function hasHit({ outcomes }: Report, fault: string): boolean {
-  const [kind] = fault.split("@");
-  return outcomes.some(({ outcome, count }) => outcome === kind && count > 0);
 }
 
 /** The report in a format. Without a style, it has no colors and no width, as in files. */

@@ -102,7 +102,10 @@ async function explainFullKey(apiKey: string, client: ControlClient, endpoint: s
   const keyForm = describeKeyForm(apiKey);
   const advice = adviceOnForeignKey(apiKey);
   const lines = [explained.text, "", `Your key, of fingerprint ${fingerprint}: ${keyForm}.`];
-  for (const id of advice) lines.push("", explanationWords(id));
+  for (const id of advice) {
+    const { meaning, whatToDo } = adviceOf(id);
+    lines.push("", id === "real-key-suspected" ? realKeyWords : `${meaning} ${whatToDo}`);
+  }
   return { ...explained, fingerprint, key_form: keyForm, advice, text: lines.join("\n") };
 }
 
@@ -114,10 +117,5 @@ function adviceOnForeignKey(apiKey: string): AdviceId[] {
   return [isSandboxKey(apiKey) ? "key-of-another-sandbox" : "key-cut"];
 }
 
-function explanationWords(id: AdviceId): string {
-  if (id === "real-key-suspected") {
-    return "This looks like a real key: it is well-formed, not one of this scenario, and lacks the mark of a sandbox key (sbx). If it is real, rotate it: it has been in your shell, and perhaps in its history.";
-  }
-  const { meaning, whatToDo } = adviceOf(id);
-  return `${meaning} ${whatToDo}`;
-}
+const realKeyWords =
+  "This looks like a real key: it is well-formed, not one of this scenario, and lacks the mark of a sandbox key (sbx). If it is real, rotate it: it has been in your shell, and perhaps in its history.";

@@ -22,11 +22,6 @@ export function counted(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** A share from 0 to 1: `12.5%`. */
-export function percentText(share: number): string {
-  return `${Math.round(share * 1000) / 10}%`;
-}
-
 /** A time in UTC: `2 Mar 2026, 09:00:00 UTC`. Every time on the page has this format, or one of its two parts. */
 export function instantText(at: string | number): string {
   const { date, time } = instantParts(at);

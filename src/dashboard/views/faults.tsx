@@ -4,7 +4,7 @@ import type { ControlData, ShownFault } from "../control/responses.js";
 import { linkTo } from "../control/route.js";
 import { Button, ShowData } from "../elements/action.js";
 import { Field, Form, type Option, RefField, Submit, textIn } from "../elements/form.js";
-import { capitalized, counted, instantText, percentText, shortened } from "../elements/text.js";
+import { capitalized, counted, instantText, shortened } from "../elements/text.js";
 import { DocsLink, Panel } from "../elements/words.js";
 
 type Effects = ControlData["/request-checks"]["effects"];
@@ -100,7 +100,7 @@ function NewFault({ effects }: Readonly<{ effects: Effects }>) {
 function conditionWords(when: ShownFault["when"] = {}): string {
   const { probability, every = 1, requests, key, organization, outcome, after, until } = when;
   const words = [];
-  if (probability !== undefined) words.push(`with a probability of ${percentText(probability)},`);
+  if (probability !== undefined) words.push(`with a probability of ${Math.round(probability * 1000) / 10}%,`);
 
   if (requests !== undefined) words.push(`request ${shortened(requests.join(", "), 60)}`);
   else if (every > 1) words.push(`every ${ordinal(every)} request`);

@@ -91,18 +91,12 @@ function matchingRequests(all: readonly Exchange[], query: JournalQuery): Exchan
   for (const exchange of candidates) {
     if (exchange.isProbe && !probes) continue;
     if (source !== undefined && sourceOf(exchange) !== source) continue;
-    if (hasOutcome(exchange, query.outcome) && hasKey(exchange, query.key)) matching.push(exchange);
+    const { outcome = exchange.outcome, key } = query;
+    if (outcome !== exchange.outcome && outcome !== exchange.fault) continue;
+    if (key === undefined || key === sentKeyRef(exchange)) matching.push(exchange);
   }
   if (limit === undefined) return matching;
   return matching.slice(Math.max(0, matching.length - limit));
-}
-
-function hasOutcome(exchange: Exchange, outcome: string | undefined): boolean {
-  return outcome === undefined || exchange.outcome === outcome || exchange.fault === outcome;
-}
-
-function hasKey(exchange: Exchange, key: string | undefined): boolean {
-  return key === undefined || sentKeyRef(exchange) === key;
 }
 
 /** Leaves out each request that a fault hit, if its sender, a client or the story, has sent it again. */

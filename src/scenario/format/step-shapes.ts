@@ -89,10 +89,8 @@ const faultSchema: s.Shape = s.mapping({
   requests_matched: s.optional(s.integer()),
 });
 
-// `Scenario` is generated from this shape.
-export const faultsSchema = s.list(faultSchema as s.Shape<NonNullable<Scenario["faults"]>[number]>, {
-  max: 100,
-});
+type FaultOfScenario = NonNullable<Scenario["faults"]>[number];
+export const faultsSchema = s.list(faultSchema as s.Shape<FaultOfScenario>, { max: 100 }); // `Scenario` is generated from this shape
 
 const errorCodePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/;
 

@@ -106,10 +106,14 @@ export const requireActor: RequestHandler = (request, _response, next) => {
   next();
 };
 
-/**
- * What the handlers of one call tell each other, in the `locals` of its response: whether the caller has the token, or needs none,
- * and the code of the error that the call got.
- */
-export function localsOf(response: Response): { isAdmitted?: boolean; errorCode?: string | undefined } {
+/** What the handlers of one call tell each other, in the `locals` of its response. */
+interface CallLocals {
+  /** Whether the caller has the token, or needs none. */
+  isAdmitted?: boolean;
+  /** The code of the error that the call got. */
+  errorCode?: string | undefined;
+}
+
+export function localsOf(response: Response): CallLocals {
   return response.locals;
 }
