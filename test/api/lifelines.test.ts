@@ -104,7 +104,7 @@ describe("the life of a key", () => {
       "that makes a key, whose ref nobody knows yet",
       { at: "5m", create_key: { organization: "bank", environment: "test", name: "New" } },
       "short",
-      ["+0m 200.test", "+30m 401.expired"],
+      ["+0m 200.test", "+5m null (unsure)"],
     ],
     ["for another key", { at: "5m", revoke: { key: "live" } }, "short", ["+0m 200.test", "+30m 401.expired"]],
     [

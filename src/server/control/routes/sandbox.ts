@@ -1,4 +1,4 @@
-import { listUpcoming, nextChangeAt } from "../../../api/upcoming.js";
+import { listUpcoming, nextChangeAt } from "../../../api/lifelines.js";
 import { variationTable } from "../../../api/variation/table.js";
 import { version } from "../../../node/package-files.js";
 import { type Assumptions, assumptionTable, profileWords } from "../../../rules/assumptions.js";

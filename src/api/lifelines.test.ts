@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { startFrozen } from "../../test/support/doors.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { listUpcoming } from "./upcoming.js";
+import { listUpcoming } from "./lifelines.js";
 
 const scenario: Scenario = {
   version: 1,
