@@ -3,7 +3,7 @@ import { redact } from "../rules/keys/redact.js";
 import { outcomeRow } from "../rules/outcomes.js";
 import { day, minute } from "../rules/time.js";
 import { bundledScenarios } from "../scenario/bundled.js";
-import { assumptionsSchema } from "../scenario/format/step-shapes.js";
+import { assumptionsSchema } from "../scenario/format/faults-and-assumptions.js";
 import { defaultScopes, listedKeys, readLimits } from "../scenario/keys.js";
 import { findMismatches } from "../schema/check.js";
 import * as s from "../schema/shape.js";

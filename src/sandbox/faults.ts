@@ -8,8 +8,8 @@ import { type ApiOutcomeId, isSuccess } from "../rules/outcomes.js";
 import { mix32, randomStream } from "../rules/seed.js";
 import { isoTime, parseDuration } from "../rules/time.js";
 import type { Writable } from "../rules/writable.js";
+import type { ScenarioFault } from "../scenario/format/faults-and-assumptions.js";
 import { timeFrom } from "../scenario/format/times.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
 import type { RoutedCall } from "./call.js";
 
 // A fault is read once, when it becomes active, and can be written again as scenarios have it.
@@ -18,8 +18,6 @@ import type { RoutedCall } from "./call.js";
 // count, on the number of the request and on its position in the list, never on what another fault does. So a fault also counts the
 // requests on which an earlier fault fires, and its chances come from salts of its position: a fault that is added or removed behind
 // it does not change them. A question about the next request (`faultsAhead`) counts nothing.
-
-type ScenarioFault = NonNullable<Scenario["faults"]>[number];
 
 /** A fault as scenarios, the library and the control plane write it, with the refs that it may use. */
 export type Fault<KeyRef extends string = string, OrganizationRef extends string = string> = Omit<

@@ -87,7 +87,7 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/rules/keys/redact.ts": "HTTP",
   "src/rules/known-paths.ts": "HTTP",
   "src/scenario/format/schema.ts": "HTTP",
-  "src/scenario/format/step-shapes.ts": "HTTP",
+  "src/scenario/format/inputs.ts": "HTTP",
   "src/schema/field-path.ts": "field",
   "src/server/control/access.ts": "HTTP",
 };

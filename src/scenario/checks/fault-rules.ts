@@ -1,15 +1,13 @@
 import { faultKindsOf, faultKindTable } from "../../rules/fault-effects.js";
 import { parseTime } from "../../rules/time.js";
 import type { FieldPath } from "../../schema/field-path.js";
+import type { ScenarioFault } from "../format/faults-and-assumptions.js";
 import { timeFrom } from "../format/times.js";
 import { type FieldProblem, ProblemList } from "../problems.js";
-import type { Scenario } from "../scenario.generated.js";
 import { checkOutcome, checkRef, type RuleInput, type ScenarioRule } from "./rule-input.js";
 
 // What is wrong with a fault: its refs, its limits, and fields that contradict each other. Whether a fault that is right hits a request
 // depends on what a client sends: the report names those that hit none.
-
-type FaultFields = NonNullable<Scenario["faults"]>[number];
 
 /** What faults are compared with: a scenario as it starts, its steps, or a running sandbox. */
 type FaultContext = Pick<RuleInput, "refs" | "successes">;
@@ -30,7 +28,7 @@ export const faultsAreRight: ScenarioRule = (input) => {
 
 /** The problems of faults that a running sandbox is to get `now`. */
 export function faultProblems(
-  faults: readonly FaultFields[],
+  faults: readonly ScenarioFault[],
   { now, ...context }: FaultContext & { readonly now: number },
 ): readonly FieldProblem[] {
   const problems = new ProblemList();
@@ -40,7 +38,7 @@ export function faultProblems(
 }
 
 function checkFaults(
-  faults: readonly FaultFields[],
+  faults: readonly ScenarioFault[],
   field: FieldPath,
   { refs, successes }: FaultContext,
   problems: ProblemList,
@@ -67,7 +65,7 @@ function checkFaults(
 
 /** Checks that each fault ends after it starts. Its durations count from `now`, when it becomes active. */
 export function checkWindows(
-  faults: readonly FaultFields[],
+  faults: readonly ScenarioFault[],
   field: FieldPath,
   now: number,
   problems: ProblemList,
@@ -91,7 +89,7 @@ function contradiction(field: FieldPath, message: string, hint: string): FieldPr
 }
 
 /** The lower bound of a delay is above its upper bound. */
-function boundsSwapped(fault: FaultFields): FieldProblem | undefined {
+function boundsSwapped(fault: ScenarioFault): FieldProblem | undefined {
   const latency = fault.then?.latency;
   if (typeof latency !== "object") return undefined;
   // Each has two bounds, the lower one first: `min` and `max`, or `median` and `p99`.
@@ -104,7 +102,7 @@ function boundsSwapped(fault: FaultFields): FieldProblem | undefined {
 }
 
 /** No response can have all effects of the fault. */
-function effectsThatDoNotCombine(fault: FaultFields): FieldProblem | undefined {
+function effectsThatDoNotCombine(fault: ScenarioFault): FieldProblem | undefined {
   const { then = {} } = fault;
   for (const part of ["body", "retry_after"] as const) {
     if (then[part] === undefined || then.status !== undefined) continue;
@@ -128,13 +126,13 @@ function effectsThatDoNotCombine(fault: FaultFields): FieldProblem | undefined {
 }
 
 /** `{ hang: false }` has no effect. */
-function noEffect({ then }: FaultFields): FieldProblem | undefined {
+function noEffect({ then }: ScenarioFault): FieldProblem | undefined {
   if (faultKindsOf(then).length > 0) return undefined;
   return contradiction(["then"], "then has no effect", "write true, or remove the fault");
 }
 
 /** The numbers of the fault choose no request: `every: 2` with `requests: [1]`. */
-function noRequestChosen({ when = {} }: FaultFields): FieldProblem | undefined {
+function noRequestChosen({ when = {} }: ScenarioFault): FieldProblem | undefined {
   const { every = 1, requests } = when;
   if (!requests?.every((number) => number % every !== 0)) return undefined;
   const message = `every: ${every} selects none of these requests`;
@@ -143,7 +141,7 @@ function noRequestChosen({ when = {} }: FaultFields): FieldProblem | undefined {
 }
 
 /** The fault is for a key, and for an outcome of requests without a key of the sandbox. */
-function keyOfRequestWithoutOne({ when = {} }: FaultFields): FieldProblem | undefined {
+function keyOfRequestWithoutOne({ when = {} }: ScenarioFault): FieldProblem | undefined {
   const { key, organization, outcome } = when;
   const isWithoutKey = outcome === "401.missing" || outcome === "401.malformed" || outcome === "401.unknown";
   if (!isWithoutKey || (key === undefined && organization === undefined)) return undefined;

@@ -5,8 +5,9 @@ import { controlPath, mePath } from "../../rules/known-paths.js";
 import { organizationChange, organizationViewFields } from "../../rules/organization.js";
 import { isSuccess, outcomes, successStatuses } from "../../rules/outcomes.js";
 import * as s from "../../schema/shape.js";
+import { assumptionsSchema, faultsSchema } from "./faults-and-assumptions.js";
 import { limits, maximumScopes, ref, refOf, scenarioLimits, scope, shortText } from "./fields.js";
-import { assumptionsSchema, faultsSchema, storySchema, timelineSchema } from "./step-shapes.js";
+import { storySchema, timelineSchema } from "./inputs.js";
 import { time, timeOrDuration } from "./times.js";
 
 // The only source of the scenario format. `descriptions.json` has its texts, which a page that checks scenarios does not load.

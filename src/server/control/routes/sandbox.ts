@@ -8,7 +8,7 @@ import { type Fault, writtenFaults } from "../../../sandbox/faults.js";
 import { advanceClock, changeClock, changeFaults } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { viewAssumptions, viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
-import { assumptionsSchema } from "../../../scenario/format/step-shapes.js";
+import { assumptionsSchema } from "../../../scenario/format/faults-and-assumptions.js";
 import { jsonSchemaOf } from "../../../schema/json-schema.js";
 import { localsOf } from "../access.js";
 import { HttpError } from "../control-errors.js";
