@@ -90,7 +90,7 @@ function resolveExtends(
   if (name === undefined) return child;
 
   // Each scenario of the chain has a field `extends`: the place shows whose it is.
-  const fail = (code: FieldProblem["code"], message: string, hint: string): WrittenScenario => {
+  const fail = (code: FieldProblem["code"], message: string, hint: string | undefined): WrittenScenario => {
     const place = child.locate(["extends"]);
     const problem: FieldProblem = { code, message, hint, field: ["extends"], place };
     return { ...child, fields: undefined, problems: [...child.problems, problem] };
@@ -98,25 +98,8 @@ function resolveExtends(
   if (typeof name !== "string" || name === "") {
     return fail("wrong_type", `extends is the name of a scenario, not ${quote(name)}`, nameHint);
   }
-  let parent: WrittenScenario | undefined;
-  try {
-    parent = parents.findParent(name, child.file);
-  } catch (error) {
-    // The caller's function has checked the scenario that it found: the problems have their places already.
-    if (error instanceof ScenarioError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    // The messages of our own loaders name the scenario.
-    const isOurs = error instanceof SandboxError;
-    const message = isOurs ? reason : `the scenario ${quote(name)} could not be read: ${reason}`;
-    return fail("extends_failed", message, nameHint);
-  }
-  if (parent === undefined) {
-    const near = nearest(name, parents.knownNames);
-    const names = parents.knownNames.join(", ");
-    let hint = `name one of ${names}, or a file if this scenario is in a file`;
-    if (near !== undefined) hint = `did you mean ${near}?`;
-    return fail("extends_not_found", `there is no scenario ${quote(name)}`, hint);
-  }
+  const parent = parentNamed(name, child.file, parents);
+  if ("code" in parent) return fail(parent.code, parent.message, parent.hint);
 
   const link = { isFile: parent.file !== undefined, name: parent.file ?? name };
   const loopStart = chain.findIndex(
@@ -133,6 +116,32 @@ function resolveExtends(
   const problems = [...child.problems, ...merged.problems];
   if (merged.fields === undefined) return { ...child, fields: undefined, problems };
   return { ...mergeWithParent(child, ownFields, merged, merged.fields), problems };
+}
+
+/** The scenario that `extends` names in the file `from`, or why there is none. */
+function parentNamed(
+  name: string,
+  from: string | undefined,
+  { findParent, knownNames }: ParentLookup,
+): WrittenScenario | Pick<FieldProblem, "code" | "message" | "hint"> {
+  let parent: WrittenScenario | undefined;
+  try {
+    parent = findParent(name, from);
+  } catch (error) {
+    // The caller's function has checked the scenario that it found: the problems have their places already.
+    if (error instanceof ScenarioError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    // The messages of our own loaders name the scenario.
+    const isOurs = error instanceof SandboxError;
+    const message = isOurs ? reason : `the scenario ${quote(name)} could not be read: ${reason}`;
+    return { code: "extends_failed", message, hint: nameHint };
+  }
+  if (parent !== undefined) return parent;
+
+  const near = nearest(name, knownNames);
+  let hint = `name one of ${knownNames.join(", ")}, or a file if this scenario is in a file`;
+  if (near !== undefined) hint = `did you mean ${near}?`;
+  return { code: "extends_not_found", message: `there is no scenario ${quote(name)}`, hint };
 }
 
 /** Returns why a file is not meant as a scenario; `undefined` if it is. */

@@ -20,13 +20,6 @@ export const jsonNotation: Notation = {
 /** The parameters of an address. */
 export const queryNotation: Notation = { ...jsonNotation, language: "query", nameOfWhole: "the query" };
 
-/** A scenario as a text. */
-export const yamlNotation: Notation = {
-  ...jsonNotation,
-  language: "yaml",
-  nameOfWhole: "the scenario",
-};
-
 /** The arguments and options of the library, in camelCase. */
 export const libraryNotation: Notation = {
   ...jsonNotation,

@@ -86,8 +86,8 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/rules/canonical-path.ts": "HTTP",
   "src/rules/keys/redact.ts": "HTTP",
   "src/rules/known-paths.ts": "HTTP",
-  "src/scenario/format/schema.ts": "HTTP",
   "src/scenario/format/inputs.ts": "HTTP",
+  "src/scenario/format/schema.ts": "HTTP",
   "src/schema/field-path.ts": "field",
   "src/server/control/access.ts": "HTTP",
 };

@@ -12,12 +12,14 @@ import {
 } from "yaml";
 import { type Members, maximumProblems } from "../../schema/check.js";
 import type { FieldPath } from "../../schema/field-path.js";
-import { yamlNotation } from "../../schema/notation.js";
+import { jsonNotation, type Notation } from "../../schema/notation.js";
 import { scenarioLimits } from "../format/fields.js";
 import { type Locate, textProblem } from "../places.js";
 import type { FieldProblem, Place, SourceText } from "../problems.js";
 import { readPlain, type WrittenScenario } from "../written-scenario.js";
 import { parseYaml } from "./parse-yaml.js";
+
+const yamlNotation: Notation = { ...jsonNotation, language: "yaml", nameOfWhole: "the scenario" };
 
 /**
  * Reads a scenario from YAML to values with their places. Never throws: what is wrong with the text is in `problems`.
