@@ -22,12 +22,13 @@ export function hasReadingMethod({ method }: Request): boolean {
   return method === "GET" || method === "HEAD";
 }
 
-/** Rejects calls that another origin's page makes, and calls without the token. */
+/** Rejects calls that another origin's page makes, calls without the token, and a member's changes. */
 export function admitCallers(server: ControlServer): RequestHandler {
   const allowedNames = server.allowedHosts.map(hostName);
   return (request, response, next) => {
     rejectForeign(request, server, allowedNames);
     requireToken(request, response, server);
+    requireActor(request);
     next();
   };
 }
@@ -93,8 +94,8 @@ function hasToken({ controlToken }: ControlServer, { headers }: Request): boolea
   return timingSafeEqual(digest(sent), digest(controlToken));
 }
 
-/** Rejects an actor that does not exist, and a member with a writing method (R33): the routes need not ask again. */
-export const requireActor: RequestHandler = (request, _response, next) => {
+/** Throws for an actor that does not exist, and for a member with a writing method (R33), who learns nothing of what is wrong with it. */
+function requireActor(request: Request): void {
   const actor = request.get("x-sandbox-actor") ?? "administrator";
   if (actor !== "administrator" && actor !== "member") {
     const problem = "must be administrator or member";
@@ -103,8 +104,7 @@ export const requireActor: RequestHandler = (request, _response, next) => {
     });
   }
   if (!hasReadingMethod(request)) requireAdministrator({ actor });
-  next();
-};
+}
 
 /** What the handlers of one call tell each other, in the `locals` of its response. */
 interface CallLocals {

@@ -10,6 +10,7 @@ import {
   replaceScenario,
   restartSandbox,
 } from "../../../sandbox/start-sandbox.js";
+import { viewClock } from "../../../sandbox/views.js";
 import {
   bundledScenarios,
   isScenarioName,
@@ -30,7 +31,6 @@ import { readYaml, yamlText } from "../../../scenario/yaml/read-yaml.js";
 import { isMapping } from "../../../schema/type-tag.js";
 import { problemsByField } from "../control-errors.js";
 import { type ControlServer, controlRoute, dataResult, type Route } from "../route.js";
-import { scenarioSummary } from "./sandbox.js";
 
 export const scenarioRoutes: readonly Route[] = [
   controlRoute("GET /scenarios", {
@@ -131,6 +131,11 @@ function startSent(sandbox: SandboxState, sent: WrittenScenario, options: StartO
   const source = { scenario, name: scenario.name ?? "unnamed", text: sent.text, locate };
   replaceScenario(sandbox, prepareReplacement(sandbox, source, options));
   return summarizeStart(sandbox, startWarnings(checked, sandbox.startOptions));
+}
+
+/** The running scenario in three members. */
+export function scenarioSummary({ name, seed, clock }: SandboxState) {
+  return { scenario: name, seed, now: viewClock(clock).now };
 }
 
 /** What a start results in: the running scenario, and the warnings of a sent one. */
