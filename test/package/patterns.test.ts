@@ -13,7 +13,7 @@ import { root } from "../support/pages.js";
 const shortTextsOnly: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "src/cli/commands/play.ts": { "\\s*\\n\\s*": "`longestNarration`: 2,000 characters" },
   "src/dashboard/control/call.ts": { "^#token=([^&]+)&?(.*)$": "the fragment of the page's own URL" },
-  "src/dashboard/elements/text.ts": { ".*[\\\\/]": "the name of a file: 4,096 characters" },
+  "src/dashboard/elements/words.tsx": { ".*[\\\\/]": "the name of a file: 4,096 characters" },
   "src/node/clients/control-client.ts": {
     "\\/+$": "a URL of the user's own command line",
   },

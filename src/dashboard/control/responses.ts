@@ -19,8 +19,6 @@ export type ListedKey = InJson<KeyView> & {
   readonly next_request: InJson<NextResult>;
 };
 export type IssuedKey = { readonly key: InJson<KeyView>; readonly secret: string };
-/** The actions that change a key in the page. */
-export type KeyAction = "rotate" | "expire" | "revoke";
 
 /** The report, with what the page also sent itself. */
 export type ShownReport = InJson<ReportView> & {

@@ -6,8 +6,7 @@ import type {
   ShownSentRequest,
 } from "../control/responses.js";
 import { linkTo } from "../control/route.js";
-import { counted, shortened } from "./text.js";
-import { DocsLink } from "./words.js";
+import { counted, DocsLink, shortened } from "./words.js";
 
 /** Advice of the report, or of one request, which has no count and no examples. */
 type ShownAdvice = Omit<ShownReport["advice"][number], "count" | "examples"> &

@@ -4,8 +4,7 @@ import type { ControlData, ShownFault } from "../control/responses.js";
 import { linkTo } from "../control/route.js";
 import { Button, ShowData } from "../elements/action.js";
 import { Field, Form, type Option, RefField, Submit, textIn } from "../elements/form.js";
-import { capitalized, counted, instantText, shortened } from "../elements/text.js";
-import { DocsLink, Panel } from "../elements/words.js";
+import { capitalized, counted, DocsLink, instantText, Panel, shortened } from "../elements/words.js";
 
 type Effects = ControlData["/request-checks"]["effects"];
 

@@ -2,76 +2,107 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { IssuedKey, KeyAction } from "../control/responses.js";
+import type { IssuedKey, ListedKey } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
-import { Button, QuestionDialog } from "../elements/action.js";
-import { Dialog } from "../elements/dialog.js";
+import { Button, Dialog } from "../elements/action.js";
 import { Field, Form, RefField, Submit, textIn, timeForms, useFieldProblem } from "../elements/form.js";
 import { Secret } from "./secret.js";
 
-/** What a dialog is for. */
-type DialogPurpose =
-  /** The new key is of this organization unless another one is chosen. */
+/** Whether a key is over for good: only such a one of the sandbox gets a 401. */
+export const isOver = ({ next_request: next }: ListedKey) => next.status === 401;
+
+/** What a person can do with a key: each action has a button, and a dialog with a field or a warning. */
+const keyActions = {
+  rotate: {
+    button: "Rotate…",
+    title: (ref: string) => `Rotate ${ref}`,
+    text: "The new key has its scopes and limits. The old one works until the overlap ends.",
+    field: <Field name="overlap" label="Overlap" placeholder="60m" hint="From 0s to 7d" />,
+    submit: "Rotate the key",
+    style: "quiet",
+    isPossible: ({ state }: ListedKey) => state === "active",
+  },
+  expire: {
+    button: "Set its end…",
+    title: (ref: string) => `When ${ref} ends`,
+    text: undefined,
+    field: <Field name="expires" label="Ends" required hint={timeForms} />,
+    submit: "Set the end",
+    style: "quiet",
+    isPossible: (key: ListedKey) => !isOver(key),
+  },
+  revoke: {
+    button: "Revoke…",
+    title: (ref: string) => `Revoke ${ref}?`,
+    text: "Its next request gets 401. This cannot be undone.",
+    field: undefined,
+    submit: "Revoke the key",
+    style: "danger",
+    isPossible: (key: ListedKey) => !isOver(key),
+  },
+} as const;
+
+/** The dialog that is open: for an action on a key, or for a new key of this organization unless another one is chosen. */
+const openedDialog = new Shared<
   | { readonly kind: "create"; readonly organization: string | undefined }
-  | { readonly kind: KeyAction; readonly ref: string };
-
-const openedDialog = new Shared<DialogPurpose | undefined>(undefined);
-
-export const openDialog = (purpose: DialogPurpose) => {
-  openedDialog.value = purpose;
-};
+  | { readonly kind: keyof typeof keyActions; readonly ref: string }
+  | undefined
+>(undefined);
 
 const closeDialog = () => {
   openedDialog.value = undefined;
 };
 
-/** The dialog of the view: a question, a form, or the secret of the key that the form created. */
+/** Opens the dialog for a new key. */
+export function createKeyIn(organization: string | undefined): void {
+  openedDialog.value = { kind: "create", organization };
+}
+
+/** The buttons for what can be done with a key. */
+export function KeyActions({ listed }: Readonly<{ listed: ListedKey }>) {
+  const buttons = [];
+  for (const [name, { button, style, isPossible }] of Object.entries(keyActions)) {
+    if (!isPossible(listed)) continue;
+    const kind = name as keyof typeof keyActions; // of the table
+    const open = () => {
+      openedDialog.value = { kind, ref: listed.ref };
+    };
+    buttons.push(
+      <Button key={kind} class={`${style} small`} run={open}>
+        {button}
+      </Button>,
+    );
+  }
+  return <>{buttons}</>;
+}
+
+/** The dialog of the view: a form, or the secret of the key that the form created. */
 export function KeyDialog() {
-  const purpose = useShared(openedDialog);
+  const opened = useShared(openedDialog);
   // Once the view is left, a secret is shown nowhere.
   useEffect(() => closeDialog, []);
-  if (purpose === undefined) return null;
-  if (purpose.kind === "create") return <CreateForm organization={purpose.organization} />;
+  if (opened === undefined) return null;
+  if (opened.kind === "create") return <CreateForm organization={opened.organization} />;
 
-  const { kind, ref } = purpose;
-  const path = `/keys/${encodeURIComponent(ref)}/${kind}`;
-  if (kind === "rotate") {
-    return (
-      <KeyForm
-        title={`Rotate ${ref}`}
-        action="Rotate the key"
-        path={path}
-        body={(entered) => ({ overlap: textIn(entered, "overlap") })}
-      >
-        <p>The new key has its scopes and limits. The old one works until the overlap ends.</p>
-        <Field name="overlap" label="Overlap" placeholder="60m" hint="From 0s to 7d" />
-      </KeyForm>
-    );
-  }
-  if (kind === "expire") {
-    return (
-      <KeyForm
-        title={`When ${ref} ends`}
-        action="Set the end"
-        path={path}
-        body={(entered) => ({ expires: textIn(entered, "expires") })}
-      >
-        <Field name="expires" label="Ends" required hint={timeForms} />
-      </KeyForm>
-    );
-  }
-  if (kind === "revoke") {
-    return (
-      <QuestionDialog
-        title={`Revoke ${ref}?`}
-        text={`Its next request gets 401. This cannot be undone.`}
-        action="Revoke the key"
-        run={() => call(path, { method: "POST" })}
-        onClose={closeDialog}
-      />
-    );
-  }
-  return kind satisfies never;
+  const { kind, ref } = opened;
+  const { title, text, field, submit, style } = keyActions[kind];
+  // A field has the name of the body's member.
+  const body = (entered: FormData) => {
+    const names = [...entered.keys()];
+    return Object.fromEntries(names.map((name) => [name, textIn(entered, name)]));
+  };
+  return (
+    <KeyForm
+      title={title(ref)}
+      action={submit}
+      style={style}
+      path={`/keys/${encodeURIComponent(ref)}/${kind}`}
+      body={body}
+    >
+      {text && <p>{text}</p>}
+      {field}
+    </KeyForm>
+  );
 }
 
 /** A form; then, in its place, the secret of the key that it created. */
@@ -79,12 +110,14 @@ function KeyForm(props: {
   readonly title: string;
   /** The label of the button that sends the form. */
   readonly action: string;
+  /** Default: the usual one. */
+  readonly style?: "quiet" | "danger";
   /** Where it is sent. */
   readonly path: string;
   readonly body: (entered: FormData) => object;
   readonly children: ComponentChildren;
 }) {
-  const { title, action, path, body, children } = props;
+  const { title, action, style, path, body, children } = props;
   const [issued, setIssued] = useState<IssuedKey>();
   const send = async (entered: FormData) => {
     const response = await call<Partial<IssuedKey>>(path, { method: "POST", body: body(entered) });
@@ -108,8 +141,8 @@ function KeyForm(props: {
       <Form class="stack" send={send}>
         {children}
         <footer class="bar">
-          <Submit>{action}</Submit>
-          <Button worksOffline run={closeDialog}>
+          <Submit class={style === "danger" ? "danger" : ""}>{action}</Submit>
+          <Button worksOffline class="quiet cancel" run={closeDialog}>
             Cancel
           </Button>
         </footer>

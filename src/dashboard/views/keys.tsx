@@ -1,15 +1,14 @@
 import { useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { ControlData, KeyAction, ListedKey, ShownSentRequest } from "../control/responses.js";
+import type { ControlData, ListedKey, ShownSentRequest } from "../control/responses.js";
 import { linkTo, linkToKey, linkWithin, route } from "../control/route.js";
 import { Button, RejectionText, useActions, useOffline } from "../elements/action.js";
 import { type Option, Options } from "../elements/form.js";
 import { filterInAddress, ListHead, limitInAddress, MoreRows, useRowInSight } from "../elements/list.js";
 import { SentResponse, toneOf } from "../elements/request-parts.js";
-import { counted, shortened } from "../elements/text.js";
-import { FactList, InstantText, Sentence, Until } from "../elements/words.js";
-import { KeyDialog, openDialog } from "./key-dialog.js";
+import { counted, FactList, InstantText, Sentence, shortened, Until } from "../elements/words.js";
+import { createKeyIn, isOver, KeyActions, KeyDialog } from "./key-dialog.js";
 import { Lifelines } from "./lifelines.js";
 import { CopyKey } from "./secret.js";
 
@@ -33,7 +32,7 @@ export function KeysView() {
   const isRead = data !== undefined;
   const isListed = keys.some(({ ref }) => ref === opened);
   const isMissing = isRead && opened !== undefined && !isListed;
-  const create = () => openDialog({ kind: "create", organization: sections[0]?.organization.ref });
+  const create = () => createKeyIn(sections[0]?.organization.ref);
   return (
     <>
       <ListHead
@@ -147,9 +146,6 @@ function Choice(props: {
   );
 }
 
-/** Whether a key is over for good: only such a one of the sandbox gets a 401. */
-const isOver = ({ next_request: next }: ListedKey) => next.status === 401;
-
 /** `1 of 60 a minute`, on one line. */
 function usageText(used: number, limit: number, unit: string): string {
   const text = `${used.toLocaleString("en")} of ${limit.toLocaleString("en")} a ${unit}`;
@@ -195,22 +191,6 @@ function KeyRow({ listed: key }: Readonly<{ listed: ListedKey }>) {
   );
 }
 
-const dialogLabels: Readonly<Record<KeyAction, string>> = {
-  rotate: "Rotate…",
-  expire: "Set its end…",
-  revoke: "Revoke…",
-};
-
-/** A button that opens the dialog for a change of a key. */
-function DialogButton({ keyRef, kind }: { readonly keyRef: string; readonly kind: KeyAction }) {
-  const style = kind === "revoke" ? "danger" : "quiet";
-  return (
-    <Button class={`${style} small`} run={() => openDialog({ kind, ref: keyRef })}>
-      {dialogLabels[kind]}
-    </Button>
-  );
-}
-
 const keyLink = (ref: string | null) => ref && <a href={linkToKey(ref)}>{ref}</a>;
 
 /** The rest of a key, and what can be done with it (R42). */
@@ -241,9 +221,7 @@ function OpenKey({ listed: key }: Readonly<{ listed: ListedKey }>) {
         <Button class="quiet small" run={send}>
           Send a request
         </Button>
-        {state === "active" && <DialogButton keyRef={ref} kind="rotate" />}
-        {!hasEnded && <DialogButton keyRef={ref} kind="expire" />}
-        {!hasEnded && <DialogButton keyRef={ref} kind="revoke" />}
+        <KeyActions listed={key} />
         <a href={linkTo("requests", [], { filter: ref })}>Its requests</a>
       </div>
       <output class="stack">{sent && <SentResponse sent={sent} />}</output>

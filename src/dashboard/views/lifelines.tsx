@@ -5,7 +5,7 @@ import { useShared } from "../control/shared.js";
 import { Button, RejectionText, useActions } from "../elements/action.js";
 import { TimeAxis } from "../elements/axis.js";
 import { toneOf } from "../elements/request-parts.js";
-import { counted, instantParts, instantText } from "../elements/text.js";
+import { counted, instantParts, instantText } from "../elements/words.js";
 
 // What keys got, get and will get, along the sandbox's clock. The sandbox tells the phases of each key: nothing is predicted here.
 

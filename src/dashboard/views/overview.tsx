@@ -6,8 +6,17 @@ import { linkTo, route } from "../control/route.js";
 import { Button, lossOfState, ShowData } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
 import { AdviceList, OutcomeBadge, SentResponse, Target, toneOf } from "../elements/request-parts.js";
-import { capitalized, counted, fileName, shortened, withoutExtension } from "../elements/text.js";
-import { DocsLink, FactList, Panel, Sentence } from "../elements/words.js";
+import {
+  capitalized,
+  counted,
+  DocsLink,
+  FactList,
+  fileName,
+  Panel,
+  Sentence,
+  shortened,
+  withoutExtension,
+} from "../elements/words.js";
 import { causeText, FixAndSend } from "./fix.js";
 import { CopyCurl } from "./secret.js";
 

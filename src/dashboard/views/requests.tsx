@@ -15,8 +15,7 @@ import {
   Target,
   toneOf,
 } from "../elements/request-parts.js";
-import { counted, instantParts } from "../elements/text.js";
-import { FactList, InstantText, Sentence } from "../elements/words.js";
+import { counted, FactList, InstantText, instantParts, Sentence } from "../elements/words.js";
 import { causeText, FixAndSend } from "./fix.js";
 import { CopyCurl, useCurlLine } from "./secret.js";
 

@@ -4,8 +4,7 @@ import type { ControlData } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
 import { Button, lossOfState, RejectionText, ShowData, useActions, useOffline } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
-import { counted, fileName, withoutExtension } from "../elements/text.js";
-import { DocsLink, Panel } from "../elements/words.js";
+import { counted, DocsLink, fileName, Panel, withoutExtension } from "../elements/words.js";
 
 interface ChosenFile {
   readonly name: string;

@@ -13,8 +13,7 @@ import {
   useActions,
 } from "../elements/action.js";
 import { BodyText, CheckStrip, OutcomeText, Target, toneOf } from "../elements/request-parts.js";
-import { counted, shortened } from "../elements/text.js";
-import { DocsLink, FactList, InstantText, Sentence } from "../elements/words.js";
+import { counted, DocsLink, FactList, InstantText, Sentence, shortened } from "../elements/words.js";
 import { Lifelines } from "./lifelines.js";
 import { useScenarioName } from "./scenario.js";
 
