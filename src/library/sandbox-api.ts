@@ -32,7 +32,7 @@ import {
   viewOrganizations,
 } from "../sandbox/views.js";
 import { actorQuery, inputShapes, requestQuery } from "../scenario/format/inputs.js";
-import { libraryNotation, valueNotation } from "../schema/notation.js";
+import { libraryNotation, valueNotation } from "../schema/describe.js";
 import type { Shape, ValueOf } from "../schema/shape.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
 import { quote } from "../schema/words.js";

@@ -257,19 +257,10 @@ function idShape<Id extends OutcomeId>(ids: readonly Id[]): s.Shape<Id | Endpoin
   return { ...s.choice(ids), alsoMatching: endpointSuccess } as s.Shape<Id | EndpointSuccessId>; // which the pattern allows
 }
 
-/** What of a key decides its success. */
-interface KeyFacts {
-  readonly environment: KeyRecord["environment"];
-  readonly legacy: boolean;
-  readonly replaces?: string | undefined;
-  /** Only of a replaced key: the key is accepted until then. */
-  readonly overlapEndsAt?: number | undefined;
-}
-
 // Several successes can fit a key, such as a retiring legacy key: the first that fits counts.
 
 /** The outcome of a success of `/me` with a key. */
-export function successOfKey(key: KeyFacts) {
+export function successOfKey(key: Pick<KeyRecord, "environment" | "legacy" | "replaces" | "overlapEndsAt">) {
   if (key.overlapEndsAt !== undefined) return "200.retiring";
   if (key.replaces !== undefined) return "200.replacement";
   if (key.legacy) return "200.legacy";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { jsonNotation } from "../schema/notation.js";
+import { jsonNotation } from "../schema/describe.js";
 import { list, record, text } from "../schema/shape.js";
 import { SandboxError } from "./errors.js";
 import { checkedCopy } from "./validation.js";

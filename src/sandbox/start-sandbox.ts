@@ -9,7 +9,7 @@ import { unknownSecret } from "../scenario/keys.js";
 import { type Locate, showProblems } from "../scenario/places.js";
 import { type FieldProblem, ProblemList, ScenarioError } from "../scenario/problems.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
-import { libraryNotation } from "../schema/notation.js";
+import { libraryNotation } from "../schema/describe.js";
 import * as s from "../schema/shape.js";
 import { requireClockTime, requireInstant, VirtualClock } from "./clock.js";
 import { Farmers } from "./farmer-records/farmer-list.js";

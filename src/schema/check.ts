@@ -1,7 +1,15 @@
 import { hasKind, isAllowed } from "./allowed.js";
-import { describeShape, hintFor, knownFields, partName } from "./describe.js";
+import {
+  describeShape,
+  hintFor,
+  jsonNotation,
+  knownFields,
+  type Notation,
+  partName,
+  writeChoices,
+  writeName,
+} from "./describe.js";
 import { type FieldPath, pathText } from "./field-path.js";
-import { jsonNotation, type Notation, writeChoices, writeName } from "./notation.js";
 import {
   fieldNames,
   type MappingKind,

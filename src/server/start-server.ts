@@ -11,7 +11,7 @@ import { invocationOfServer } from "../sandbox/sandbox-state.js";
 
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/scenario-source.js";
 import { checkShape } from "../schema/check.js";
-import { libraryNotation } from "../schema/notation.js";
+import { libraryNotation } from "../schema/describe.js";
 import * as s from "../schema/shape.js";
 import { typeTag } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";

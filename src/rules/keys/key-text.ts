@@ -55,11 +55,6 @@ export function isWellFormedKey(text: string): boolean {
   return /^[\w-]+$/.test(text.slice(prefix.length));
 }
 
-/** V8 keeps the last text that a pattern has matched, as `RegExp.input`. After a request, that may be one with a key (R35). */
-export function forgetLastMatch(): void {
-  /^/.test("");
-}
-
 export function hasSandboxMark(text: string): boolean {
   const row = findPrefix(text);
   return row !== undefined && text.startsWith(sandboxMark, row.prefix.length);

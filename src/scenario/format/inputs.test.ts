@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SandboxError } from "../../rules/errors.js";
 import { checkInput } from "../../rules/validation.js";
-import { jsonNotation } from "../../schema/notation.js";
+import { jsonNotation } from "../../schema/describe.js";
 import { controlBodies } from "./inputs.js";
 
 const key = "SVC_live_4eC39HqLyjWDarjtT1zdp7dc";

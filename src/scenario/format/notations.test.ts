@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { checkShape } from "../../schema/check.js";
-import { jsonNotation, libraryNotation, type Notation } from "../../schema/notation.js";
+import { jsonNotation, libraryNotation, type Notation } from "../../schema/describe.js";
 import type { Shape } from "../../schema/shape.js";
 import { controlBodies } from "./inputs.js";
 

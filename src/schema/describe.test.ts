@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { jsonNotation, type Notation, writeValue } from "./notation.js";
+import { jsonNotation, type Notation, writeChoices } from "./describe.js";
 
 const yaml: Notation = { ...jsonNotation, language: "yaml" };
 
@@ -16,5 +16,5 @@ test.each([
   ["2026", '"2026"'],
   [["a", 1, true], "[a, 1, true]"],
 ])("YAML reads %j back from %s", (value, text) => {
-  expect([writeValue(value, yaml), parse(text)]).toEqual([text, value]);
+  expect([writeChoices([value], yaml), parse(text)]).toEqual([text, value]);
 });
