@@ -61,8 +61,6 @@ export const requestDetailsShape = s.mapping({
 /** Everything about one request: its view, and what is worked out when somebody opens it. */
 export interface RequestDetails extends s.ValueOf<typeof requestDetailsShape> {}
 
-type CheckResult = RequestDetails["checks"][number];
-
 /** Works out everything about a request of the journal. Throws `not_found` if the journal has none with this id. */
 export function requestDetails(sandbox: SandboxState, id: string): RequestDetails {
   const exchange = sandbox.journal.find(id);
@@ -119,12 +117,12 @@ function nextWithSameOutcome(
 export function checkResults(
   outcome: OutcomeId,
   checks: readonly RequestCheck[] = requestChecks,
-): CheckResult[] {
+): RequestDetails["checks"] {
   // A fault comes before the first check.
   let isDecided = isFault(outcome);
-  const results: CheckResult[] = [];
+  const results: RequestDetails["checks"][number][] = [];
   for (const { name, question, rules, exits } of checks) {
-    let result: CheckResult["result"] = "passed";
+    let result: (typeof results)[number]["result"] = "passed";
     if (isDecided) {
       result = "not_reached";
     } else if ((exits as readonly OutcomeId[]).includes(outcome)) {

@@ -1,5 +1,5 @@
 import { runStory } from "../api/story/run-story.js";
-import { stepView } from "../api/story/step-view.js";
+import { stepView } from "../api/story/summarize.js";
 import type { OpenedScenario } from "../node/files/scenario-files.js";
 import { startInNode } from "../node/platform.js";
 import { alignColumns, pluralize } from "../report/plain-text.js";

@@ -38,7 +38,7 @@ type KeysIn<Value> = Value extends { readonly organizations: infer Organizations
   ?
       | KeysOf<Organizations[keyof Organizations]>
       | InPopulation<Value, `organization-${number}-key-${number}`>
-      | MadeInTimeline<Value>
+      | (Value extends { readonly timeline: readonly (infer Step)[] } ? MadeBy<Step> : never)
   : string;
 
 /** These refs if the scenario has a population; none otherwise. */
@@ -46,11 +46,6 @@ type InPopulation<Value, Ref> = Value extends { readonly population: object } ? 
 
 /** The refs of the keys of an organization: `"main"` for `{ keys: { main: … } }`. */
 type KeysOf<Organization> = Organization extends { readonly keys: infer Keys } ? keyof Keys & string : never;
-
-/** The refs of the keys that the steps of a scenario's timeline make. */
-type MadeInTimeline<Value> = Value extends { readonly timeline: readonly (infer Step)[] }
-  ? MadeBy<Step>
-  : never;
 
 /** The ref of the key that a step makes: `"next"` for `{ rotate: { key: "main", as: "next" } }`. */
 type MadeBy<Step> = Step extends { readonly create_key: { readonly ref: infer Ref extends string } }

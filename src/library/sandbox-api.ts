@@ -36,7 +36,7 @@ import { libraryNotation, valueNotation } from "../schema/describe.js";
 import type { Shape, ValueOf } from "../schema/shape.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
 import { quote } from "../schema/words.js";
-import type { ActingAs, FarmerPage, Sandbox } from "./sandbox.js";
+import type { FarmerPage, Sandbox } from "./sandbox.js";
 import { fetchResponse } from "./web-request.js";
 
 /** The member of a sandbox with its state. Registered globally, so that the ES module build and the CommonJS build accept each other's sandboxes. */
@@ -190,7 +190,7 @@ function checkedJournalQuery<Of extends Shape>(
 }
 
 /** Who acts. Default: an administrator. */
-function checkedActor(by: ActingAs = {}) {
+function checkedActor(by: unknown = {}) {
   return checkedArgument(actorQuery, by, "act");
 }
 

@@ -1,4 +1,4 @@
-import { actionErrorOf } from "../api/story/step-view.js";
+import { actionErrorOf } from "../api/story/summarize.js";
 import { isoTime } from "../rules/time.js";
 import { viewRequest } from "../sandbox/journal/exchange.js";
 import type { SandboxEvent, StepEvent } from "../sandbox/journal/journal.js";

@@ -10,9 +10,6 @@ import type {
   ReportedResend,
 } from "./report-shape.js";
 
-/** A value for each member of a row, optional ones included: one without its rule for merges does not compile. */
-type EachMember<Row> = { readonly [Name in keyof Row]-?: unknown };
-
 /** Merges the reports of one or more runs: an outcome is covered if any run has covered it. */
 export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
   const runs: NonNullable<Report["runs"]>[number][] = [];
@@ -57,7 +54,7 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
     outcomes,
     advice: mergeAdvice(rows.advice),
     resends: mergeResends(rows.resends),
-  } satisfies EachMember<Report>;
+  } satisfies Required<Report>;
 }
 
 function mergeOutcomes(all: readonly ReportedOutcome[]): ReportedOutcome[] {
@@ -75,7 +72,7 @@ function mergeOutcomes(all: readonly ReportedOutcome[]): ReportedOutcome[] {
     }
     if (covered) howToCover = null;
     const row = { outcome, promised, covered, count, when, howToCover };
-    merged.push(row satisfies EachMember<ReportedOutcome>);
+    merged.push(row);
   }
   return merged;
 }
@@ -89,7 +86,7 @@ function mergeEndpoints(all: readonly ReportedEndpoint[]): ReportedEndpoint[] {
     const requests = sum(rows, (row) => row.requests);
     const covered = rows.some((row) => row.covered);
     const row = { method, path, operationId, release, requests, covered };
-    merged.push(row satisfies EachMember<ReportedEndpoint>);
+    merged.push(row);
   }
   return merged;
 }
@@ -104,7 +101,7 @@ function mergeAdvice(all: readonly ReportedAdvice[]): ReportedAdvice[] {
     for (const row of rows) examples.push(...row.examples);
     examples.splice(maxAdviceExamples);
     const row = { id, level, rule, count, meaning, whatToDo, examples };
-    merged.push(row satisfies EachMember<ReportedAdvice>);
+    merged.push(row);
   }
 
   const rankOf = ({ id }: ReportedAdvice) => {
@@ -120,7 +117,7 @@ function mergeResends(all: readonly ReportedResend[]): ReportedResend[] {
   for (const rows of groupsOf(all, (row) => `${row.outcome} ${row.key ?? row.fingerprint}`)) {
     const { outcome, key, fingerprint } = rows[0];
     const count = sum(rows, (row) => row.count);
-    merged.push({ outcome, key, fingerprint, count } satisfies EachMember<ReportedResend>);
+    merged.push({ outcome, key, fingerprint, count });
   }
   return merged;
 }

@@ -149,8 +149,9 @@ export function fireFault(
     fault.matched += 1;
     if (fired !== undefined) continue;
 
-    const drawn = chanceFrom(fault.salts.chance, requestNumber);
-    if (drawn < probabilityOn(fault.when, fault.matched)) {
+    const { every = 1, requests, probability = 1 } = fault.when;
+    const isChosen = fault.matched % every === 0 && (requests?.includes(fault.matched) ?? true);
+    if (isChosen && chanceFrom(fault.salts.chance, requestNumber) < probability) {
       fired = { effect, latencyMs: drawLatency(fault, requestNumber) };
     }
   }
@@ -217,14 +218,6 @@ export function hasBody(
   if (endpoint === undefined || endpoint.hasBody) return true;
   // The endpoint's success has none, such as a 204. The endpoint's checks may still reject the call.
   return !isSuccess(expectedOutcome());
-}
-
-/** How probable it is, from 0 to 1, that a fault fires on its `nth` matching request. */
-function probabilityOn(when: ActiveFault["when"], nth: number): number {
-  const { every, requests, probability = 1 } = when;
-  if (every !== undefined && nth % every !== 0) return 0;
-  if (requests !== undefined && !requests.includes(nth)) return 0;
-  return probability;
 }
 
 /** Whether a fault fires on no later request: each of its `requests` has come. */

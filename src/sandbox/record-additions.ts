@@ -1,4 +1,4 @@
-import type { Assumptions } from "../rules/assumptions.js";
+import type { Assumptions, Profile } from "../rules/assumptions.js";
 import { type RowOfVariants, saltOf, type VariantRules, type VariedPoint, variantOn } from "./variants.js";
 
 // What the profile `varied` adds to each key and organization (R4) where responses and lists show them. No record has it.
@@ -10,9 +10,6 @@ export interface RecordAdditions {
   /** The variants that decide all this, which only 200s show. */
   readonly variants: readonly VariedPoint[];
 }
-
-/** What any other profile adds. */
-export const noAdditions: RecordAdditions = { nameEnding: "", scopes: [], variants: [] };
 
 /** Endings of names: accents, decomposed letters, other scripts, characters beyond 16 bits, markup, extra length. */
 const endingsRow = recordRow("organization.name_ending", "", {
@@ -40,12 +37,14 @@ function recordRow<Added>(
   return { id, salt: saltOf(id), variants: [{ id: "none", added: nothing }, ...variants] };
 }
 
-/** What the profile `varied` adds: each row has one variant in all records. */
+/** What a profile adds: `varied` has one variant of each row in all records, any other adds nothing. */
 export function recordAdditions(
+  profile: Profile,
   rules: VariantRules,
   ownAssumptions: Partial<Assumptions>,
   endpoints: readonly { readonly scope?: string | null }[],
 ): RecordAdditions {
+  if (profile !== "varied") return { nameEnding: "", scopes: [], variants: [] };
   const ending = variantOn(200, endingsRow, rules);
   const variants: VariedPoint[] = [{ row: endingsRow.id, variant: ending.id, status: 200 }];
 

@@ -2,15 +2,14 @@ import { SandboxError } from "../rules/errors.js";
 import { outcomes } from "../rules/outcomes.js";
 import { validationError } from "../rules/validation.js";
 import { isReserved } from "../scenario/format/fields.js";
-import type { expectationQuery } from "../scenario/format/inputs.js";
+import type { expectationQuery, requestQuery } from "../scenario/format/inputs.js";
 import type { ValueOf } from "../schema/shape.js";
 import { didYouMean, quote } from "../schema/words.js";
 import { successOutcomesOf } from "./call.js";
 import { type RequestView, viewRequest } from "./journal/exchange.js";
-import type { JournalQuery } from "./journal/journal.js";
 import type { SandboxState } from "./sandbox-state.js";
 
-export function listRequests(sandbox: SandboxState, query: JournalQuery): RequestView[] {
+export function listRequests(sandbox: SandboxState, query: ValueOf<typeof requestQuery>): RequestView[] {
   requireKnownFilter(sandbox, query);
   return sandbox.journal.requests(query).map(viewRequest);
 }
@@ -18,7 +17,7 @@ export function listRequests(sandbox: SandboxState, query: JournalQuery): Reques
 /** Throws for a filter that no request can match: `unknown_ref` for an unknown key, `validation_failed` for an outcome that the sandbox does not have. */
 function requireKnownFilter(
   { registry, endpoints }: SandboxState,
-  filter: Pick<JournalQuery, "outcome" | "key">,
+  filter: Pick<ValueOf<typeof requestQuery>, "outcome" | "key">,
 ): void {
   const { outcome, key } = filter;
   if (key !== undefined && !isReserved(key)) registry.key(key);

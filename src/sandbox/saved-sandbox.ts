@@ -5,7 +5,6 @@ import type { ActiveFault } from "./faults.js";
 import type { SavedHistory } from "./journal/client-history.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
-import { Registry } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
 import type { StoryProgress, Timeline } from "./steps.js";
 import type { Usage } from "./usage.js";
@@ -17,10 +16,6 @@ import type { Usage } from "./usage.js";
 export const stateFormat = 20;
 
 const maxSaved = 100;
-
-interface SavedKey extends KeyRecord {
-  readonly usage: Usage;
-}
 
 /** All that a sandbox needs to continue, and what it keeps of requests. Instants are in epoch milliseconds. */
 export interface SavedSandbox {
@@ -42,7 +37,7 @@ export interface SavedSandbox {
   /** What advice depends on. */
   readonly history: SavedHistory;
   /** In the scenario's order, then in order of creation. */
-  readonly keys: readonly SavedKey[];
+  readonly keys: readonly (KeyRecord & { readonly usage: Usage })[];
 }
 
 /** The JSON of a sandbox as a `SavedSandbox`, in parts: with 100,000 keys, it would take as much memory as the sandbox. */
@@ -51,7 +46,7 @@ export function* saveSandbox(sandbox: SandboxState): Generator<string> {
   yield `${withoutKeys.slice(0, -1)},"keys":[`; // the object goes on
   let separator = "";
   for (const { key, usage } of sandbox.registry.keys.values()) {
-    const savedKey: SavedKey = { ...key, usage };
+    const savedKey: SavedSandbox["keys"][number] = { ...key, usage };
     yield separator + JSON.stringify(savedKey);
     separator = ",";
   }
@@ -89,13 +84,4 @@ export function afterPause(saved: SavedSandbox, ms: number): SavedSandbox {
   const hasAdvanced = !clock.frozen && ms >= 0;
   if (hasAdvanced) now = Math.min(now + ms, Math.max(now, lastClockInstant));
   return { ...saved, clock: { ...clock, now }, requestIds: { ...requestIds, series: requestIds.series + 1 } };
-}
-
-/** The organizations and keys of a saved sandbox. */
-export function savedRecords({ organizations, keys }: SavedSandbox): Registry {
-  const registry = new Registry(organizations);
-  for (const { usage, ...key } of keys) {
-    registry.addKey(key, { ...usage });
-  }
-  return registry;
 }

@@ -19,7 +19,8 @@ import { Counters } from "./journal/counts.js";
 import { Journal } from "./journal/journal.js";
 import { runDue } from "./operations/operations.js";
 import type { Platform } from "./platform.js";
-import { noAdditions, recordAdditions } from "./record-additions.js";
+import { recordAdditions } from "./record-additions.js";
+import { Registry } from "./registry.js";
 import { RequestIds } from "./request-ids.js";
 import {
   type ConditionedRun,
@@ -29,9 +30,10 @@ import {
   type ScenarioState,
   type StartOptions,
 } from "./sandbox-state.js";
-import { type SavedSandbox, savedRecords } from "./saved-sandbox.js";
+import type { SavedSandbox } from "./saved-sandbox.js";
 import { startRecords } from "./scenario-records.js";
 import type { Timeline, TimelineStep } from "./steps.js";
+import type { VariantRules } from "./variants.js";
 
 // How the state of a sandbox begins:
 //
@@ -234,12 +236,15 @@ function savedState(saved: SavedSandbox, { platform, clientRun }: Surroundings):
   const { startedAt, now, frozen } = saved.clock;
   const clock = new VirtualClock({ time: platform.time, start: now, frozen });
 
+  const registry = new Registry(saved.organizations);
+  for (const { usage, ...key } of saved.keys) registry.addKey(key, { ...usage });
+
   const settings = settingsOf({ name, scenario, text, platform, clientRun }, startedAt);
   return {
     ...settings,
     clock,
     timeline: saved.timeline,
-    registry: savedRecords(saved),
+    registry,
     faults: saved.faults,
     requestIds: new RequestIds(settings.seed, requestIds.series, requestIds.count),
     history: new ClientHistory(saved.history),
@@ -257,10 +262,7 @@ function settingsOf(
   const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
   const profileInEffect = clientRun?.profile ?? profile;
   const endpoints = platform.endpoints(scenario);
-  let additions = noAdditions;
-  if (profileInEffect === "varied") {
-    additions = recordAdditions({ seed, rows: clientRun?.rows }, ownAssumptions, endpoints);
-  }
+  const rules: VariantRules = { seed, rows: clientRun?.rows };
   return {
     name,
     scenario,
@@ -270,7 +272,7 @@ function settingsOf(
     profileInEffect,
     ownAssumptions,
     assumptions: resolveAssumptions(profileInEffect, ownAssumptions, endpoints),
-    additions,
+    additions: recordAdditions(profileInEffect, rules, ownAssumptions, endpoints),
     endpoints,
     routes: platform.routes(endpoints),
     startedAt,

@@ -1,13 +1,16 @@
 import { faultKinds } from "../../rules/fault-effects.js";
 import {
   type ActionResult,
+  allDifferences,
   keyRefsOf,
   type PlayedStep,
   type SentRequest,
   type StepAction,
   type StoryStep,
+  viewDifference,
 } from "../../sandbox/steps.js";
 import { type ActionName, actionName, actionRow } from "../../scenario/actions.js";
+import { errorCodeOf } from "./run-story.js";
 
 // Created on first use, because it takes as long as half a start.
 let dateFormat: Intl.DateTimeFormat | undefined;
@@ -18,6 +21,29 @@ export function timeInWords(iso: string): string {
   const seconds = at.slice(17, 19) === "00" ? "" : at.slice(16, 19);
   dateFormat ??= new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
   return `${at.slice(11, 16)}${seconds} on ${dateFormat.format(new Date(iso))}`;
+}
+
+/**
+ * The result of a step with its texts for people, as the control plane, `play --json` and `verify --json` show it. Contains the
+ * secret of a key that the step made.
+ */
+export function stepView(result: PlayedStep) {
+  const { step: _, response, timeline, ...shown } = result;
+  // The steps of the timeline that ran during the step, counted from 1.
+  const meanwhile = timeline.map(({ index, at, step, performed }) => {
+    const text = summarizeAction(step, performed);
+    return { timelineStep: index + 1, at, text, ...actionErrorOf(performed) };
+  });
+  const text = stepText(result);
+  const shownResponse = response && { ...response, code: errorCodeOf(response) };
+  const differences = allDifferences(result).map(viewDifference);
+  return { ...shown, text, response: shownResponse, meanwhile, differences };
+}
+
+/** The error of an action that was rejected; `null` without one. */
+export function actionErrorOf(performed: PlayedStep["performed"]) {
+  const { code = null, message = null } = performed?.error ?? {};
+  return { error: code, message };
 }
 
 /** What a step did, and the time that it let pass; `null` for narration and a request without a wait, and for a step that could not run. */
@@ -47,16 +73,13 @@ function summarizeAct(step: StoryStep, sent: SentRequest | null): string {
   return summarizeRequest({ method, path, key, times });
 }
 
-/** What a summary tells of a request: as its step writes it, or as it was sent. */
-interface SummarizedRequest {
-  /** Empty if the step writes none. */
-  readonly method: string;
-  readonly path: string;
-  readonly key: string | undefined;
-  readonly times: number;
-}
-
-function summarizeRequest({ method, path, key, times }: SummarizedRequest): string {
+/** A request as it was sent, or as its step writes it: then the method and the path may be empty. */
+function summarizeRequest({
+  method,
+  path,
+  key,
+  times,
+}: Pick<SentRequest, "method" | "path" | "times"> & { readonly key: string | undefined }): string {
   let summary = `${method} ${path}`.trim() || "request";
   if (key === "none") summary += " without a key";
   else if (key === "malformed") summary += " with a malformed key";

@@ -73,7 +73,7 @@ const requestIdOnErrors = assumptionRow("request_id_on_errors", errorStatuses, {
 });
 
 /** The rows that only a response with a request id shows. */
-export const idRows: readonly VariationRow[] = [requestIdOnErrors, requestIdForm];
+const idRows: readonly VariationRow[] = [requestIdOnErrors, requestIdForm];
 
 const rateLimitHeadersRow = assumptionRow("rate_limit_headers", limitStatuses, {
   none: { value: "none" },

@@ -5,7 +5,7 @@ import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { type VariedPoint, variantOn } from "../../sandbox/variants.js";
 import { headerPairs, utf8Length } from "../http-messages.js";
 import type { Body, Header, RowVariant, VariationRow } from "./row.js";
-import { idRows, rowsByContent, variationTable } from "./table.js";
+import { rowsByContent, variationTable } from "./table.js";
 
 // A scenario may set assumptions itself: the own assumptions of its sandbox. With the profile `varied`, their values are kept, and only
 // the forms vary in which responses can have them.
@@ -197,7 +197,7 @@ function variedPoints(
   if (content === "me") points.push(...sandbox.additions.variants);
   for (const { row, variant, isUsual } of variants) {
     if (isUsual) continue;
-    const isOfId = idRows.some(({ id }) => id === row.id);
+    const isOfId = rowsByContent.of_fault.some(({ id }) => id === row.id);
     if (isOfId && !hasId) continue;
     points.push({ row: row.id, variant: variant.id, status: response.status });
   }

@@ -1,7 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { runStory } from "../../api/story/run-story.js";
-import { stepView } from "../../api/story/step-view.js";
-import { stepText, summarizeAction, timeInWords } from "../../api/story/summarize.js";
+import { stepText, stepView, summarizeAction, timeInWords } from "../../api/story/summarize.js";
 import type { OpenedScenario } from "../../node/files/scenario-files.js";
 import { startInNode } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";

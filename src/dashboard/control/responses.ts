@@ -1,6 +1,6 @@
 import type { Lifeline } from "../../api/lifelines.js";
 import type { NextResult } from "../../api/next-request.js";
-import type { stepView } from "../../api/story/step-view.js";
+import type { stepView } from "../../api/story/summarize.js";
 import type { Report as ReportView } from "../../report/report-shape.js";
 import type { ExplainedRequest as DetailsView } from "../../report/request-text.js";
 import type { Fault as FaultView } from "../../sandbox/faults.js";

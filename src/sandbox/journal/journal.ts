@@ -23,17 +23,14 @@ export type ChangeEvent =
 
 export type StepEvent = Extract<SandboxEvent, { readonly type: "timeline.step" | "story.step" }>;
 
-/** Receives events, each after it has happened. It throws nothing, and changes no sandbox. */
-type Listener = (event: SandboxEvent) => void;
-
 /** Which requests to list. */
-export type JournalQuery = ValueOf<typeof requestQuery>;
+type JournalQuery = ValueOf<typeof requestQuery>;
 
 const journalLength = 1000;
 
 /** The latest requests, and how many requests and events there were. */
 export class Journal {
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Set<(event: SandboxEvent) => void>();
   /** The latest requests, oldest first. */
   #kept: Exchange[] = [];
   /** How many requests, probes included, and events there were. The latest one has this number. */
@@ -53,7 +50,8 @@ export class Journal {
     for (const listener of this.#listeners) listener(event);
   }
 
-  subscribe(listener: Listener): () => void {
+  /** Tells a listener each event after it has happened, until the returned function is called. It throws nothing, and changes no sandbox. */
+  subscribe(listener: (event: SandboxEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

@@ -1,7 +1,6 @@
 import { checkResults } from "../../../api/request-details.js";
 import { presentNextStep } from "../../../api/story/run-story.js";
-import { stepView } from "../../../api/story/step-view.js";
-import { summarizeStep } from "../../../api/story/summarize.js";
+import { stepView, summarizeStep } from "../../../api/story/summarize.js";
 import { SandboxError } from "../../../rules/errors.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { defaultKeyRef } from "../../../sandbox/secrets.js";
