@@ -8,7 +8,6 @@ import { nodePlatform } from "../node/platform.js";
 import { requireKnownOptions, validationError } from "../rules/validation.js";
 import { currentRun, type SandboxRun } from "../runs/current-run.js";
 import { invocationOfServer } from "../sandbox/sandbox-state.js";
-
 import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/scenario-source.js";
 import { checkShape } from "../schema/check.js";
 import { libraryNotation } from "../schema/describe.js";
@@ -39,12 +38,11 @@ export interface ServerOptions<Source extends ServerSource = ServerSource>
 type AsyncDispose = SymbolConstructor extends { readonly asyncDispose: infer Key extends symbol }
   ? Key
   : never;
-type DisposedAsync = Readonly<Record<AsyncDispose, () => Promise<void>>>;
 
 /** A server with its sandbox. */
 export interface SandboxServer<Key extends string = string, Organization extends string = string>
   extends RunningServer,
-    DisposedAsync {
+    Readonly<Record<AsyncDispose, () => Promise<void>>> {
   readonly sandbox: Sandbox<Key, Organization>;
 }
 

@@ -6,11 +6,10 @@ import { linkTo, route } from "../control/route.js";
 import { useShared } from "../control/shared.js";
 import { CopyButton } from "../elements/copy.js";
 import { DocsLink, fileName, InstantText } from "../elements/words.js";
-import { ActiveFaults } from "./faults.js";
 import { KeysView } from "./keys.js";
 import { OverviewView } from "./overview.js";
 import { RequestsView } from "./requests.js";
-import { SandboxView } from "./sandbox.js";
+import { ActiveFaults, SandboxView } from "./sandbox.js";
 import { StoryView } from "./story.js";
 
 /** The address of a view is its title in lower case. */

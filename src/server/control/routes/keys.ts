@@ -121,24 +121,31 @@ function chooseLines(sandbox: SandboxState, keys: readonly KeyEntry[], limit: nu
   return keys.filter((entry) => chosen.has(entry));
 }
 
-/** A row of the directory: a key, or an organization without any. */
-interface DirectoryRow {
-  readonly owner: OrganizationEntry;
-  readonly entry: KeyEntry | undefined;
-}
-
-/** The rows that have all words of a filter, in the scenario's order. */
-function matchingRows(sandbox: SandboxState, filter = ""): readonly DirectoryRow[] {
+/** The rows of the directory that have all words of a filter, in the scenario's order: a key, or an organization without any. */
+function matchingRows(sandbox: SandboxState, filter = "") {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  const hasAllWords = (text: string) => {
+    const inLowerCase = text.toLowerCase();
+    return words.every((word) => inLowerCase.includes(word));
+  };
+
+  const { registry, additions } = sandbox;
   const now = sandbox.clock.now();
-  const rows: DirectoryRow[] = [];
-  for (const owner of sandbox.registry.organizations.values()) {
-    const ownText = organizationText(owner, sandbox);
-    if (owner.keys.length === 0 && hasAll(words, ownText)) rows.push({ owner, entry: undefined });
+  const rows: { readonly owner: OrganizationEntry; readonly entry: KeyEntry | undefined }[] = [];
+  for (const owner of registry.organizations.values()) {
+    const { ref, name } = owner.organization;
+    const ownText = `${ref} ${name}${additions.nameEnding}`;
+    if (owner.keys.length === 0 && hasAllWords(ownText)) rows.push({ owner, entry: undefined });
     for (const entry of owner.keys) {
       // Without a filter, no key is looked at that is not listed.
-      const isListed = words.length === 0 || hasAll(words, `${ownText} ${searchText(entry, sandbox, now)}`);
-      if (isListed) rows.push({ owner, entry });
+      if (words.length === 0) {
+        rows.push({ owner, entry });
+        continue;
+      }
+      const { key } = entry;
+      const texts = [ownText, key.ref, key.name, fingerprintOf(key.sha256), key.environment, ...key.scopes];
+      texts.push(...additions.scopes, keyStateAt(key, now));
+      if (hasAllWords(texts.join(" "))) rows.push({ owner, entry });
     }
   }
   return rows;
@@ -153,24 +160,6 @@ function viewSection(sandbox: SandboxState, owner: OrganizationEntry, keys: read
     active: { test: activeIn("test"), live: activeIn("live") },
     keys: keys.map((entry) => viewListedKey(entry, sandbox)),
   };
-}
-
-/** Whether a text has all words, in any letter case. The words are in lower case. */
-function hasAll(words: readonly string[], text: string): boolean {
-  const inLowerCase = text.toLowerCase();
-  return words.every((word) => inLowerCase.includes(word));
-}
-
-/** What a filter finds a key by, besides its organization. */
-function searchText({ key }: KeyEntry, sandbox: SandboxState, now: number): string {
-  const words = [key.ref, key.name, fingerprintOf(key.sha256), key.environment, ...key.scopes];
-  words.push(...sandbox.additions.scopes, keyStateAt(key, now));
-  return words.join(" ");
-}
-
-/** What a filter finds an organization by. */
-function organizationText({ organization }: OrganizationEntry, { additions }: SandboxState): string {
-  return `${organization.ref} ${organization.name}${additions.nameEnding}`;
 }
 
 /** A key, when it ends or has ended, and the result of its next request. */
