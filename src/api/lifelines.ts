@@ -179,7 +179,7 @@ function mayChange({ at, key, organization }: ClockEvent, { key: record }: KeyEn
 /** What a request with a key gets at a time. */
 function resultAt(sandbox: SandboxState, entry: KeyEntry, at: number): Result {
   const call: RoutedCall = { presented: "well_formed", entry, now: at, route: undefined, endpoint: me };
-  const { outcome, faults } = predictCall(sandbox, call, me);
+  const { outcome, faults } = predictCall(sandbox, call);
   const [first] = faults;
   if (first === undefined) return { from: at, outcome, sure: true, mayFault: false };
 

@@ -37,7 +37,7 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   if (ref === "none") presented = "missing";
   if (ref === "malformed") presented = "malformed";
   const call: RoutedCall = { presented, entry, now, route: undefined, endpoint };
-  const { outcome, faults } = predictCall(sandbox, call, endpoint);
+  const { outcome, faults } = predictCall(sandbox, call);
   const { status } = outcomeRow(outcome);
   // The profile `varied` varies the code of a 429.
   const isCodeVaried =
@@ -58,9 +58,9 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
 }
 
 /** The outcome that a call would have without faults, and the faults that may hit it or a later one like it. */
-export function predictCall(sandbox: SandboxState, call: RoutedCall, endpoint: Endpoint) {
+export function predictCall(sandbox: SandboxState, call: RoutedCall) {
   const outcome = predictOutcome(sandbox, call);
-  const facts = faultFacts(call, endpoint.method, () => outcome);
+  const facts = faultFacts(call, call.endpoint?.method, () => outcome);
   return { outcome, faults: faultsAhead(sandbox.faults, facts) };
 }
 

@@ -71,8 +71,7 @@ function mergeOutcomes(all: readonly ReportedOutcome[]): ReportedOutcome[] {
       howToCover ??= row.howToCover;
     }
     if (covered) howToCover = null;
-    const row = { outcome, promised, covered, count, when, howToCover };
-    merged.push(row);
+    merged.push({ outcome, promised, covered, count, when, howToCover });
   }
   return merged;
 }
@@ -85,8 +84,7 @@ function mergeEndpoints(all: readonly ReportedEndpoint[]): ReportedEndpoint[] {
     const { method, path, operationId, release } = rows[0];
     const requests = sum(rows, (row) => row.requests);
     const covered = rows.some((row) => row.covered);
-    const row = { method, path, operationId, release, requests, covered };
-    merged.push(row);
+    merged.push({ method, path, operationId, release, requests, covered });
   }
   return merged;
 }
@@ -100,8 +98,7 @@ function mergeAdvice(all: readonly ReportedAdvice[]): ReportedAdvice[] {
     const examples: ReportedAdvice["examples"][number][] = [];
     for (const row of rows) examples.push(...row.examples);
     examples.splice(maxAdviceExamples);
-    const row = { id, level, rule, count, meaning, whatToDo, examples };
-    merged.push(row);
+    merged.push({ id, level, rule, count, meaning, whatToDo, examples });
   }
 
   const rankOf = ({ id }: ReportedAdvice) => {
