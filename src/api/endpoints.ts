@@ -1,8 +1,7 @@
-import { canonicalPath, pathWithoutParameterNames } from "../rules/canonical-path.js";
 import { SandboxError } from "../rules/errors.js";
 import { environments } from "../rules/keys/key-text.js";
-import { mePath } from "../rules/known-paths.js";
 import { organizationViewFields } from "../rules/organization.js";
+import { canonicalPath, mePath, pathWithoutParameterNames } from "../rules/paths.js";
 import type { ApiRoute, Endpoint, ReleasedEndpoint, Routes, TextBody } from "../sandbox/call.js";
 import type { RecordAdditions } from "../sandbox/record-additions.js";
 import type { KeyEntry } from "../sandbox/registry.js";

@@ -5,7 +5,7 @@ import {
   type PresentedKind,
 } from "../rules/keys/key-text.js";
 import { redactPath } from "../rules/keys/redact.js";
-import { controlPath } from "../rules/known-paths.js";
+import { controlPath } from "../rules/paths.js";
 import { type ApiRequest, hasKeyElsewhere } from "../rules/request.js";
 import type { ApiCall, CallResult } from "../sandbox/call.js";
 import { faultFacts, fireFault } from "../sandbox/faults.js";

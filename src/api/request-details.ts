@@ -1,8 +1,8 @@
 import { adviceIds, adviceLevels, adviceTable } from "../rules/advice.js";
 import { SandboxError } from "../rules/errors.js";
 import { faultKindRow, isFault, isIdempotent, whatToDoAfter } from "../rules/fault-effects.js";
-import { mePath } from "../rules/known-paths.js";
 import { isSuccess, type OutcomeId, outcomeRow, outcomeShape } from "../rules/outcomes.js";
+import { mePath } from "../rules/paths.js";
 import { isoTime } from "../rules/time.js";
 import type { Endpoint } from "../sandbox/call.js";
 import { type Exchange, requestShape, sentKeyRef, viewRequest } from "../sandbox/journal/exchange.js";

@@ -4,7 +4,7 @@ import { nodeCrypto } from "../node/platform.js";
 import { shellWord } from "../report/curl-line.js";
 import { alignColumns } from "../report/plain-text.js";
 import { type Assumptions, resolveAssumptions } from "../rules/assumptions.js";
-import { mePath } from "../rules/known-paths.js";
+import { mePath } from "../rules/paths.js";
 import { isoTime } from "../rules/time.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
 import { fileFailure } from "../node/files/write-file.js";
 import { longestTimer } from "../node/platform.js";
-import { controlPath } from "../rules/known-paths.js";
+import { controlPath } from "../rules/paths.js";
 import { describeFailure, exitCode, failureForm, usageError } from "./exit-codes.js";
 import { createPrinter, type Output, type Printer } from "./terminal.js";
 

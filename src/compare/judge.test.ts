@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import type { PromisedOutcomeId } from "./findings.js";
 import { judgeAttempt } from "./judge.js";
-import { createRedactKeys } from "./redact-keys.js";
-import { type RedactedResponse, readResponse } from "./response.js";
+import { createRedactKeys, type RedactedResponse, readResponse } from "./response.js";
 
 const responseOf = (status: number, json: unknown = {}, headers: Readonly<Record<string, string>> = {}) =>
   readResponse(

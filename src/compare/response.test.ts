@@ -1,6 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { createRedactKeys } from "./redact-keys.js";
-import { describeValue, readHttpDate, readResponse, shownText } from "./response.js";
+import { createRedactKeys, describeValue, readHttpDate, readResponse, shownText } from "./response.js";
 
 const secret = "SVC_test_aB3dE5fG7hJ9kL1m";
 const redactKeys = createRedactKeys([secret, "legacysvc_live_tiny"]);

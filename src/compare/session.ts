@@ -16,8 +16,14 @@ import {
 } from "./attempts.js";
 import type { PromisedOutcomeId, Unjudged } from "./findings.js";
 import { createUnknownKeys, isLimit, keysInVariables, type PlannedRequest, type Variables } from "./keys.js";
-import { createRedactKeys } from "./redact-keys.js";
-import { headerOf, type RedactedResponse, readHttpDate, readResponse, retryAfterForm } from "./response.js";
+import {
+  createRedactKeys,
+  headerOf,
+  type RedactedResponse,
+  readHttpDate,
+  readResponse,
+  retryAfterForm,
+} from "./response.js";
 
 // What a comparison has sent, whether it may send more, and what follows a 429, which is a limit:
 //

@@ -1,6 +1,6 @@
 import { faultKindRow, isFault } from "../rules/fault-effects.js";
 import { keyVariable } from "../rules/keys/key-text.js";
-import { mePath } from "../rules/known-paths.js";
+import { mePath } from "../rules/paths.js";
 import { oneSafeLine } from "../rules/terminal-text.js";
 import type { ControlBody } from "../scenario/format/inputs.js";
 

@@ -1,8 +1,8 @@
 import { routeAt } from "../api/endpoints.js";
 import { nextRequest } from "../api/next-request.js";
 import { faultKindRow } from "../rules/fault-effects.js";
-import { mePath } from "../rules/known-paths.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
+import { mePath } from "../rules/paths.js";
 import type { Endpoint } from "../sandbox/call.js";
 import { faultFacts, faultsAhead } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";

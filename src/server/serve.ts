@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Express } from "express";
 import { nodeCrypto, nodePlatform, timers } from "../node/platform.js";
-import { controlPath } from "../rules/known-paths.js";
+import { controlPath } from "../rules/paths.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { prepareStart, type StartSettings, startSandbox } from "../sandbox/start-sandbox.js";

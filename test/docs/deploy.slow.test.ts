@@ -11,7 +11,7 @@ import { startCommand as start } from "../../src/cli/commands/start.js";
 import type { FlagSet } from "../../src/cli/flags.js";
 import { version } from "../../src/node/package-files.js";
 import { failures } from "../../src/rules/fault-effects.js";
-import { controlPath } from "../../src/rules/known-paths.js";
+import { controlPath } from "../../src/rules/paths.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { noBrowser, takePage } from "../support/chromium-page.js";
 import { compile } from "../support/compile.js";

@@ -17,7 +17,7 @@ import words from "../../src/rules/assumptions.json" with { type: "json" };
 import { errorCauses } from "../../src/rules/errors.js";
 import { farmerLocales } from "../../src/rules/farmer-locales.js";
 import { faultExamples, faultKinds, faultKindTable } from "../../src/rules/fault-effects.js";
-import { mePath } from "../../src/rules/known-paths.js";
+import { mePath } from "../../src/rules/paths.js";
 import { outcomeRow } from "../../src/rules/outcomes.js";
 import { successOutcomesOf } from "../../src/sandbox/call.js";
 import descriptions from "../../src/scenario/format/descriptions.json" with { type: "json" };

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { controlPath } from "../../src/rules/known-paths.js";
+import { controlPath } from "../../src/rules/paths.js";
 import { readResponses } from "../support/raw-socket.js";
 import { startBin } from "../support/running-command.js";
 import { mePath } from "../support/send.js";

@@ -1,5 +1,5 @@
 import { redact } from "../../rules/keys/redact.js";
-import { mePath } from "../../rules/known-paths.js";
+import { mePath } from "../../rules/paths.js";
 import type { RawRequest } from "../../rules/request.js";
 import type { ApiResponse, Delivery } from "../../sandbox/call.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";

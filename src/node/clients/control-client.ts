@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { readHttpUrl } from "../../library/base-url.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
 import { SandboxError } from "../../rules/errors.js";
-import { controlPath } from "../../rules/known-paths.js";
+import { controlPath } from "../../rules/paths.js";
 import { oneSafeLine } from "../../rules/terminal-text.js";
 import { requestShape } from "../../sandbox/journal/exchange.js";
 import { findMismatches } from "../../schema/check.js";

@@ -1,6 +1,6 @@
-import { pathWithoutParameterNames } from "../../rules/canonical-path.js";
 import { lastClockInstant } from "../../rules/key-state.js";
 import { parseApiKey, prefixOf } from "../../rules/keys/key-text.js";
+import { pathWithoutParameterNames } from "../../rules/paths.js";
 import { parseTime } from "../../rules/time.js";
 import { isPlaceholder } from "../../schema/describe.js";
 import type { FieldPath } from "../../schema/field-path.js";

@@ -1,9 +1,9 @@
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
 import { keyStates, maximumActiveKeys } from "../../rules/key-state.js";
 import { environments } from "../../rules/keys/key-text.js";
-import { controlPath, mePath } from "../../rules/known-paths.js";
 import { organizationChange, organizationViewFields } from "../../rules/organization.js";
 import { isSuccess, outcomes, successStatuses } from "../../rules/outcomes.js";
+import { controlPath, mePath } from "../../rules/paths.js";
 import * as s from "../../schema/shape.js";
 import { assumptionsSchema, faultsSchema } from "./faults-and-assumptions.js";
 import { limits, maximumScopes, ref, refOf, scenarioLimits, scope, shortText } from "./fields.js";

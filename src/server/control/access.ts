@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { Request, RequestHandler, Response } from "express";
 import { hostName, isLoopbackHost } from "../../node/host-names.js";
 import { SandboxError } from "../../rules/errors.js";
-import { controlPath } from "../../rules/known-paths.js";
+import { controlPath } from "../../rules/paths.js";
 import { requireAdministrator } from "../../sandbox/operations/change.js";
 import { HttpError } from "./control-errors.js";
 import type { ControlServer } from "./route.js";

@@ -10,7 +10,7 @@ import { textOfBytes } from "../../node/files/scenario-files.js";
 import { timers } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import { mapTexts, redact, redactPath } from "../../rules/keys/redact.js";
-import { controlPath } from "../../rules/known-paths.js";
+import { controlPath } from "../../rules/paths.js";
 import { checkedCopy, checkInput } from "../../rules/validation.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import { controlBodies } from "../../scenario/format/inputs.js";

@@ -6,7 +6,7 @@ import { isMachineLimit } from "../../node/files/write-file.js";
 import { packageFile } from "../../node/package-files.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactPath } from "../../rules/keys/redact.js";
-import { controlPath } from "../../rules/known-paths.js";
+import { controlPath } from "../../rules/paths.js";
 import { hasReadingMethod } from "./access.js";
 import { controlRoute, type Route } from "./route.js";
 

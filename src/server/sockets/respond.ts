@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { handle } from "../../api/handle.js";
 import { errorBody } from "../../api/http-messages.js";
 import { readApiRequest } from "../../api/read-request.js";
-import { controlPath } from "../../rules/known-paths.js";
+import { controlPath } from "../../rules/paths.js";
 import type { RawRequest } from "../../rules/request.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { type AnyServer, serverErrors, startInTurn } from "./connections.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { canonicalPath } from "./canonical-path.js";
+import { canonicalPath } from "./paths.js";
 
 test.each([
   ["/v1/consents", "/v1/consents"],

@@ -1,10 +1,17 @@
-// The one form of a path from outside, so that paths which mean the same are the same text. A character is one of three kinds:
+// The paths that are known, and the one form of a path from outside, so that paths which mean the same are the same text. A
+// character is one of three kinds:
 //
 // - always plain: `a` stays, and `%61` becomes `a`
 // - always encoded: `"` becomes `%22`, which stays. So is each character beyond ASCII, as the bytes of its UTF-8.
 // - one that keeps its form (# / ? { and }): `/` separates segments, and `%2F` is in one
 //
 // A `%` that starts no encoded byte becomes `%25`.
+
+/** The path of the one endpoint that is released (R1); a story's request goes there by default. */
+export const mePath = "/v1/relying-party/me";
+
+/** The path of the sandbox's own tools, under any base URL; API clients do not call them. */
+export const controlPath = "/__sandbox";
 
 /** Letters, digits, and what has no other meaning in a segment. */
 const alwaysPlain = /[\w.~:;@=+&()!*,-]/;
