@@ -5,8 +5,8 @@ export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   start: async () => (await import("./commands/start.js")).startCommand,
   exec: async () => (await import("./commands/exec.js")).execCommand,
   certify: async () => (await import("./commands/certify.js")).certifyCommand,
-  list: async () => (await import("./commands/list.js")).listCommand,
-  show: async () => (await import("./commands/show.js")).showCommand,
+  list: async () => (await import("./commands/shipped.js")).listCommand,
+  show: async () => (await import("./commands/shipped.js")).showCommand,
   init: async () => (await import("./commands/init.js")).initCommand,
   validate: async () => (await import("./commands/validate.js")).validateCommand,
   keys: async () => (await import("./commands/keys.js")).keysCommand,
@@ -17,8 +17,8 @@ export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   compare: async () => (await import("./commands/compare.js")).compareCommand,
   report: async () => (await import("./commands/report.js")).reportCommand,
   stop: async () => (await import("./commands/stop.js")).stopCommand,
-  openapi: async () => (await import("./commands/openapi.js")).openapiCommand,
-  schema: async () => (await import("./commands/schema.js")).schemaCommand,
+  openapi: async () => (await import("./commands/shipped.js")).openapiCommand,
+  schema: async () => (await import("./commands/shipped.js")).schemaCommand,
 };
 
 export function loadCommand(name: string): Promise<CliCommand> {

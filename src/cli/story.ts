@@ -16,7 +16,7 @@ import {
 import { viewClock } from "../sandbox/views.js";
 import { type Locate, type ShownPlace, showPlace } from "../scenario/places.js";
 import { formatProblem } from "../scenario/problems.js";
-import { type FieldPath, pathText } from "../schema/field-path.js";
+import { type FieldPath, pathText } from "../schema/shape.js";
 import { membersToSnakeCase } from "../schema/spelling.js";
 import { actionLine, stepLine } from "./log.js";
 import type { SandboxFlags } from "./shared-flags.js";

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { runs } from "../../test/support/property-seed.js";
 import { farmerFeatures, farmerRow } from "../cli/commands/fixtures.js";
 import { nodePlatform } from "../node/platform.js";
-import { farmerLocaleChoices, farmerLocales } from "../rules/farmer-locales.js";
+import { farmerLocaleChoices, farmerLocales } from "../rules/farmer-values.js";
 import { day } from "../rules/time.js";
 import {
   type Farmer,

@@ -1,4 +1,4 @@
-import { farmerLocales } from "../rules/farmer-locales.js";
+import { farmerLocales } from "../rules/farmer-values.js";
 import { hexOf, mix32, pick, randomStream } from "../rules/seed.js";
 import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 import type { Farmer, Parcel } from "../sandbox/farmer-records/farmer-shape.js";

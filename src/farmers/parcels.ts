@@ -1,7 +1,7 @@
+import { surveyMethods } from "../rules/farmer-values.js";
 import { pick, type RandomStream } from "../rules/seed.js";
 import { day } from "../rules/time.js";
 import type { Parcel, Position } from "../sandbox/farmer-records/farmer-shape.js";
-import { surveyMethods } from "../sandbox/farmer-records/survey-methods.js";
 import * as exact from "./exact-math.js";
 import { type DrawnField, drawFields, positionAt } from "./field-geometry.js";
 import { type Country, crops, type Region } from "./tables.js";

@@ -1,4 +1,4 @@
-import { farmerLocales } from "../rules/farmer-locales.js";
+import { farmerLocales } from "../rules/farmer-values.js";
 import { cachedByName } from "../sandbox/cached-by.js";
 import type { Farmer } from "../sandbox/farmer-records/farmer-shape.js";
 import cropTable from "./tables/crops.json" with { type: "json" };

@@ -1,8 +1,7 @@
 import type { Problem } from "../schema/check.js";
 import { checkShape } from "../schema/check.js";
 import { jsonNotation, type Notation, partName } from "../schema/describe.js";
-import { type FieldPath, pathText } from "../schema/field-path.js";
-import type { Shape, ValueOf } from "../schema/shape.js";
+import { type FieldPath, pathText, type Shape, type ValueOf } from "../schema/shape.js";
 import { isMapping } from "../schema/type-tag.js";
 import { didYouMean, listed, quote } from "../schema/words.js";
 import { SandboxError } from "./errors.js";

@@ -11,9 +11,9 @@ import {
   fireFault,
 } from "../sandbox/faults.js";
 import type { ConditionedRun, OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
+import type { AfterRejection, ConditionEffect, RunTrace } from "./conditions.js";
 import { hidesOutcomes, type OnRequest, type Replacement, type RunConditions } from "./conditions.js";
 import { replacementFor, resultOfFault } from "./replacements.js";
-import type { AfterRejection, ConditionEffect, RunTrace } from "./run-trace.js";
 
 // Which requests get something in place of their responses? For each request, these questions come in this order:
 // 1. Is a fault of the run due? Then it comes first.

@@ -3,8 +3,7 @@ import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { ConditionedRun, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import type { NamedScenario } from "../scenario/scenario-source.js";
 import { conditionedRun } from "./conditioned-run.js";
-import type { RunConditions } from "./conditions.js";
-import type { RunTrace } from "./run-trace.js";
+import type { RunConditions, RunTrace } from "./conditions.js";
 
 // How do `exec` and `certify` learn what a client in another process has covered? They name the folder of the run in SVC_SANDBOX_RUN. Each
 // sandbox in a process of the command, or in one that this has started, looks there, and writes. The folder has:

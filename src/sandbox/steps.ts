@@ -3,7 +3,7 @@ import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import { type ActionName, actionRefs, type StepKind } from "../scenario/actions.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { type FieldPath, pathText } from "../schema/field-path.js";
+import { type FieldPath, pathText } from "../schema/shape.js";
 import { quote } from "../schema/words.js";
 import type { KeyView, OrganizationView } from "./views.js";
 

@@ -1,7 +1,7 @@
 import { SandboxError } from "../rules/errors.js";
 import type { Members } from "../schema/check.js";
 import { checkShape } from "../schema/check.js";
-import type { FieldPath } from "../schema/field-path.js";
+import type { FieldPath } from "../schema/shape.js";
 import { isMapping } from "../schema/type-tag.js";
 import { nearest, quote } from "../schema/words.js";
 import { checkRules } from "./checks/scenario-rules.js";

@@ -1,7 +1,7 @@
 import type { KeyLimits, KeyRecord, KeySettings } from "../rules/key-state.js";
 import { environments, makeSecret, parseApiKey } from "../rules/keys/key-text.js";
 import { hexOf, type RandomStream, randomStream } from "../rules/seed.js";
-import type { FieldPath } from "../schema/field-path.js";
+import type { FieldPath } from "../schema/shape.js";
 import type { Scenario } from "./scenario.generated.js";
 
 export type ScenarioOrganization = NonNullable<Scenario["organizations"]>[string];

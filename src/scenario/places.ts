@@ -1,7 +1,7 @@
 import { safeOutput } from "../rules/terminal-text.js";
 import type { Writable } from "../rules/writable.js";
 import { maximumProblems } from "../schema/check.js";
-import { type FieldPath, pathText } from "../schema/field-path.js";
+import { type FieldPath, pathText } from "../schema/shape.js";
 import {
   type FieldProblem,
   type Place,

@@ -2,7 +2,7 @@ import { SandboxError } from "../rules/errors.js";
 import { mapTexts, redactPlainKeys } from "../rules/keys/redact.js";
 import { oneSafeLine } from "../rules/terminal-text.js";
 import { maximumProblems, type Problem } from "../schema/check.js";
-import type { FieldPath } from "../schema/field-path.js";
+import type { FieldPath } from "../schema/shape.js";
 
 /** The codes of what is valid, and usually a mistake: warnings, and no errors. */
 export const warningCodes = ["secret_unmarked", "scope_unheld"] as const;

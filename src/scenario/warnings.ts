@@ -1,5 +1,5 @@
 import { hasSandboxMark, sandboxMark } from "../rules/keys/key-text.js";
-import type { FieldPath } from "../schema/field-path.js";
+import type { FieldPath } from "../schema/shape.js";
 import { nearest, quote } from "../schema/words.js";
 import { positionsInRotations } from "./key-ends.js";
 import { defaultScopes, fieldOfKey, listedKeys, populationOf, writtenEndpoints } from "./keys.js";

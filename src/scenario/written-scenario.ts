@@ -1,6 +1,6 @@
 import type { Members } from "../schema/check.js";
 import { type Notation, valueNotation } from "../schema/describe.js";
-import type { FieldPath } from "../schema/field-path.js";
+import type { FieldPath } from "../schema/shape.js";
 import { isPlainObject, typeTag } from "../schema/type-tag.js";
 import { quote } from "../schema/words.js";
 import { forbiddenNames, scenarioLimits } from "./format/fields.js";

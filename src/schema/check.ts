@@ -9,10 +9,11 @@ import {
   writeChoices,
   writeName,
 } from "./describe.js";
-import { type FieldPath, pathText } from "./field-path.js";
 import {
+  type FieldPath,
   fieldNames,
   type MappingKind,
+  pathText,
   type RecordKind,
   type Shape,
   type ShapeCode,

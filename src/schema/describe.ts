@@ -1,6 +1,5 @@
 import { isAllowed } from "./allowed.js";
-import type { FieldPath } from "./field-path.js";
-import { fieldNames, type Range, type Shape } from "./shape.js";
+import { type FieldPath, fieldNames, type Range, type Shape } from "./shape.js";
 import { camelCaseName } from "./spelling.js";
 import { listed, nearest } from "./words.js";
 

@@ -1,5 +1,3 @@
-import type { FieldPath } from "./field-path.js";
-
 // Shapes describe values as plain data: checks, messages, JSON Schema and types come from them (docs/decisions/0011). The
 // constructors, which files import as `s`, make them: each call a new shape, which can have its own description.
 
@@ -241,4 +239,24 @@ function shapeInside(shape: Shape, step: string | number): Shape | undefined {
   if (shape.kind === "list") return shape.item;
   if (shape.kind === "record") return shape.member;
   return undefined;
+}
+
+/** The path of a field: names in mappings and positions in lists. */
+export type FieldPath = readonly (string | number)[];
+
+/** A longer name is cut in the text of a path: each problem inside shows it again. */
+const longestNameInPath = 200;
+
+/** A path as text: `organizations.bank.keys.main.scopes[1]`. */
+export function pathText(path: FieldPath): string {
+  let text = "";
+  for (const [index, step] of path.entries()) {
+    if (typeof step === "number") {
+      text += `[${step}]`;
+      continue;
+    }
+    if (index > 0) text += ".";
+    text += step.length > longestNameInPath ? `${step.slice(0, longestNameInPath)}…` : step;
+  }
+  return text;
 }

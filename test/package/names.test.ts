@@ -87,7 +87,7 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/rules/paths.ts": "HTTP",
   "src/scenario/format/inputs.ts": "HTTP",
   "src/scenario/format/schema.ts": "HTTP",
-  "src/schema/field-path.ts": "field",
+  "src/schema/shape.ts": "field",
   "src/server/control/access.ts": "HTTP",
 };
 

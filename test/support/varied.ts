@@ -1,7 +1,7 @@
 import { handle } from "../../src/api/handle.js";
 import { headerPairs } from "../../src/api/http-messages.js";
 import type { OutcomeId } from "../../src/rules/outcomes.js";
-import type { RunTrace } from "../../src/runs/run-trace.js";
+import type { RunTrace } from "../../src/runs/conditions.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretToSend } from "../../src/sandbox/secrets.js";
 import { unknownSecret } from "../../src/scenario/keys.js";

@@ -13,8 +13,8 @@ import {
 } from "../../sandbox/steps.js";
 import { viewClock } from "../../sandbox/views.js";
 import { stepKind } from "../../scenario/actions.js";
-import type { FieldPath } from "../../schema/field-path.js";
 import { tryParseJson } from "../../schema/json-text.js";
+import type { FieldPath } from "../../schema/shape.js";
 import { isMapping } from "../../schema/type-tag.js";
 import { sendFromSandbox, storyRequest } from "./send.js";
 

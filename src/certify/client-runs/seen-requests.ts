@@ -1,7 +1,7 @@
 import { headerPairs } from "../../api/http-messages.js";
 import words from "../../api/variation/words.json" with { type: "json" };
 import { isIdempotent } from "../../rules/fault-effects.js";
-import type { RunTrace } from "../../runs/run-trace.js";
+import type { RunTrace } from "../../runs/conditions.js";
 import type { RequestCounter } from "../../sandbox/journal/counts.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { VariedPoint } from "../../sandbox/variants.js";

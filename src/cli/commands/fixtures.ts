@@ -1,6 +1,6 @@
 import { makeFarmers, sumOf } from "../../farmers/make-farmers.js";
 import { resolveLocale } from "../../farmers/tables.js";
-import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
+import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-values.js";
 import type { Farmer, Parcel } from "../../sandbox/farmer-records/farmer-shape.js";
 import { buildOrganization } from "../../sandbox/scenario-records.js";
 import { populatedOrganization } from "../../scenario/keys.js";

@@ -1,5 +1,5 @@
+import { surveyMethods } from "../../rules/farmer-values.js";
 import * as s from "../../schema/shape.js";
-import { surveyMethods } from "./survey-methods.js";
 
 // Each part of a farmer has a description: these are the only documentation of the fields.
 

@@ -1,5 +1,5 @@
 import { defaultSeed } from "../../rules/seed.js";
-import type { FieldPath } from "../../schema/field-path.js";
+import type { FieldPath } from "../../schema/shape.js";
 import { quote } from "../../schema/words.js";
 import {
   allKeys,

@@ -1,6 +1,6 @@
 import { faultKindsOf, faultKindTable } from "../../rules/fault-effects.js";
 import { parseTime } from "../../rules/time.js";
-import type { FieldPath } from "../../schema/field-path.js";
+import type { FieldPath } from "../../schema/shape.js";
 import type { ScenarioFault } from "../format/faults-and-assumptions.js";
 import { timeFrom } from "../format/times.js";
 import { type FieldProblem, ProblemList } from "../problems.js";

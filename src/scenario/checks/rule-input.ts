@@ -1,6 +1,6 @@
 import { type Assumptions, resolveAssumptions } from "../../rules/assumptions.js";
 import { type OutcomeId, outcomes } from "../../rules/outcomes.js";
-import type { FieldPath } from "../../schema/field-path.js";
+import type { FieldPath } from "../../schema/shape.js";
 import { nearest, quote } from "../../schema/words.js";
 import { actionName, actionRefs, actionRow } from "../actions.js";
 import {

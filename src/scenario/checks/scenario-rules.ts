@@ -3,7 +3,7 @@ import { parseApiKey, prefixOf } from "../../rules/keys/key-text.js";
 import { pathWithoutParameterNames } from "../../rules/paths.js";
 import { parseTime } from "../../rules/time.js";
 import { isPlaceholder } from "../../schema/describe.js";
-import type { FieldPath } from "../../schema/field-path.js";
+import type { FieldPath } from "../../schema/shape.js";
 import { quote } from "../../schema/words.js";
 import { isReserved, scenarioLimits } from "../format/fields.js";
 import { fieldOfKey, isLegacy, populatedKind, populationOf, writtenEndpoints } from "../keys.js";

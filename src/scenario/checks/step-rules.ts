@@ -1,4 +1,4 @@
-import type { FieldPath } from "../../schema/field-path.js";
+import type { FieldPath } from "../../schema/shape.js";
 import { quote } from "../../schema/words.js";
 import {
   type ActionName,

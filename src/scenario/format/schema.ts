@@ -1,4 +1,4 @@
-import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
+import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-values.js";
 import { keyStates, maximumActiveKeys } from "../../rules/key-state.js";
 import { environments } from "../../rules/keys/key-text.js";
 import { organizationChange, organizationViewFields } from "../../rules/organization.js";

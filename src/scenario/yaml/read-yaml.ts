@@ -12,7 +12,7 @@ import {
 } from "yaml";
 import { type Members, maximumProblems } from "../../schema/check.js";
 import { jsonNotation, type Notation } from "../../schema/describe.js";
-import type { FieldPath } from "../../schema/field-path.js";
+import type { FieldPath } from "../../schema/shape.js";
 import { scenarioLimits } from "../format/fields.js";
 import { type Locate, textProblem } from "../places.js";
 import type { FieldProblem, Place, SourceText } from "../problems.js";

@@ -1,3 +1,5 @@
+// The values that farmers can have, apart from their shape, which pages leave out.
+
 /** The locales of farmers: a language, with a country if the language has several. */
 export const farmerLocales = [
   "en_GH",
@@ -19,3 +21,6 @@ export const farmerLocaleChoices: readonly [string, ...string[]] = [
 
 /** The number of farmers of a seed: each has an index of 32 bits. */
 export const maxFarmers = 2 ** 32;
+
+/** How the boundary of a field was determined. */
+export const surveyMethods = ["driven", "surveyed", "auto-imagery", "manual"] as const;
