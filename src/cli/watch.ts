@@ -1,4 +1,5 @@
 import { type Stats, statSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { OpenedScenario } from "../node/files/scenario-files.js";
 import type { Logger } from "../node/logger.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
@@ -44,8 +45,7 @@ export function startWatching(context: ReloadContext): () => Promise<void> {
     }
   };
   const closing = new AbortController();
-  const wait = () => call.io.wait(pollIntervalMs, closing.signal);
-  const watching = readOnChange(reload, wait, closing.signal);
+  const watching = readOnChange(reload, closing.signal);
   return async () => {
     closing.abort();
     await watching;
@@ -77,13 +77,14 @@ const pollIntervalMs = 100;
 /**
  * Reads files, and again after each change of one of them, until the signal is aborted. `read` names each file right before it reads
  * it, so no change is missed: `watchFile` misses those before its first look. Looking again and again also works on network drives
- * and container volumes, and for files that are missing. `wait`: until the next look.
+ * and container volumes, and for files that are missing.
  */
 export async function readOnChange(
   read: (onFile: (file: string) => void) => Promise<void>,
-  wait: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
+  // An abort rejects, which also ends the wait.
+  const wait = () => sleep(pollIntervalMs, undefined, { signal }).catch(() => {});
   let followed: ReadonlyMap<string, string> = new Map();
   while (!signal.aborted) {
     const states = new Map<string, string>();

@@ -14,10 +14,9 @@ it("reads again after each change, also one that comes while it reads, and of a 
     () => rmSync(file),
     () => closing.abort(),
   ];
-  const read = async (onFile: (file: string) => void) => {
+  await readOnChange(async (onFile) => {
     for (const one of [file, missing]) onFile(one);
     changes.shift()?.();
-  };
-  await readOnChange(read, () => new Promise(setImmediate), closing.signal);
+  }, closing.signal);
   expect(changes).toEqual([]);
 });
