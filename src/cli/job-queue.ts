@@ -4,7 +4,7 @@ interface Job {
   readonly isAlone: boolean;
 }
 
-/** Runs at most `limit` jobs in parallel. They start in their order, and none starts after one has failed: its error ends them all. */
+/** Runs at most `limit` jobs in parallel. They start in their order, and none starts after one has failed. */
 export class JobQueue {
   readonly #limit: number;
   readonly #waiting: { readonly job: Job; readonly start: () => void }[] = [];

@@ -18,7 +18,8 @@ export interface RunConditions {
 }
 
 export interface OnRequest {
-  readonly which: /** The first request that would have this outcome, or each one. If a fault is put in place: of the requests that the fault can hit. */
+  /** `first`, `each`: of the requests that would have this outcome; if a fault is put in place, that the fault can hit. */
+  readonly which:
     | { readonly kind: "first" | "each"; readonly outcome: OutcomeId }
     /** The nth request with a key, from 1, on any path and by any method; if a fault is put in place, of those that the fault can hit. */
     | { readonly kind: "nth"; readonly key: string; readonly nth: number };

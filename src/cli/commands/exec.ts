@@ -171,7 +171,7 @@ function linesBesideReport(run: ShownRun, isPrinted: boolean, call: ExecCall): s
   if (report.requests === 0 || folder.whyIncomplete !== undefined) lines.push(whyMissing(run, call));
   if (folder.whyNotRemoved !== undefined) lines.push(folder.whyNotRemoved);
   const { fault } = call.flags;
-  // Its time, as in `fault.hang@30s`, is no part of the outcome.
+  // After `@` is the outcome of the requests that it may hit, as in `fault.hang@200.test`.
   const hasHit = report.outcomes.some(({ outcome, count }) => outcome === fault?.split("@")[0] && count > 0);
   if (fault !== undefined && report.requests > 0 && !hasHit) lines.push(`--fault ${fault} hit no request.`);
   return lines;

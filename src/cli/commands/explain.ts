@@ -75,7 +75,7 @@ async function explain(
   }
 }
 
-/** Whether a word is a ref or the id of a request, and no key: a key has a prefix of the API, or if it has lost that, more than 24 characters. An id has 24 hex digits in a row, or is short. */
+/** Whether a word is a ref or the id of a request: any other word is a key, perhaps without its prefix. An id has 24 hex digits in a row, or is short. */
 function isName(word: string): boolean {
   if (/svc_/i.test(word)) return false;
   return isRef(word) || /^[\w.-]{1,24}$/.test(word) || /[0-9a-f]{24}/.test(word);

@@ -185,7 +185,7 @@ function CreateForm({ organization }: Readonly<{ organization: string | undefine
   );
 }
 
-/** A choice of the organizations by name; if they are too many for a list, a field that suggests some. */
+/** A choice of the organizations by name; if the directory of their keys is too long, a field that suggests some. */
 function OrganizationField({ chosen = "" }: { readonly chosen: string | undefined }) {
   const props = { name: "organization", label: "Organization" } as const;
   const { sections = [], left = 0 } = useData("/directory?limit=200").data ?? {};
